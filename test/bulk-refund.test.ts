@@ -1,8 +1,8 @@
 import { expect, inject, test } from "vitest";
 import { runBulkRefund } from "./bulk-refund/run.js";
 
-/** The short form of `npm run bulk-refund`. */
-test("a show's refund that is killed again and again, with the service away half of the time, is made once", async () => {
+/** A short run of `npm run bulk-refund`. */
+test("a bulk refund refunds each order once, although Medusa is killed and the service is often down", async () => {
   const { orders, kills, wrong } = await runBulkRefund({
     ...{ orders: 8, kills: 2, postgresUrl: inject("postgresUrl") },
   });

@@ -4,11 +4,11 @@ import { list, sum } from "../faults/books.js";
 import type { World } from "../faults/medusa/world.js";
 import type { BoughtOrder } from "./orders.js";
 
-/** Holds the books of the service, the bank and Medusa against what each order had to get back. @returns what is wrong */
+/** Compares the books of the service, the bank and Medusa with the refund due to each order. @returns the differences */
 export async function judge(world: World, orders: readonly BoughtOrder[]): Promise<string[]> {
   const wrong: string[] = [];
   const { faults } = await checkLedger(world.giftcards.books);
-  if (faults.length > 0) wrong.push(`the service's own check finds ${faults.length} faults`);
+  if (faults.length > 0) wrong.push(`the service's ledger check finds ${faults.length} faults`);
   const balances = await readBalances(world, orders);
   for (const order of orders) {
     for (const what of [
@@ -43,7 +43,7 @@ function judgeBank({ bank }: World, { cartId, bank: { backCents } }: BoughtOrder
   const refunds = bank.deeds(cartId).filter(({ deed }) => deed === "refund");
   const cents = refunds.map(({ amount }) => inCents(amount));
   const due = backCents > 0 ? [backCents] : [];
-  return list(cents) === list(due) ? [] : [`the bank gave back ${list(cents)}, not ${list(due)}`];
+  return list(cents) === list(due) ? [] : [`the bank refunded ${list(cents)}, not ${list(due)}`];
 }
 
 async function judgeOrder({ storefront }: World, order: BoughtOrder): Promise<string[]> {
@@ -61,7 +61,7 @@ async function judgeOrder({ storefront }: World, order: BoughtOrder): Promise<st
   const refunds = payment_collections[0].payments.flatMap(({ refunds }: { refunds: object[] }) => refunds);
   expect("refunded", sorted(refunds.map(({ amount }: { amount: number }) => toCents(amount))), due);
   expect("the order shows", toCents(summary.refunded_total), sum(due));
-  // Medusa itself takes a cent or less for nothing.
+  // Medusa itself treats a cent or less as nothing outstanding.
   expect("outstanding", toCents(summary.pending_difference) <= 1 ? 0 : summary.pending_difference, 0);
   return wrong;
 }

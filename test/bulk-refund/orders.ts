@@ -3,24 +3,24 @@ import { fillCart, type Market } from "../faults/medusa/tenders.js";
 import type { World } from "../faults/medusa/world.js";
 import type { IssuedCard } from "../faults/service.js";
 
-/** Prices of the show that is off, and of another show in the same orders. */
+/** Prices of the canceled show, whose orders are refunded, and of another show in the same orders. */
 export const prices = { show: 24.95, encore: 19.9 } as const;
 /**
- * Each order has 10 % off. A ticket of the show costs 22.455 then, so an order of several has units that differ by a cent;
- * one of the other costs 17.91.
+ * Each order has 10 % off. A ticket to the canceled show then costs 22.455, so the units of a larger order differ by a
+ * cent. A ticket to the other show costs 17.91.
  */
 const CODES = ["TEN"];
-/** So much at most is taken of a card for one order. */
+/** The most that one card pays of an order. */
 const MOST_CENTS = 5000;
 
-/** What somebody buys, and what the cards hold that it is paid with; the bank pays the rest. */
+/** The tickets of an order and the balances of the cards that pay for it. The bank pays the remainder. */
 interface Kind {
   readonly tickets: number;
   readonly encores: number;
   readonly cardsCents: readonly number[];
 }
 
-/** If the other show is in an order, the cards pay all of it or nothing, so it doesn't matter which line comes first. */
+/** In an order with both shows, the cards pay for everything or nothing. So the order of the lines doesn't matter. */
 const kinds: readonly Kind[] = [
   { tickets: 2, encores: 0, cardsCents: [4375] },
   { tickets: 1, encores: 1, cardsCents: [6000] },
@@ -29,7 +29,7 @@ const kinds: readonly Kind[] = [
   { tickets: 2, encores: 1, cardsCents: [] },
 ];
 
-/** An order of the show, with what its refund has to give back. */
+/** An order with tickets to the canceled show, and the refund that it is due. */
 export interface BoughtOrder {
   readonly orderId: string;
   readonly cartId: string;
@@ -38,13 +38,13 @@ export interface BoughtOrder {
   readonly backCents: number;
 }
 
-/** What is on sale. */
+/** A world and the products on sale in it. */
 export interface Box {
   readonly world: World;
   readonly market: Market;
 }
 
-/** Buys one order, of one kind after the other, and captures its payments. */
+/** Buys the order with this index, cycling through the kinds, and captures its payments. */
 export async function buy({ world, market }: Box, index: number): Promise<BoughtOrder> {
   const kind = kinds[index % kinds.length] as Kind;
   const { storefront, giftcards } = world;
@@ -84,7 +84,7 @@ interface Part {
 
 const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
 
-/** What each unit of a line costs with 10 % off: the line is rounded half up, and its first units cost a cent more. */
+/** Returns the price of each unit with 10 % off: the line is rounded half up, and its first units cost a cent more. */
 function unitsOf(quantity: number, price: number): number[] {
   const lineCents = Math.floor((Math.round(price * 100) * 9 * quantity + 5) / 10);
   return Array.from({ length: quantity }, (_, unit) =>
@@ -92,7 +92,10 @@ function unitsOf(quantity: number, price: number): number[] {
   );
 }
 
-/** The cards pay ticket after ticket, then the other show; the bank pays what they leave. The tickets' part goes back. */
+/**
+ * Splits an order between its cards and the bank. The cards pay for the tickets to the canceled show first, then for
+ * the other show. The bank pays the remainder. `backCents` is the part for the canceled show.
+ */
 function partsOf({ tickets, encores, cardsCents }: Kind): { cards: Part[]; bank: Part } {
   const units = [...unitsOf(tickets, prices.show), ...unitsOf(encores, prices.encore)];
   const cards: Part[] = [];
@@ -113,5 +116,5 @@ function partsOf({ tickets, encores, cardsCents }: Kind): { cards: Part[]; bank:
 
 function expectOk(answer: Awaited<ReturnType<Storefront["apply"]>>) {
   if (answer.status === 200) return answer.body;
-  throw new Error(`a purchase was answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  throw new Error(`a purchase failed with ${answer.status} ${JSON.stringify(answer.body)}`);
 }

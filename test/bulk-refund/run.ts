@@ -6,20 +6,20 @@ import { startPostgres } from "../support/postgres.js";
 import { judge } from "./judge.js";
 import { type BoughtOrder, buy, prices } from "./orders.js";
 
-/** Short, so that what a dead process held is free again soon. */
+/** Short, so that the leases of a killed process soon expire. */
 const LEASE_MS = 4000;
-/** Once nobody is killed any more, what is left is over within this. */
+/** After the last kill, the remaining refunds must be finished within this time. */
 const PATIENCE_MS = 300_000;
 
 export interface BulkRefundOptions {
-  /** How many orders the show has. */
+  /** The number of orders to refund. */
   readonly orders: number;
-  /** How long Medusa lives each time, on average. Default one second. */
+  /** How long Medusa runs before each kill, on average. Default one second. */
   readonly lifeMs?: number;
-  /** Once it was killed so often, it lives on. Default: it is killed until the refund is over. */
+  /** The most kills. Default: Medusa is killed until no order is open. */
   readonly kills?: number;
   readonly seed?: number;
-  /** A PostgreSQL server to use; one is started when left out. */
+  /** A PostgreSQL server to use. Default: a new one. */
   readonly postgresUrl?: string;
   readonly say?: (text: string) => void;
   readonly signal?: AbortSignal;
@@ -28,7 +28,7 @@ export interface BulkRefundOptions {
 export interface BulkRefundResult {
   readonly orders: number;
   readonly kills: number;
-  /** How often a person had to look what the bank did. */
+  /** How often a person had to decide whether the bank made a refund. */
   readonly decisions: number;
   readonly amountCents: number;
   readonly planSeconds: number;
@@ -37,8 +37,8 @@ export interface BulkRefundResult {
 }
 
 /**
- * A show is off: its orders are refunded while Medusa is killed again and again, and the service is away half of the time.
- * Then the books of the service, the bank and Medusa are read.
+ * Refunds the orders of a canceled show while Medusa is killed repeatedly and the service is down half of the time. Then
+ * compares the books of the service, the bank and Medusa with the refunds due.
  */
 export async function runBulkRefund(options: BulkRefundOptions): Promise<BulkRefundResult> {
   const startedAt = performance.now();
@@ -81,7 +81,7 @@ async function play(world: World, options: BulkRefundOptions): Promise<Omit<Bulk
   const report = (await admin(world, "GET", `bulk-refunds/${bulkRefund.id}`)).bulkRefund;
   const wrong = await judge(world, orders);
   const left = await leftOver(world);
-  if (left > 0) wrong.push(`${left} refunds aren't made or booked yet`);
+  if (left > 0) wrong.push(`${left} refunds are not made or not booked`);
   const { done, doneCents, open, waiting } = report;
   if (done !== orders.length || doneCents !== amountCents || open + waiting.length > 0)
     wrong.push(`the report says ${done} orders, ${doneCents} cents, ${open} open, ${waiting.length} waiting`);
@@ -111,7 +111,7 @@ async function buyAll(
 const admin = (world: World, method: string, path: string, body?: unknown): Promise<any> =>
   world.storefront.ok(method, `/admin/giftcard-pay/${path}`, body);
 
-/** @returns how often it was killed */
+/** Kills Medusa repeatedly until no order is open. @returns the number of kills */
 async function killUntilOver(
   world: World,
   bulkRefundId: string,
@@ -140,7 +140,7 @@ async function openOrders({ shopBooks }: World, bulkRefundId: string): Promise<n
   return rows[0].open;
 }
 
-/** Whatever a card is still owed, or an order doesn't know of yet. */
+/** Counts the reversals still owed to cards, and the refunds that no order has a transaction for. */
 async function leftOver({ shopBooks }: World): Promise<number> {
   const { rows } = await shopBooks.query(
     `select (select count(*) from giftcard_charge where state = 'reversing')
@@ -150,7 +150,7 @@ async function leftOver({ shopBooks }: World): Promise<number> {
   return Number(rows[0].left);
 }
 
-/** Plays the person who looks at the bank, until nothing is left. @returns how often one had to */
+/** Acts as the person who checks the bank's refunds, until nothing is left. @returns the number of their decisions */
 async function settle(
   world: World,
   bulkRefundId: string,
@@ -164,7 +164,7 @@ async function settle(
     const left = bulkRefund.open + bulkRefund.waiting.length + (await leftOver(world));
     if (left === 0 || signal?.aborted || performance.now() > giveUpAt) return decisions;
     const { jobs } = await admin(world, "GET", "jobs?limit=200");
-    // A reversal that failed often is tried ever more rarely, within the hour: whoever looks asks for it now.
+    // Retries of a reversal back off to an hour. The person asks for a retry now.
     for (const { id } of jobs.filter((job: { kind: string }) => job.kind === "reversal"))
       await world.storefront.send("POST", `/admin/giftcard-pay/jobs/reversal/${id}/retry`, {});
     for (const { kind, id, orderId } of jobs.filter(
@@ -175,7 +175,7 @@ async function settle(
       const path = `/admin/giftcard-pay/jobs/${kind}/${id}/${isMade ? "exempt" : "retry"}`;
       if ((await world.storefront.send("POST", path, {})).status === 200) decisions += 1;
     }
-    // What wasn't made is tried again by whoever has looked.
+    // The person retries a waiting order once it has no open job.
     for (const { orderId } of bulkRefund.waiting) {
       const isOpen = jobs.some((job: { orderId: string | null }) => job.orderId === orderId);
       const path = `/admin/giftcard-pay/bulk-refunds/${bulkRefundId}/orders/${orderId}/retry`;

@@ -4,13 +4,13 @@ import type { IssuedCard } from "../faults/service.js";
 import type { CartPlan } from "./make-cart.js";
 import { type CartShop, setInclusive } from "./open-shop.js";
 
-/** An order that was paid, and what was paid by whom. */
+/** A paid order, with the cards that paid for it. */
 export interface Bought {
   readonly orderId: string;
   readonly cartId: string;
   readonly paidCents: number;
   readonly cards: readonly (IssuedCard & { readonly issuedCents: number })[];
-  /** What one unit of each line costs, by the product's handle: in cents, with their fractions. */
+  /** The price of one unit of each line in fractional cents, by product handle. */
   readonly unitCents: Readonly<Record<string, number>>;
 }
 
@@ -19,7 +19,7 @@ export type Expect = (isRight: boolean, what: string) => void;
 /**
  * Buys a cart over HTTP, and captures its payments.
  *
- * @param expect hears whether quote, session, charges, payments, the bank and the order are of the same whole cents
+ * @param expect is called to check that quote, session, charges, payments, bank and order have the same whole cents
  * @throws if a call fails
  */
 export async function buy(shop: CartShop, plan: CartPlan, expect: Expect): Promise<Bought> {
@@ -32,7 +32,7 @@ export async function buy(shop: CartShop, plan: CartPlan, expect: Expect): Promi
     if (quote.remainderCents === 0) break;
     const card = await giftcards.issueCard(issuedCents);
     const { status, body } = await storefront.apply(cartId, card);
-    if (status !== 200) throw new Error(`A card was answered ${status} ${JSON.stringify(body)}.`);
+    if (status !== 200) throw new Error(`Applying a card failed with ${status} ${JSON.stringify(body)}.`);
     cards.push({ ...card, issuedCents });
     quote = body;
   }
@@ -45,7 +45,7 @@ export async function buy(shop: CartShop, plan: CartPlan, expect: Expect): Promi
   );
   if (remainderCents > 0) {
     const { status, body } = await storefront.initiate(cartId, "pp_bank_bank", { cart: cartId });
-    if (status !== 200) throw new Error(`The payment was answered ${status} ${JSON.stringify(body)}.`);
+    if (status !== 200) throw new Error(`The payment failed with ${status} ${JSON.stringify(body)}.`);
     const [session] = body.payment_collection.payment_sessions;
     expect(session.amount === remainderCents / 100, `the session asks for ${session.amount}`);
   }
@@ -62,13 +62,13 @@ export async function buy(shop: CartShop, plan: CartPlan, expect: Expect): Promi
   const booked = payments.map(({ amount }: { amount: number }) => amount) as number[];
   expect(
     booked.every((amount) => amount === inCents(amount) / 100),
-    `payments of ${booked}, which isn't whole cents`,
+    `payments of ${booked}, which are not whole cents`,
   );
   expect(sum(booked.map(inCents)) === totalCents, `${totalCents} are booked as ${booked}`);
   const held = bank.heldCents(cartId);
   expect(sum(held) === remainderCents, `the bank holds ${held}, not ${remainderCents}`);
   const spent = sum(plan.cardsCents.slice(0, cards.length)) - sum(await balancesOf(shop, cards));
-  expect(spent === coveredCents, `${spent} are off the cards, not ${coveredCents}`);
+  expect(spent === coveredCents, `the cards paid ${spent}, not ${coveredCents}`);
   for (const { id } of payments) await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
   const unitCents = Object.fromEntries(
     order.items.map((item: { product_handle: string; total: number; quantity: number }) => [
@@ -79,7 +79,7 @@ export async function buy(shop: CartShop, plan: CartPlan, expect: Expect): Promi
   return { orderId, cartId, paidCents: totalCents, cards, unitCents };
 }
 
-/** @returns the cart's id */
+/** Creates the planned cart, with its delivery. @returns its id */
 async function fill(shop: CartShop, plan: CartPlan): Promise<string> {
   const { ok } = shop.world.storefront;
   const address = {
@@ -96,7 +96,7 @@ async function fill(shop: CartShop, plan: CartPlan): Promise<string> {
   return cart.id;
 }
 
-/** What the cards hold, as the service's books have it. */
+/** Reads the balances of the cards from the service's books. */
 export async function balancesOf(
   { world }: CartShop,
   cards: readonly { readonly id: number }[],

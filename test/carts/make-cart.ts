@@ -1,6 +1,6 @@
 import { createRandom, type Random } from "../people/random.js";
 
-/** What a cart can have: its price, and the product type that its VAT rate depends on. */
+/** The products that a cart can have, each with its price and the product type that determines its VAT rate. */
 export const goods = {
   opera: { price: 24.95, type: "Ticket" },
   jazz: { price: 19.95, type: "Ticket" },
@@ -17,8 +17,8 @@ export const codes = ["TEN", "FIVE", "FREESHIP", "ITEMS15", "EACH1", "POST2", "N
 export type Code = (typeof codes)[number];
 
 /**
- * How the units of a line come back: they are handed over and returned, edited off the order, or refunded as a show, which
- * is followed by an edit or not.
+ * How the units of a line are refunded. `return`: they are fulfilled and returned. `edit`: they are removed by an order
+ * edit. `show`: a bulk refund of the product refunds them. `show, then edit`: an edit then removes them too.
  */
 export type Way = "return" | "edit" | "show" | "show, then edit";
 
@@ -28,13 +28,13 @@ export interface Line {
   readonly way: Way;
 }
 
-/** Units that come back at once: one most of the time. All of a line that is refunded as a show. */
+/** Units that are refunded together: usually one, but the whole line in a bulk refund. */
 export interface Step {
   readonly line: number;
   readonly quantity: number;
 }
 
-/** A cart, what pays it and how everything comes back. It is made from its seed alone. */
+/** A cart, the cards that pay for it, and how it is refunded. Determined by its seed alone. */
 export interface CartPlan {
   readonly seed: number;
   /** VAT in percent: 9, 21 and 0 in the Netherlands; 7, 19 and 0 in Germany. */
@@ -44,16 +44,16 @@ export interface CartPlan {
   readonly lines: readonly Line[];
   readonly codes: readonly Code[];
   readonly isPosted: boolean;
-  /** What the cards hold. They are applied until nothing is left to pay. */
+  /** The balances of the cards. They are applied until nothing is left to pay. */
   readonly cardsCents: readonly number[];
   readonly steps: readonly Step[];
-  /** How what is left then comes back, such as delivery. A canceled order has no unit handed over. */
+  /** How the remainder of the order, such as delivery, is refunded. Only an order without fulfilled units is canceled. */
   readonly end: "whole order" | "cancel";
 }
 
 const MOST_CENTS = 5000;
 
-/** Makes a cart. @param mostUnits how many units a line has at most */
+/** Makes a cart from its seed. @param mostUnits the most units that a line has */
 export function makeCart(seed: number, mostUnits = 13): CartPlan {
   const random = createRandom(seed);
   const names = random.shuffle(Object.keys(goods) as Good[]);

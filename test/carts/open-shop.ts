@@ -2,7 +2,7 @@ import type { Storefront } from "../../packages/medusa/test/support/storefront.j
 import { openWorld, type World } from "../faults/medusa/world.js";
 import { goods } from "./make-cart.js";
 
-/** Promotions besides the shop's own: on items, each or across, on delivery, and on amounts without VAT. */
+/** Promotions in addition to the shop's own: on items (each or across), on delivery, and on amounts without VAT. */
 const promotions = [
   {
     code: "ITEMS15",
@@ -24,17 +24,17 @@ const promotions = [
   { code: "NETSEVEN", type: "percentage", value: 7, target_type: "order", allocation: "across", isNet: true },
   { code: "NETFOUR", type: "fixed", value: 4, target_type: "order", allocation: "across", isNet: true },
 ] as const;
-/** How many units of a line such a promotion is for. */
+/** The most units of a line that a promotion on each item applies to. */
 const EACH_OF = 3;
 
-/** A world with what random carts need on sale. */
+/** A world that sells the products of random carts. */
 export interface CartShop extends Pick<World, "close"> {
   readonly world: World;
-  /** By their product's handle. */
+  /** Keyed by product handle, like `productIds`. */
   readonly variantIds: Readonly<Record<string, string>>;
   readonly productIds: Readonly<Record<string, string>>;
   readonly regionId: string;
-  /** By e-mail for nothing, and by post. */
+  /** The free delivery by email, and the one by post. */
   readonly deliveryIds: readonly [string, string];
 }
 
@@ -70,7 +70,7 @@ export async function openShop(postgresUrl: string): Promise<CartShop> {
   }
 }
 
-/** Creates a product type without VAT. @returns its id */
+/** Creates a product type that is exempt from VAT. @returns its id */
 async function exempt({ ok }: Storefront): Promise<string> {
   const { product_type } = await ok("POST", "/admin/product-types", { value: "Exempt" });
   const { tax_regions } = await ok("GET", "/admin/tax-regions?limit=50&fields=id,country_code");
@@ -94,7 +94,7 @@ async function promote({ ok }: Storefront, promotion: (typeof promotions)[number
   });
 }
 
-/** Sets whether prices include VAT, for what is put into a cart from now on. */
+/** Sets whether prices include VAT. Applies to items that are added to a cart afterwards. */
 export async function setInclusive({ world }: CartShop, isInclusive: boolean): Promise<void> {
   const { ok } = world.storefront;
   const { price_preferences } = await ok("GET", "/admin/price-preferences?limit=50");

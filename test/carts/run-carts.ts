@@ -9,11 +9,11 @@ export interface CartsOptions {
   /** The first cart's seed; each further cart takes the next. */
   readonly seed: number;
   readonly carts: number;
-  /** How many units a line has at most. Default 13. */
+  /** The most units that a line has. Default 13. */
   readonly mostUnits?: number;
-  /** Shops side by side. Default 2. */
+  /** The number of shops that run in parallel. Default 2. */
   readonly workers?: number;
-  /** A PostgreSQL server to use; one is started when left out. */
+  /** A PostgreSQL server to use. Default: a new one. */
   readonly postgresUrl?: string;
   readonly onCart?: (result: CartResult, done: number) => void;
   readonly signal?: AbortSignal;
@@ -23,12 +23,12 @@ export interface CartResult {
   readonly plan: CartPlan;
   readonly paidCents: number;
   readonly cards: number;
-  /** What is wrong, in words. */
+  /** Descriptions of the failed checks. */
   readonly wrong: readonly string[];
   readonly seconds: number;
 }
 
-/** Buys random carts and takes everything back, and holds all books against each other. */
+/** Buys random carts, refunds everything, and compares the books of Medusa, the service and the bank. */
 export async function runCarts(options: CartsOptions): Promise<CartResult[]> {
   const { seed, carts, workers = 2, mostUnits, onCart = () => {}, signal } = options;
   const postgres = options.postgresUrl === undefined ? await startPostgres() : null;
@@ -65,7 +65,7 @@ async function play(shop: CartShop, plan: CartPlan): Promise<CartResult> {
     Object.assign(figures, { paidCents: bought.paidCents, cards: bought.cards.length });
     await takeAllBack({ shop, plan, bought, expect });
     const { faults } = await checkLedger(shop.world.giftcards.books);
-    expect(faults.length === 0, `the service's own check finds ${faults.length} faults`);
+    expect(faults.length === 0, `the service's ledger check finds ${faults.length} faults`);
   } catch (error) {
     wrong.push(error instanceof Error ? error.message : String(error));
   }

@@ -6,7 +6,7 @@ import { type Bought, balancesOf, type Expect } from "./buy.js";
 import type { CartPlan, Line } from "./make-cart.js";
 import type { CartShop } from "./open-shop.js";
 
-/** Medusa itself takes a cent or less for nothing. */
+/** Medusa itself treats a cent or less as nothing outstanding. */
 const TOLERATED_CENTS = 1;
 const RUN_MS = 60_000;
 
@@ -18,10 +18,10 @@ interface Scene {
 }
 
 /**
- * Takes an order's units back one after the other, by Medusa's admin API and the plugin's refund button, then the rest.
+ * Refunds the units of an order step by step, with Medusa's admin API and the plugin's refund button. Then refunds the
+ * remainder. Calls `expect` to check that each unit is refunded at the price paid for it, and that in the end all money
+ * is back on the card or at the bank that paid it.
  *
- * @param expect hears whether each unit can go back for what was paid for it, and whether in the end everything is back
- *   where it came from
  * @throws if a call fails
  */
 export async function takeAllBack(scene: Scene): Promise<void> {
@@ -36,10 +36,10 @@ export async function takeAllBack(scene: Scene): Promise<void> {
     left[index] = (left[index] ?? 0) - quantity;
     const cents = await giveBack(scene, line, quantity, left[index]);
     const worthCents = (bought.unitCents[line.good] ?? 0) * quantity;
-    // Each unit is of whole cents, so it differs from its share by less than one.
+    // The price of a unit is in whole cents, so it differs from its share of the line by less than one cent.
     scene.expect(
       Math.abs(cents - worthCents) < quantity + 0.001,
-      `${quantity} ${line.good} by ${line.way}: ${cents} came back of ${worthCents.toFixed(2)}`,
+      `${quantity} ${line.good} by ${line.way}: ${cents} refunded of ${worthCents.toFixed(2)}`,
     );
     backCents += cents;
     await judgeOrder(scene, backCents);
@@ -48,7 +48,7 @@ export async function takeAllBack(scene: Scene): Promise<void> {
   await judgeAll(scene);
 }
 
-/** @returns how many cents came back */
+/** Takes the units of a step off the order and refunds them. @returns the refunded cents */
 async function giveBack(scene: Scene, { good, way }: Line, quantity: number, left: number): Promise<number> {
   const { shop, bought } = scene;
   const { storefront } = shop.world;
@@ -57,25 +57,25 @@ async function giveBack(scene: Scene, { good, way }: Line, quantity: number, lef
   else {
     const cents = await runRefund(scene, { productId: shop.productIds[good] });
     if (way === "show") return cents;
-    // It is back already.
+    // The bulk refund has already paid for these units, so the edit must not owe anything.
     await editTo(storefront, bought.orderId, good, 0);
     const { owedCents } = await refundOf(storefront, bought.orderId);
-    scene.expect(owedCents === 0, `${owedCents} are owed for what its show gave back`);
+    scene.expect(owedCents === 0, `${owedCents} are owed for units that the bulk refund has already paid`);
     return cents;
   }
   const refund = await refundOf(storefront, bought.orderId);
   const { owedCents, isPossible, splits } = refund;
-  scene.expect(isPossible, `a return isn't possible: ${JSON.stringify(refund)}`);
+  scene.expect(isPossible, `a refund isn't possible: ${JSON.stringify(refund)}`);
   const [split] = splits;
   if (!split) return 0;
   const path = `/admin/giftcard-pay/orders/${bought.orderId}/refund`;
   const { status, body } = await storefront.send("POST", path, split);
-  if (status !== 200) throw new Error(`A refund was answered ${status} ${JSON.stringify(body)}.`);
-  scene.expect(split.amountCents === owedCents, `${owedCents} were owed, and ${split.amountCents} came back`);
+  if (status !== 200) throw new Error(`A refund failed with ${status} ${JSON.stringify(body)}.`);
+  scene.expect(split.amountCents === owedCents, `${owedCents} were owed, and ${split.amountCents} refunded`);
   return split.amountCents;
 }
 
-/** Refunds what was sold of something, of which this order is the only one that isn't back. @returns how many cents */
+/** Runs a bulk refund whose plan must contain this order alone. @returns the refunded cents */
 async function runRefund({ shop, bought, expect }: Scene, what: object): Promise<number> {
   const { ok } = shop.world.storefront;
   const path = "/admin/giftcard-pay";
@@ -91,17 +91,17 @@ async function runRefund({ shop, bought, expect }: Scene, what: object): Promise
     await ok("POST", `${path}/recover`, {});
     const { open, waiting, doneCents } = (await ok("GET", `${path}/bulk-refunds/${bulkRefund.id}`))
       .bulkRefund;
-    if (waiting.length > 0) throw new Error(`The show's refund waits: ${JSON.stringify(waiting)}`);
+    if (waiting.length > 0) throw new Error(`The bulk refund waits for a person: ${JSON.stringify(waiting)}`);
     if (open === 0) {
-      expect(doneCents === amountCents, `${amountCents} were planned, and ${doneCents} came back`);
+      expect(doneCents === amountCents, `${amountCents} were planned, and ${doneCents} refunded`);
       return doneCents;
     }
-    if (performance.now() > giveUpAt) throw new Error("The show's refund doesn't end.");
+    if (performance.now() > giveUpAt) throw new Error(`The bulk refund is not finished after ${RUN_MS} ms.`);
     await pause(200);
   }
 }
 
-/** Gives back what is left once no unit is, such as delivery. */
+/** Refunds the remainder after all units, such as delivery. */
 async function end(scene: Scene, leftCents: number): Promise<void> {
   const { shop, plan, bought, expect } = scene;
   if (plan.end === "cancel") {
@@ -109,10 +109,10 @@ async function end(scene: Scene, leftCents: number): Promise<void> {
     return;
   }
   const cents = await runRefund(scene, { orderIds: [bought.orderId] });
-  expect(cents === leftCents, `the rest of the order is ${cents}, not ${leftCents}`);
+  expect(cents === leftCents, `the remainder of the order is ${cents}, not ${leftCents}`);
 }
 
-/** What Medusa's page shows meanwhile. */
+/** Checks the refunded and outstanding amounts that Medusa shows for the order. */
 async function judgeOrder({ shop, bought, expect }: Scene, backCents: number): Promise<void> {
   const { summary } = await shop.world.storefront.order(bought.orderId);
   const { refunded_total: refunded, pending_difference: pending } = summary;
@@ -120,7 +120,7 @@ async function judgeOrder({ shop, bought, expect }: Scene, backCents: number): P
   expect(Math.abs(inCents(pending)) <= TOLERATED_CENTS, `the order shows ${pending} outstanding`);
 }
 
-/** Everything is back, on the card and at the bank that it came from. */
+/** Checks that all money is back on the cards and at the bank that paid it. */
 async function judgeAll({ shop, bought, expect }: Scene): Promise<void> {
   const { storefront, bank, shopBooks } = shop.world;
   const balances = await balancesOf(shop, bought.cards);
@@ -133,7 +133,7 @@ async function judgeAll({ shop, bought, expect }: Scene): Promise<void> {
     const back = sum(refunds.map((refund: { amount: number }) => inCents(refund.amount)));
     expect(
       canceled_at !== null || back === inCents(amount),
-      `${back} cents came back of a payment of ${amount}`,
+      `${back} cents were refunded of a payment of ${amount}`,
     );
   }
   const { rows } = await shopBooks.query(

@@ -27,7 +27,7 @@ let storefront: Storefront;
 let database: pg.Client;
 let browser: Browser;
 let page: Page;
-/** Starts the service again, at the same address, on the same database. */
+/** Restarts the service at the same address, on the same database. */
 let restartService: () => Promise<void>;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Buys for 74.98, of which a card of 75.00 pays 50.00. */
+/** Places an order of 74.98. A card of 75.00 pays 50.00 of it. */
 async function buy(): Promise<{ card: TestCard; orderId: string }> {
   const { card, cartId } = await readyCart();
   const { body } = await storefront.complete(cartId);
@@ -86,7 +86,7 @@ async function readyCart() {
   return { card, cartId };
 }
 
-/** Buys with 10 % off; what the card doesn't pay is paid by hand. */
+/** Places an order with 10 % off. A card pays first, and manual payment covers the remainder. */
 async function buyOf(
   handle: string,
   { quantity, balanceCents }: { quantity: number; balanceCents: number },
@@ -107,7 +107,7 @@ async function capture(orderId: string): Promise<void> {
     await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
 }
 
-/** An order that nobody paid, as Medusa's admin can place it. */
+/** Places an unpaid order as an admin can, by converting a draft. @returns its id */
 async function orderUnpaid(handle: string): Promise<string> {
   await storefront.createProduct(handle, 20);
   const { regions } = await storefront.ok("GET", "/admin/regions?fields=id");
@@ -125,13 +125,13 @@ async function orderUnpaid(handle: string): Promise<string> {
   return draft_order.id;
 }
 
-/** Lets recovery begin to cancel an order. */
+/** Records that recovery has begun to cancel an order. */
 const beginCancel = (orderId: string) =>
   database.query("insert into giftcard_unpaid_order (order_id, cart_id, reason) values ($1, $1, 'unpaid')", [
     orderId,
   ]);
 
-/** An order that nobody paid, which recovery has begun to cancel, and which somebody has fulfilled. */
+/** Places an unpaid order that is fulfilled, and that recovery has begun to cancel. @returns its id */
 async function fulfillUnpaid(): Promise<string> {
   const orderId = await orderUnpaid("poster");
   const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=items.id`);
@@ -154,7 +154,7 @@ const tab = (name: string) => page.getByRole("tab", { name }).click();
 describe("the admin", () => {
   let canceled: { card: TestCard; orderId: string };
 
-  it("shows what an order owes to a card after it was canceled while the service was down", async () => {
+  it("shows the reversal that a canceled order owes to its card while the service is down", async () => {
     await page.goto(`${medusa.url}/app/login`);
     await page.locator("input[name=email]").fill(medusa.admin.email);
     await page.locator("input[name=password]").fill(medusa.admin.password);
@@ -174,10 +174,10 @@ describe("the admin", () => {
     await shown(/Tried [2-9] times; the shop keeps retrying/);
   });
 
-  it("shows that the service is down, and that it is back", async () => {
+  it("shows whether the service is reachable", async () => {
     await page.getByRole("link", { name: "Gift cards" }).first().click();
     await shown("Not reachable");
-    // The reversal stays owed until the books were compared.
+    // Block the reversal until the comparison has reported it as a difference.
     proxy.set("canceldevalue", "cut-before");
     await restartService();
     await page.reload();
@@ -192,7 +192,7 @@ describe("the admin", () => {
     await tab("Open");
   });
 
-  it("shows what needs attention, and a person settles it", async () => {
+  it("shows a charge that needs attention until a person settles it", async () => {
     const { cartId, card } = await readyCart();
     proxy.withoutExtension(true);
     proxy.set("devalue", "cut-before", 1);
@@ -209,13 +209,13 @@ describe("the admin", () => {
     await shown(medusa.admin.email);
     await shown("Nothing needs attention.");
     await page.keyboard.press("Escape");
-    // The card is whole, and the same cart can be paid with it.
+    // The card was not charged, and can still pay for the same cart.
     await storefront.initiate(cartId, "pp_system_default");
     expect((await storefront.complete(cartId)).body.type).toBe("order");
     expect(await balanceCents(card)).toBe(cents(2500));
   });
 
-  it("shows an unpaid order that can't be canceled, and a person keeps it", async () => {
+  it("shows an unpaid order that can't be canceled until a person keeps it", async () => {
     const orderId = await fulfillUnpaid();
     await storefront.ok("POST", "/admin/giftcard-pay/recover", {});
     await page.reload();
@@ -228,7 +228,7 @@ describe("the admin", () => {
     expect((await storefront.order(orderId)).status).not.toBe("canceled");
   });
 
-  it("shows a job that fails, with its error, until a person's try succeeds", async () => {
+  it("shows a failing job with its error until a person's retry succeeds", async () => {
     const orderId = await orderUnpaid("programme");
     await database.query(`create function refuse() returns trigger language plpgsql as
       $$ begin raise exception 'the disk is full'; end $$;
@@ -249,7 +249,7 @@ describe("the admin", () => {
     expect((await tried).status()).toBe(200);
     await shown(/Tried [2-9]/);
     await database.query("drop function refuse cascade");
-    // Recovery's own minute may begin right now, and come first: then there is nothing left to try.
+    // Scheduled recovery may cancel the order first. Then there is nothing left to retry.
     const again = page.waitForResponse((response) => response.url().endsWith("/retry"), { timeout: 10_000 });
     const isPressed = await Promise.all([again, button("Try now").first().click({ timeout: 10_000 })]).then(
       () => true,
@@ -260,13 +260,13 @@ describe("the admin", () => {
     expect((await storefront.order(orderId)).status).toBe("canceled");
   });
 
-  it("gives the card its money back by itself, now that the service is there again", async () => {
+  it("reverses the charge automatically after the service is back", async () => {
     await expect.poll(() => balanceCents(canceled.card), { timeout: 120_000, interval: 1000 }).toBe(7500);
     await page.goto(`${medusa.url}/app/orders/${canceled.orderId}`);
     await shown("Back on the card");
   });
 
-  it("shows the books: no difference, and a statement to download", async () => {
+  it("shows a reconciliation without differences and a statement to download", async () => {
     await page.getByRole("link", { name: "Gift cards" }).first().click();
     await tab("Reconciliation");
     await button("Compare").click();
@@ -282,7 +282,7 @@ describe("the admin", () => {
     await shown("Back on the card");
   });
 
-  it("shows where the money of a returned ticket goes, and gives it back", async () => {
+  it("shows how the refund of a returned ticket is split, and makes it", async () => {
     await storefront.createProduct("ticket", 24.95);
     // 67.365 with 10 % off: the card pays 22.46, 22.45 and 5.09 of the last ticket's 22.46.
     const { card, orderId } = await buyOf("ticket", { quantity: 3, balanceCents: 6000 });
@@ -301,16 +301,16 @@ describe("the admin", () => {
     expect(await balanceCents(card)).toBe(cents(1509));
     const { summary } = await storefront.order(orderId);
     expect(summary.refunded_total).toBe(22.46);
-    // Medusa takes a cent or less for nothing.
+    // Medusa treats a cent or less as nothing outstanding.
     expect(Math.abs(summary.pending_difference)).toBeLessThan(0.01);
   });
 
-  it("refunds a show that is off, by a plan that is confirmed with its name", async () => {
+  it("refunds the orders of a product by a plan that is confirmed with the product's name", async () => {
     await storefront.createProduct("gala", 24.95);
     const bought: { card: TestCard; orderId: string }[] = [];
     for (const balanceCents of [4375, 5000, 2500])
       bought.push(await buyOf("gala", { quantity: 2, balanceCents }));
-    // The last one isn't captured yet.
+    // The last order stays uncaptured, so the plan must leave it out.
     for (const { orderId } of bought.slice(0, 2)) await capture(orderId);
     await page.getByRole("link", { name: "Gift cards" }).first().click();
     await tab("Bulk refund");

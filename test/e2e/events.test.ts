@@ -15,7 +15,7 @@ let storefrontUrl: string;
 let browser: Browser;
 let page: Page;
 
-// The demo's own shop, whose feed the card issuer's service pulls each minute.
+// The demo shop. The card issuer's service pulls its feed every minute.
 beforeAll(async () => {
   await buildAdmin();
   shop = await startWholeShop({ withStorefront: true, withAdmin: true, postgresUrl: inject("postgresUrl") });
@@ -33,7 +33,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** A page of the admin, logged in. */
+/** Opens the admin in a new page and logs in. */
 async function openAdmin(): Promise<Page> {
   const opened = await openPage(browser, { viewport: { width: 1400, height: 1000 } });
   await opened.goto(`${medusa.url}/app/login`);
@@ -61,14 +61,14 @@ async function openProduct(handle: string) {
   return products[0].id as string;
 }
 
-/** The feed is pulled each minute. */
+/** Long enough for the next pull of the feed, which happens every minute. */
 const soon = { timeout: 180_000, interval: 500 };
 
 describe("a product in the admin", () => {
   let productId: string;
   let listed: Event | undefined;
 
-  it("becomes an event by the form on its page", async () => {
+  it("becomes an event with the form on its page", async () => {
     productId = await openProduct("summer-night-festival");
     await shown("This product isn't an event.");
     await button("Make it an event").click();
@@ -100,7 +100,7 @@ describe("a product in the admin", () => {
     expect(await feed()).toEqual([]);
   });
 
-  it("is published once: in the feed, at the issuer, and on the storefront's page", async () => {
+  it("is published once in the feed, at the issuer and on the storefront's page", async () => {
     await button("Publish").click();
     await shown(/^At the issuer, no\. \d+$/);
     const [listed, ...others] = await issuer.listEvents();
@@ -147,7 +147,7 @@ describe("a product in the admin", () => {
     expect(await page.getByText("changed since").count()).toBe(0);
   });
 
-  it("is withdrawn in the feed by a button", async () => {
+  it("is marked as withdrawn in the feed by a button", async () => {
     await button("Withdraw").click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Withdraw" }).click();
     await shown("Withdrawn");
@@ -156,7 +156,7 @@ describe("a product in the admin", () => {
 });
 
 describe("the page Events", () => {
-  it("publishes many events at once, and filters those that changed or are not at the issuer", async () => {
+  it("publishes several events at once, and filters by changed and by not at the issuer", async () => {
     const { providers } = await storefront.ok("GET", "/admin/giftcard-pay/events/issuer");
     let changedId: string | undefined;
     for (const handle of ["open-air-cinema", "weekend-at-the-dunes"]) {
@@ -187,7 +187,7 @@ describe("the page Events", () => {
     await keepScreenshot(page, "admin-events");
   });
 
-  it("doesn't publish a withdrawn event with all others", async () => {
+  it("leaves a withdrawn event out when it publishes all events", async () => {
     await storefront.ok("POST", "/admin/giftcard-pay/events/publish", { all: true });
     await page.reload();
     await shown("Weekend at the Dunes");

@@ -18,7 +18,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-it("buys with a gift card by the keyboard alone", async () => {
+it("a shopper can pay with a gift card using only the keyboard", async () => {
   const card = await shop.service.issueCard(7500);
   await page.goto(String(shop.storefrontUrl));
   await page.locator("[data-product=summer-night-festival]").waitFor();
@@ -53,7 +53,7 @@ it("buys with a gift card by the keyboard alone", async () => {
   await page.getByRole("heading", { name: "Order placed" }).waitFor();
 });
 
-/** What has the focus, also inside the tag: its name, and the product that it leads to. */
+/** Returns the name and product of the focused element, including elements inside the widget's shadow DOM. */
 async function focused(): Promise<{ name: string; product: string | undefined }> {
   return page.evaluate(() => {
     let active = document.activeElement as HTMLInputElement | null;

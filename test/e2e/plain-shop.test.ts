@@ -25,7 +25,7 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** The page of orders, as the shop's operator sees it. */
+/** Opens the operator's page of orders. */
 async function openOrders(): Promise<Page> {
   const orders = await openPage(browser, {
     httpCredentials: { username: "operator", password: shop.operatorPassword },
@@ -37,7 +37,7 @@ async function openOrders(): Promise<Page> {
 async function open(viewport: { width: number; height: number }): Promise<void> {
   page = await openPage(browser, { viewport });
   problems = [];
-  // What the content security policy holds back is told there.
+  // The browser reports violations of the content security policy on the console.
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(error.message));
   const policy = (await page.goto(shop.url))?.headers()["content-security-policy"];
@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe("a purchase in the plain shop", () => {
-  it("by mouse on a wide screen: 50.00 from the card and 24.98 at the bank; canceled, both go back", async () => {
+  it("by mouse on a wide screen charges the card and the bank, and a cancel refunds both", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
     await button(festival).click();
@@ -85,7 +85,7 @@ describe("a purchase in the plain shop", () => {
     expect(shop.logs()).not.toContain(card.cardnumber);
   });
 
-  it("by keyboard alone on a phone", async () => {
+  it("works on a phone with the keyboard alone", async () => {
     const card = await shop.service.issueCard(7500);
     await open(phone);
     await tabTo(festival);
@@ -96,7 +96,7 @@ describe("a purchase in the plain shop", () => {
     await tabTo("PIN");
     await page.keyboard.type(card.pin);
     await page.keyboard.press("Enter");
-    // It goes there by itself.
+    // The widget moves the focus to its next button.
     await expect.poll(focused).toBe("Apply €50.00");
     await page.keyboard.press("Enter");
     await page.locator("#remainder").getByText("€24.98").waitFor();
@@ -113,7 +113,7 @@ describe("a purchase in the plain shop", () => {
     expect(problems).toEqual([]);
   });
 
-  it("declined at the bank takes nothing, and the cart with its card can be paid again", async () => {
+  it("takes nothing if the bank declines, and the same cart and card can be paid again", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
     await button(festival).click();
@@ -130,7 +130,7 @@ describe("a purchase in the plain shop", () => {
     expect(await balanceCents(card)).toBe(2500);
   });
 
-  it("that the card covers asks nothing of the bank", async () => {
+  it("does not involve the bank if the card covers the total", async () => {
     const card = await shop.service.issueCard(7500);
     await open(phone);
     await button("Order Open-air Cinema").click();
@@ -142,7 +142,7 @@ describe("a purchase in the plain shop", () => {
     expect(await balanceCents(card)).toBe(5500);
   });
 
-  it("gives a ticket that comes back its own charge back, once however often the button is pressed", async () => {
+  it("reverses only the charge of a returned ticket, and only once if the request is repeated", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
     await button("Order Open-air Cinema").click();
@@ -174,7 +174,7 @@ describe("a purchase in the plain shop", () => {
     ]);
   });
 
-  it("shows an order to nobody but its shopper", async () => {
+  it("shows an order only to its shopper", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
     await button("Order Open-air Cinema").click();
@@ -203,7 +203,7 @@ async function apply(card: IssuedCard): Promise<void> {
   await button("Apply").click();
 }
 
-/** The name of what has the focus, also inside the widget. */
+/** Returns the name of the focused element, including elements inside the widget's shadow DOM. */
 const focused = (): Promise<string> =>
   page.evaluate(`(() => {
     let at = document.activeElement;
@@ -211,7 +211,7 @@ const focused = (): Promise<string> =>
     return at?.getAttribute("aria-label") ?? at?.labels?.[0]?.textContent.trim() ?? at?.textContent.trim() ?? "";
   })()`);
 
-/** Goes on by the tab key until the focus is on what has this name. */
+/** Presses Tab until the element with this name has the focus. */
 async function tabTo(name: string): Promise<void> {
   const met: string[] = [];
   for (let i = 0; i < 30; i++) {
@@ -223,7 +223,7 @@ async function tabTo(name: string): Promise<void> {
   throw new Error(`The tab key leads to ${JSON.stringify(met)}, not to ${name}.`);
 }
 
-/** Loads the page's icon under the page's policy, as a full browser does by itself. Returns its type. */
+/** Loads the page's icon under the page's policy, because a headless browser doesn't load it. @returns its type */
 async function loadIcon(): Promise<string | undefined> {
   const url: string = await page.evaluate(`(async () => {
     const image = new Image();
@@ -234,13 +234,13 @@ async function loadIcon(): Promise<string | undefined> {
   return (await page.request.get(url)).headers()["content-type"];
 }
 
-/** What the page says about how the order was paid. */
+/** Returns the payments that the order's page shows. */
 async function payments(): Promise<string[][]> {
   const rows = await page.locator("#payments tr").all();
   return Promise.all(rows.map((row) => row.locator("td").allInnerTexts()));
 }
 
-/** What the card holds now, asked of the service itself. */
+/** Requests the card's balance from the service. */
 async function balanceCents({ cardnumber, pin }: IssuedCard): Promise<number> {
   const { url, apiKey, companyId } = shop.service;
   const client = createClient({ baseUrl: url, apiKey, companyId });

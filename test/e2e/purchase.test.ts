@@ -34,11 +34,11 @@ beforeEach(async () => {
 
 afterEach(() => page.context().close());
 
-/** What the pages were told and said: addresses, answers in JSON, and the console. */
+/** Requested URLs, JSON responses and console messages of the pages. */
 let seen: Promise<string>[];
 
 describe("a purchase in the browser", () => {
-  it("takes 50.00 of 74.98 from a gift card and 24.98 from the bank, and cancelling gives the card its money back", async () => {
+  it("charges 50.00 to a gift card and 24.98 to the bank, and a cancel refunds the card", async () => {
     const card = await shop.service.issueCard(7500);
     await toCheckout(festival);
     await fillDetails();
@@ -64,7 +64,7 @@ describe("a purchase in the browser", () => {
     await expect.poll(() => balanceCents(card)).toBe(7500);
   });
 
-  it("pays a whole order with two cards and asks nothing of the bank", async () => {
+  it("pays a whole order with two cards, without the bank, and shows the refund of one", async () => {
     const [first, second] = [await shop.service.issueCard(7500), await shop.service.issueCard(3000)];
     await toCheckout(festival);
     await fillDetails();
@@ -89,7 +89,7 @@ describe("a purchase in the browser", () => {
     ]);
   });
 
-  it("refuses a wrong PIN, and a card taken off again is not charged", async () => {
+  it("rejects a wrong PIN, and does not charge a removed card", async () => {
     const card = await shop.service.issueCard(7500);
     await toCheckout(festival);
     await fillDetails();
@@ -105,7 +105,7 @@ describe("a purchase in the browser", () => {
     expect(await balanceCents(card)).toBe(7500);
   });
 
-  it("says why an order was not placed, and lets the shopper go on with what the card still holds", async () => {
+  it("explains why an order was not placed, and lets the shopper continue with the card's lower balance", async () => {
     const card = await shop.service.issueCard(2000);
     await toCheckout(festival);
     await fillDetails();
@@ -120,7 +120,7 @@ describe("a purchase in the browser", () => {
     expect(await balanceCents(card)).toBe(0);
   });
 
-  it("leaves no card number and no PIN in the browser, in an address, in an answer or on the console", async () => {
+  it("leaves no card number or PIN in the browser, a URL, a response or the console", async () => {
     const card = await shop.service.issueCard(7500);
     const wrong = { ...card, pin: card.pin === "123456" ? "654321" : "123456" };
     await toCheckout(festival);
@@ -133,14 +133,14 @@ describe("a purchase in the browser", () => {
     const kept = JSON.stringify(await page.context().storageState({ indexedDB: true }));
     const session = await page.evaluate(() => JSON.stringify({ ...sessionStorage }));
     const everything = [kept, session, await page.content(), ...(await Promise.all(seen))].join("\n");
-    // It looks in the right places: what may be there is found.
+    // Finding these harmless values proves that the test looks in the right places.
     for (const known of ["noor@example.com", card.cardnumber.slice(-4), "night-owl"])
       expect(everything).toContain(known);
     expect(everything).not.toContain(card.cardnumber);
     for (const pin of [card.pin, wrong.pin]) expect(everything).not.toMatch(new RegExp(`\\b${pin}\\b`));
   });
 
-  it("takes 10 % off by a code: of two kinds of tickets, the one of 24.95 costs 22.46", async () => {
+  it("applies a promotion code of 10 %, so that a ticket of 24.95 costs 22.46", async () => {
     const card = await shop.service.issueCard(5000);
     await page.goto(String(shop.storefrontUrl));
     await button("Add to cart: Late-night Comedy, Standard").click();
@@ -158,7 +158,7 @@ describe("a purchase in the browser", () => {
     expect(await paymentsShown()).toContainEqual(["Total", "€22.46"]);
   });
 
-  it("follows the cart: what dearer delivery adds, the applied card pays", async () => {
+  it("charges the applied card for more expensive delivery that is chosen later", async () => {
     const card = await shop.service.issueCard(7500);
     await toCheckout("open-air-cinema");
     await fillDetails();
@@ -218,13 +218,13 @@ async function placeOrder(): Promise<string> {
   return new URL(page.url()).pathname.split("/").at(-1) ?? "";
 }
 
-/** What the page says about how the order was paid. */
+/** Returns the payments that the confirmation page shows. */
 async function paymentsShown(): Promise<string[][]> {
   const rows = await page.locator("#payments > div").all();
   return Promise.all(rows.map((row) => row.locator("dt, dd").allInnerTexts()));
 }
 
-/** What the shop's admin holds of an order: its total, and what each payment is for. */
+/** Reads an order's total and the amounts of its payments from the admin API. */
 async function orderInAdmin(id: string): Promise<{ total: number; giftcards: number[]; bank: number[] }> {
   const { order } = await callAdmin("GET", `/admin/orders/${id}?fields=total,*payment_collections.payments`);
   const payments: { provider_id: string; amount: number }[] = order.payment_collections.flatMap(
@@ -238,7 +238,7 @@ async function orderInAdmin(id: string): Promise<{ total: number; giftcards: num
   return { total: order.total, giftcards: amounts(true), bank: amounts(false) };
 }
 
-/** Captures the order's largest payment, and gives it back. */
+/** Captures and refunds the order's largest payment. */
 async function refundFirst(orderId: string): Promise<void> {
   const { order } = await callAdmin("GET", `/admin/orders/${orderId}?fields=*payment_collections.payments`);
   const payments: { id: string; amount: number }[] = order.payment_collections[0].payments;
@@ -259,7 +259,7 @@ const client = () => {
   return createClient({ baseUrl: url, apiKey, companyId });
 };
 
-/** What the card holds now, asked of the service itself. */
+/** Requests the card's balance from the service. */
 async function balanceCents({ cardnumber, pin }: IssuedCard): Promise<number> {
   return (await client().balance({ cardNumber: cardnumber, pin })).balanceCents;
 }

@@ -6,14 +6,14 @@ export interface FlowContext {
   readonly stage: Stage;
   readonly stripe: PlayedStripe;
   readonly service: GiftcardService;
-  /** Keeps a picture of the page, where pictures are wanted. */
+  /** Takes a picture of the page, if the trial keeps pictures. */
   readonly picture: (visit: Visit, name: string) => Promise<void>;
 }
 
-/** One purchase: what it shows as paid at its end, beside what it has to be. */
+/** A purchase. It returns the payments that the last page shows, and those expected. */
 export interface Flow {
   readonly name: string;
-  /** What Stripe holds or has taken afterwards for this purchase, and for no other amount. */
+  /** The exact cents that Stripe must have authorized or captured for this purchase. Default 0. */
   readonly stripeCents?: number;
   readonly run: (context: FlowContext) => Promise<{ visit: Visit; shown: string[]; expected: string[] }>;
 }
@@ -30,7 +30,7 @@ const DECLINED_NUMBER = "4000000000000002";
 const part = ({ cardnumber }: IssuedCard, amount: string) =>
   `Gift card ending in ${cardnumber.slice(-4)} ${amount}`;
 
-/** Purchases whose rest is paid by Medusa's own method. */
+/** Purchases whose remainder is paid by Medusa's manual payment. */
 export const manualFlows: readonly Flow[] = [
   {
     name: "a card, then the method",
@@ -105,10 +105,10 @@ export const manualFlows: readonly Flow[] = [
       await visit.page.reload();
       await visit.page.getByTestId("gift-cards-continue-button").waitFor();
       await visit.removeCard();
-      // Nobody has chosen a method yet, and so nobody may go on.
+      // No method is chosen yet, so the shopper must not be able to continue.
       const { titles, mayGoOn } = await visit.chosen();
       if (titles.length > 0 || mayGoOn)
-        throw new Error(`${titles.join() || "no method"} is chosen, and it goes on`);
+        throw new Error(`${titles.join() || "no method"} is chosen, and the shopper can continue`);
       await visit.choose(MANUAL);
       await visit.toReview();
       return { visit, shown: await visit.placeOrder(), expected: [`${MANUAL} €20.00`] };
@@ -147,7 +147,7 @@ export const manualFlows: readonly Flow[] = [
   },
 ];
 
-/** Purchases whose rest is paid at Stripe. */
+/** Purchases whose remainder is paid with Stripe. */
 export const stripeFlows: readonly Flow[] = [
   {
     name: "a card, then Stripe",
@@ -171,7 +171,7 @@ export const stripeFlows: readonly Flow[] = [
       const visit = await Visit.start(stage, FESTIVAL);
       await visit.payByStripe(STRIPE, GOOD_NUMBER);
       await visit.applyCard(card, "€24.98");
-      // He doesn't type it again.
+      // The typed number survives the new session, so the shopper doesn't type it again.
       await visit.toReview();
       const shown = await visit.placeOrder();
       return { visit, shown, expected: [part(card, "€50.00"), `${STRIPE} €24.98`] };
@@ -232,7 +232,7 @@ export const stripeFlows: readonly Flow[] = [
       await visit.payByStripe(STRIPE, GOOD_NUMBER);
       await visit.applyCard(card, "€0.00");
       await visit.removeCard();
-      // The choice is kept, the number isn't.
+      // The page keeps the chosen method, but not the typed number.
       await visit.typeNumber(GOOD_NUMBER);
       const { titles } = await visit.chosen();
       if (titles.join() !== STRIPE) throw new Error(`${titles.join() || "no method"} is chosen`);

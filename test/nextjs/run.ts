@@ -16,15 +16,15 @@ import { type Flow, type FlowContext, manualFlows, stripeFlows } from "./flows.j
 import { type PrepareOptions, prepareStorefront, startStorefront } from "./storefront.js";
 
 export interface TrialOptions extends Omit<PrepareOptions, "cleanUp"> {
-  /** Where to keep pictures of the pages; none are taken when left out. */
+  /** The folder for pictures of the pages. Default: no pictures. */
   readonly pictures?: string;
-  /** Only the purchases whose name has this in it. */
+  /** Runs only the purchases whose name contains this text. */
   readonly only?: string;
 }
 
 const appDir = fileURLToPath(new URL("../../packages/medusa/test/store/", import.meta.url));
 
-/** Adds gift cards to a storefront and buys there in a browser. @returns what went wrong, by purchase */
+/** Adds gift cards to a storefront and buys there in a browser. @returns the names of the failed purchases */
 export async function tryStorefront({ pictures, only, ...options }: TrialOptions): Promise<string[]> {
   const { say, signal } = options;
   const flows = [...manualFlows, ...stripeFlows].filter(({ name }) => !only || name.includes(only));
@@ -64,12 +64,12 @@ export async function tryStorefront({ pictures, only, ...options }: TrialOptions
 }
 
 interface ShopOptions extends Omit<PrepareOptions, "source" | "workshop"> {
-  /** Where the storefront will be. */
+  /** The port of the storefront, which starts later. */
   readonly port: number;
   readonly stripe: PlayedStripe;
 }
 
-/** The service, and a Medusa with the plugin and Stripe's own provider. */
+/** Starts the service, and a Medusa with the plugin and Stripe's own provider. */
 async function startShop({
   port,
   stripe,
@@ -99,14 +99,14 @@ async function startShop({
   return { service, store };
 }
 
-/** What the pages would load from Stripe. */
+/** Serves the simulated Stripe's script in place of the one that the pages load from Stripe. */
 async function playStripe(page: Page, { script }: PlayedStripe): Promise<void> {
   await page.route("https://js.stripe.com/**", (route) =>
     route.fulfill({ contentType: "text/javascript", body: script }),
   );
 }
 
-/** @returns what went wrong; nothing when all is as it has to be */
+/** Runs a purchase. @returns its faults, or undefined if there are none */
 async function play(flow: Flow, context: FlowContext): Promise<string | undefined> {
   const known = new Set(context.stripe.intents.all().map(({ id }) => id));
   try {
@@ -122,7 +122,7 @@ async function play(flow: Flow, context: FlowContext): Promise<string | undefine
   }
 }
 
-/** What Stripe holds or has taken on the intents that weren't there before. */
+/** Returns the cents that Stripe has authorized or captured on intents that are not in `known`. */
 function centsKept({ intents }: PlayedStripe, known: ReadonlySet<string>): number {
   const own = intents.all().filter(({ id }) => !known.has(id));
   return own.reduce((sum, { id }) => sum + intents.heldCents(id) + intents.takenCents(id), 0);

@@ -10,16 +10,16 @@ const addToStorefront = path.resolve(import.meta.dirname, "../../packages/medusa
 const notCopied = new Set(["node_modules", ".next", ".git", "tsconfig.tsbuildinfo"]);
 
 export interface PrepareOptions {
-  /** An unmodified storefront of Medusa's, with its package.json. */
+  /** The folder of an unmodified Medusa storefront, with its package.json. */
   readonly source: string;
-  /** Where to work. It stays, and the next time there is less to install; one that goes at the end when left out. */
+  /** A working folder that is kept, which makes the next installation faster. Default: a temporary folder. */
   readonly workshop?: string;
   readonly cleanUp: CleanUp;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Copies the storefront, adds the gift cards by our command, and installs it with the packed widget. */
+/** Copies the storefront, adds gift cards with our command, and installs the packed widget. @returns the folder */
 export async function prepareStorefront({
   source,
   workshop,
@@ -40,9 +40,9 @@ export async function prepareStorefront({
     signal,
   });
   const tarballs = await packPackages(["widget"], path.join(scratch, "tarballs"), signal);
-  say("installing it, which takes a minute or more");
+  say("installing the storefront, which takes a minute or more");
   const packages = [...Object.values(tarballs), "@lit/react"];
-  // The storefront's own packages don't all agree about React.
+  // The storefront's own packages have conflicting peer dependencies on React.
   await runNpm(["install", "--legacy-peer-deps", ...packages], { cwd: folder, signal });
   return folder;
 }
@@ -53,7 +53,7 @@ export interface StartOptions extends Omit<PrepareOptions, "source" | "workshop"
   readonly stripeKey?: string;
 }
 
-/** Builds it and starts it before this shop. @returns its address */
+/** Builds the storefront and starts it with this shop as its backend. @returns its URL */
 export async function startStorefront(
   folder: string,
   { port, store, stripeKey, cleanUp, say, signal }: StartOptions,
@@ -71,7 +71,7 @@ export async function startStorefront(
     NEXT_TELEMETRY_DISABLED: "1",
   };
   const next = path.join(folder, "node_modules/next/dist/bin/next");
-  say("building it, which takes a minute or more");
+  say("building the storefront, which takes a minute or more");
   await runNode({ name: "next build", args: [next, "build"], cwd: folder, env, signal });
   await checkTypes(folder, signal);
   const server = await startNode({
@@ -86,10 +86,10 @@ export async function startStorefront(
   return url;
 }
 
-/** The storefront is built without its types being checked. @throws where our files have an error */
+/** Checks the types of our files, which the storefront's build does not. @throws if they have an error */
 async function checkTypes(folder: string, signal: AbortSignal): Promise<void> {
   const tsc = path.join(folder, "node_modules/typescript/bin/tsc");
   const said = await runNode({ name: "tsc", args: [tsc, "--noEmit"], cwd: folder, signal }).catch(String);
   const ours = said.split("\n").filter((line) => line.includes("gift-cards"));
-  if (ours.length > 0) throw new Error(`What was added has errors of type:\n${ours.join("\n")}`);
+  if (ours.length > 0) throw new Error(`The added files have type errors:\n${ours.join("\n")}`);
 }

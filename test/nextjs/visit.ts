@@ -7,7 +7,7 @@ export interface Stage {
   readonly browser: Browser;
   readonly store: MedusaStore;
   readonly storefrontUrl: string;
-  /** What every page of this trial loads from elsewhere, such as Stripe's script. */
+  /** Prepares each page, for example with a simulated script of Stripe. */
   readonly prepare: (page: Page) => Promise<void>;
 }
 
@@ -21,9 +21,9 @@ const billing = {
   country_code: "nl",
 };
 
-/** A shopper in a browser of his own, in front of the storefront. */
+/** A shopper with their own browser context, at the storefront. */
 export class Visit {
-  /** What the pages complained of. */
+  /** Errors that the pages threw or logged. */
   readonly complaints: string[] = [];
   #hasSession = false;
 
@@ -34,13 +34,13 @@ export class Visit {
     page.setDefaultTimeout(PATIENCE_MS);
     page.on("pageerror", (error) => void this.complaints.push(String(error)));
     page.on("console", (message) => {
-      // What the storefront itself can't load isn't ours: pictures from elsewhere, a page that it has no more.
+      // The storefront's own failed loads are not our errors: external pictures, or a page that no longer exists.
       const isOurs = !message.text().startsWith("Failed to load resource");
       if (message.type() === "error" && isOurs) this.complaints.push(message.text());
     });
   }
 
-  /** Opens the payment step with a cart that has everything else. */
+  /** Opens the payment step of the checkout with a cart that is otherwise complete. */
   static async start(stage: Stage, handle: string, asCustomer = false): Promise<Visit> {
     const { browser, store, storefrontUrl } = stage;
     const token = asCustomer ? await register(store) : undefined;
@@ -68,7 +68,7 @@ export class Visit {
     return this.page.locator("giftcard-pay");
   }
 
-  /** What is left to pay, beside the cart's total. */
+  /** The remainder to pay, shown next to the cart's total. */
   private get totals() {
     return this.page.getByTestId("gift-cards-totals");
   }
@@ -79,7 +79,7 @@ export class Visit {
     await this.tag.getByRole("button", { name: "Check balance" }).click();
   }
 
-  /** Applies a card, and waits until the page has taken over what is left to pay. */
+  /** Applies a card, and waits until the page shows the new remainder. */
   async applyCard(card: IssuedCard, remainder: string): Promise<void> {
     await this.checkCard(card);
     const isCovered = remainder === "€0.00";
@@ -104,9 +104,9 @@ export class Visit {
     });
   }
 
-  /** Does this and, where a session has to be made anew, waits until the page has it. */
+  /** Runs `act`. If the payment session has to be renewed, also waits until the page has the new one. */
   private async renewing(isRenewed: boolean, act: () => Promise<void>): Promise<void> {
-    // Looked at in each frame: it may last for a tenth of a second.
+    // Polls in each frame, because the page may be busy for only a tenth of a second.
     const isBusy = (busy: boolean) =>
       this.page.waitForFunction(
         `document.querySelector('[data-testid="gift-cards"]')?.getAttribute("aria-busy") === "${busy}"`,
@@ -117,16 +117,16 @@ export class Visit {
     await isBusy(false);
   }
 
-  /** Chooses a method by its title in the storefront. */
+  /** Chooses a payment method by its title. */
   choose(title: string): Promise<void> {
     return this.page.getByRole("radio", { name: title }).click();
   }
 
-  /** The methods that the page shows as chosen, and whether it lets the shopper go on with them. */
+  /** Returns the payment methods that the page shows as chosen, and whether the shopper may continue. */
   async chosen(): Promise<{ titles: string[]; mayGoOn: boolean }> {
     const texts = await this.page.getByRole("radio", { checked: true }).allInnerTexts();
     const mayGoOn = await this.page.getByTestId("submit-payment-button").isEnabled();
-    // The storefront's other choices, such as that of the delivery, have no text in them.
+    // The storefront's other radio buttons, such as those for delivery, contain no text.
     return { titles: texts.map((text) => text.trim().split("\n")[0] ?? "").filter(Boolean), mayGoOn };
   }
 
@@ -146,13 +146,13 @@ export class Visit {
     this.#hasSession = true;
   }
 
-  /** @returns each part of the payment, as the confirmation shows it */
+  /** Places the order. @returns each payment that the confirmation shows */
   async placeOrder(): Promise<string[]> {
     await this.page.getByTestId("submit-order-button").click();
     return this.confirmed();
   }
 
-  /** @returns each part of the payment, once the order is placed */
+  /** Waits for the confirmation. @returns each payment that it shows */
   async confirmed(): Promise<string[]> {
     await this.page.waitForURL(/\/confirmed/);
     return this.paymentsShown();
@@ -175,7 +175,7 @@ export class Visit {
   }
 }
 
-/** @returns the token of a new customer who is logged in */
+/** Registers a new customer and logs them in. @returns their token */
 async function register(store: MedusaStore): Promise<string> {
   const email = `noor.${crypto.randomUUID()}@example.com`;
   const login = { email, password: "a long password" };

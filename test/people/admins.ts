@@ -2,7 +2,7 @@ import { centsSql } from "../../scripts/shops/whole-cents.mjs";
 import { call, isDone, type Scene } from "./call.js";
 import type { AdminStep, Step } from "./scenario.js";
 
-/** An order's payment, as Medusa's tables have it. */
+/** A payment of an order, read from Medusa's tables. */
 interface PaymentRow {
   readonly id: string;
   readonly session_id: string;
@@ -16,7 +16,7 @@ interface OrderScene extends Scene {
   readonly orderId: string;
 }
 
-/** What an admin does with the cart's order, by the name of the step. */
+/** The actions of an admin on the cart's order, by the name of the step. */
 const actions: Record<AdminStep, (scene: OrderScene, step: Step) => Promise<unknown>> = {
   capture: (scene, step) => capture(scene, step, () => true),
   "capture bank": (scene, step) => capture(scene, step, (payment) => !payment.is_gift),
@@ -36,7 +36,7 @@ const actions: Record<AdminStep, (scene: OrderScene, step: Step) => Promise<unkn
     await call(scene, step, {
       path: `${orderPath(scene)}/fulfillments`,
       body,
-      what: "hands everything over",
+      what: "fulfills everything",
     });
   },
   return: takeBack,
@@ -46,7 +46,7 @@ const actions: Record<AdminStep, (scene: OrderScene, step: Step) => Promise<unkn
   recover,
 };
 
-/** Does it with the cart's order; without one, only what needs none. */
+/** Performs a step on the cart's order. If there is no order yet, only `recover` does anything. */
 export async function actAsAdmin(scene: Scene, step: Step): Promise<unknown> {
   const name = step.do as AdminStep;
   if (name === "recover") return recover(scene, step);
@@ -54,7 +54,7 @@ export async function actAsAdmin(scene: Scene, step: Step): Promise<unknown> {
   return orderId && actions[name]({ ...scene, orderId }, step);
 }
 
-/** The order that the cart became, as soon as Medusa's tables have it. */
+/** Reads the id of the cart's order from Medusa's tables, where it appears before the completion is answered. */
 export async function orderIdOf({ stage, cart }: Pick<Scene, "stage" | "cart">): Promise<string | undefined> {
   const { rows } = await stage.world.shopBooks.query(
     "select order_id from order_cart where cart_id = $1 and deleted_at is null limit 1",
@@ -102,7 +102,7 @@ function refund(
   return call(scene, step, { path: `/admin/payments/${id}/refund`, body, what });
 }
 
-/** Refunds some of a card's charges: a sum of some, all that are left, or, now and then, what no charges add up to. */
+/** Refunds some or all charges of a card's payment, or at times an amount that no charges add up to. */
 async function refundCard(scene: OrderScene, step: Step): Promise<void> {
   const n = step.n ?? 0;
   const gifts = (await paymentsOf(scene)).filter((row) => row.is_gift && row.cents > row.refunded);
@@ -121,13 +121,13 @@ async function refundCard(scene: OrderScene, step: Step): Promise<void> {
   await refund(scene, step, payment, asked || leftCents, "card");
 }
 
-/** Looks at what the order owes, and gives it back in one of the ways that are offered. */
+/** Refunds what the order owes, by one of the splits that the plugin offers. */
 async function giveBack(scene: OrderScene, step: Step): Promise<void> {
   const path = `/admin/giftcard-pay/orders/${scene.orderId}/refund`;
   const asked = await call(scene, step, { method: "GET", path, what: "asks what the order owes" });
   const { owedCents = 0, splits = [], unexplained = [] } = asked?.body?.refund ?? {};
   for (const { refundId, cents } of unexplained) {
-    const what = `says that ${euro(cents)} were a gesture`;
+    const what = `marks a refund of ${euro(cents)} as a gesture`;
     await call(scene, step, { path: `${path}s/${refundId}`, body: { units: {} }, what });
   }
   if (splits.length === 0) return;
@@ -135,7 +135,7 @@ async function giveBack(scene: OrderScene, step: Step): Promise<void> {
   const given = split.parts.map(({ cents, lastFour }: { cents: number; lastFour: string | null }) => {
     return `${euro(cents)} to ${lastFour === null ? "the bank" : "a card"}`;
   });
-  const what = `gives ${given.join(", ")} back of ${euro(owedCents)} owed`;
+  const what = `refunds ${given.join(", ")} of ${euro(owedCents)} owed`;
   await call(scene, step, { path, body: split, what, gaveCents: split.amountCents });
 }
 
@@ -145,7 +145,7 @@ async function itemsOf(scene: OrderScene, step: Step): Promise<{ id: string; qua
   return answer?.body?.order?.items ?? [];
 }
 
-/** Changes how many of a thing there are: more, fewer, or none. */
+/** Changes the quantity of an item: more, fewer or none. */
 async function edit(scene: OrderScene, step: Step): Promise<void> {
   const items = await itemsOf(scene, step);
   const item = items[(step.n ?? 0) % Math.max(items.length, 1)];
@@ -162,7 +162,7 @@ async function edit(scene: OrderScene, step: Step): Promise<void> {
   await call(scene, step, { path: `${path}/confirm`, what: "confirms the edit" });
 }
 
-/** Takes some of a thing back that was handed over. */
+/** Returns one to three units of an item. Medusa refuses units that are not fulfilled. */
 async function takeBack(scene: OrderScene, step: Step): Promise<void> {
   const n = step.n ?? 0;
   const all = await itemsOf(scene, step);

@@ -1,24 +1,24 @@
 import type { Entry } from "./round.js";
 import type { StepName } from "./scenario.js";
 
-/** A refusal of Medusa's own that is let pass, because it is right there; the plugin has no part in it. */
+/** A refusal of Medusa's own that is correct and accepted. The plugin has no part in it. */
 interface Allowed {
   readonly steps: readonly StepName[];
   readonly status: number;
   readonly message: RegExp;
-  /** Only where it took so long. */
+  /** Accepted only if the call took at least this long. */
   readonly atLeastMs?: number;
-  /** Only of carts on which no card was: those the plugin leaves to Medusa. */
+  /** Accepted only for carts without a card, which the plugin leaves to Medusa. */
   readonly withoutCards?: true;
   readonly why: string;
 }
 
-/** Medusa's own routes of a cart. */
+/** Steps that use Medusa's own cart routes. */
 const cartSteps: readonly StepName[] = [
   ...(["quantity", "add item", "shipping", "promotion", "no promotion", "e-mail", "region"] as const),
 ];
 
-/** What admins do to the order itself, and to the bank's payment. */
+/** Steps of admins on the order itself and on the bank's payment. */
 const adminSteps: readonly StepName[] = [
   ...(["edit", "return", "fulfil", "cancel", "capture", "capture bank", "refund bank"] as const),
 ];
@@ -26,7 +26,7 @@ const adminSteps: readonly StepName[] = [
 const list: readonly Allowed[] = [
   {
     ...{ steps: cartSteps, status: 500, message: /Could not delete all payment sessions/ },
-    why: "the other method has its money already, so Medusa's own cart routes fail, and change nothing",
+    why: "the other payment method already has its money, so Medusa's own cart routes fail and change nothing",
   },
   {
     ...{
@@ -35,11 +35,11 @@ const list: readonly Allowed[] = [
       message: /unknown error/,
       atLeastMs: 900,
     },
-    why: "Medusa's own routes wait two seconds for whoever is at the same cart or order, or one until PostgreSQL ends their deadlock, and then fail so",
+    why: "Medusa's own routes wait two seconds for the lock on a cart or order, or one second until PostgreSQL detects a deadlock, and then fail with this error",
   },
   {
     ...{ steps: cartSteps, status: 400, message: /is already completed/ },
-    why: "the cart is an order, and Medusa's routes say so in Medusa's words",
+    why: "the cart is already an order, and Medusa's own routes report that in their own words",
   },
   {
     ...{
@@ -48,7 +48,7 @@ const list: readonly Allowed[] = [
       message: /was not authorized with the provider/,
       withoutCards: true,
     },
-    why: "a bank that declines, where no card is: Medusa passes on what the provider's failure is",
+    why: "the bank declines a cart without cards, and Medusa reports the provider's failure",
   },
   {
     ...{
@@ -57,7 +57,7 @@ const list: readonly Allowed[] = [
       message: /Payment sessions are required|Payment collection has not been initiated/,
       withoutCards: true,
     },
-    why: "a cart without cards that nobody has started a payment for",
+    why: "a cart without cards is completed before a payment is started",
   },
   {
     ...{
@@ -66,15 +66,15 @@ const list: readonly Allowed[] = [
       message: /unknown error|Could not delete all payment sessions/,
       withoutCards: true,
     },
-    why: "two tabs make a cart's payment collection or session at once: Medusa makes one, and its own route fails for the other",
+    why: "two tabs create a cart's payment collection or session at once: Medusa creates one, and its own route fails for the other tab",
   },
   {
     ...{ steps: ["complete"], status: 400, message: /Cannot create multiple links/, withoutCards: true },
-    why: "two processes complete a cart at once, and Medusa's own lock is in memory: the plugin's turn is for carts with cards",
+    why: "two processes complete a cart at once: Medusa's own lock is in memory, and the plugin locks only carts with cards",
   },
   {
     ...{ steps: adminSteps, status: 500, message: /unknown error/, withoutCards: true },
-    why: "a second tab starts a payment while the cart is completed, and Medusa deletes the session that the order is paid by",
+    why: "a second tab starts a payment while the cart is completed, and Medusa deletes the session that pays for the order",
   },
   {
     ...{
@@ -82,7 +82,7 @@ const list: readonly Allowed[] = [
       status: 404,
       message: /(Order|Return) id not found|such entity does not exist|OrderChange with id/,
     },
-    why: "the admin saw an order whose completion failed then: Medusa has taken it away",
+    why: "the admin saw an order before its completion failed, and Medusa has deleted the order since",
   },
   {
     ...{
@@ -90,11 +90,11 @@ const list: readonly Allowed[] = [
       status: 404,
       message: /Payment with id: \S+ was not found|There is no such order/,
     },
-    why: "the same: its payments are gone too",
+    why: "the same order's payments are deleted too",
   },
   {
     ...{ steps: adminSteps, status: 400, message: /Order could not be found/ },
-    why: "the same, on routes that answer so",
+    why: "the same, with the message of other routes",
   },
   {
     ...{
@@ -103,7 +103,7 @@ const list: readonly Allowed[] = [
       message:
         /already has an existing active order change|has been canceled|has already been fulfilled|All fulfillments must be canceled|Order Change could not be found|No stock reservation found|does not exist in order|exceeds the reserved quantity|Cannot cancel a completed payment collection|refund amount greater|(refund|capture|return|fulfill) more/,
     },
-    why: "Medusa's own admin routes say in Medusa's words what an order's state, or another admin, doesn't let them do",
+    why: "Medusa's own admin routes reject what the order's state, or another admin's change, rules out",
   },
   {
     ...{
@@ -111,11 +111,11 @@ const list: readonly Allowed[] = [
       status: 400,
       message: /(refund|capture) more than|has been canceled|existing active order change/,
     },
-    why: "Medusa looks at the order and its payments before it asks the plugin",
+    why: "Medusa validates the order and its payments before it calls the plugin",
   },
 ];
 
-/** Whether Medusa says so too where there is no gift card plugin. */
+/** Returns whether Medusa would give the same refusal without the gift card plugin. */
 export const isAllowed = ({ step, status, message, hadCards, tookMs }: Entry) =>
   list.some(
     (allowed) =>

@@ -2,9 +2,9 @@ import { call, type Scene } from "./call.js";
 import { unasked } from "./round.js";
 import type { BankStep, Step } from "./scenario.js";
 
-/** What happens at the bank itself, by the name of the step. */
+/** The actions of the bank, by the name of the step. */
 export const bankActions: Record<BankStep, (scene: Scene, step: Step) => Promise<unknown>> = {
-  /** The shopper pays on the bank's page; the shop learns of it later. */
+  /** The shopper pays on the bank's page. The shop learns about the payment later. */
   async pay({ stage, round, name, cart }, step) {
     const { session } = cart;
     const { bank } = stage.world;
@@ -25,7 +25,7 @@ export const bankActions: Record<BankStep, (scene: Scene, step: Step) => Promise
       what: `is paid ${session.amount.toFixed(2)} on its own page`,
     });
   },
-  /** The bank tells the shop what it did; a payment that it doesn't have it doesn't tell of. */
+  /** The bank notifies the shop of the cart's last session, unless the session was deleted or canceled. */
   async webhook(scene, step) {
     const { cart, stage } = scene;
     const { session } = cart;
@@ -38,7 +38,7 @@ export const bankActions: Record<BankStep, (scene: Scene, step: Step) => Promise
   },
 };
 
-/** Sends the bank's webhook. */
+/** Sends a webhook of the bank to the shop. */
 export function tell(
   scene: Scene,
   step: Step,

@@ -9,14 +9,14 @@ export interface OrderBooks {
   readonly is_canceled: boolean;
   /** Whether an edit or a return was confirmed. */
   readonly is_changed: boolean;
-  /** The total as placed, and the highest and the lowest that it ever was. */
+  /** The total when placed, followed by its highest and lowest value so far. */
   readonly placed: number;
   readonly highest: number;
   readonly lowest: number;
-  /** What the order shows. */
+  /** The amounts in the order's summary. */
   readonly paid: number;
   readonly refunded: number;
-  /** What its transactions sum to. */
+  /** The sums of the order's transactions. */
   readonly bookedPaid: number;
   readonly bookedRefunded: number;
 }
@@ -42,18 +42,18 @@ export interface ChargeBooks {
   readonly amount_cents: number;
   readonly deducted_cents: number | null;
   readonly reason: string | null;
-  /** Medusa's refund for which it went back. */
+  /** The Medusa refund that the charge was reversed for. */
   readonly refund_id: string | null;
 }
 
-/** A refund of a card in Medusa. */
+/** A refund of a gift card payment in Medusa. */
 export interface CardRefundBooks {
   readonly id: string;
   readonly cart_id: string;
   readonly cents: number;
 }
 
-/** Whatever was written down about a round's carts, by everybody. All in cents. */
+/** The records of Medusa, the journal, the bank and the service about a round's carts. Amounts are in cents. */
 export interface Books {
   readonly carts: readonly { readonly id: string; readonly is_completed: boolean }[];
   readonly orders: readonly OrderBooks[];
@@ -62,18 +62,18 @@ export interface Books {
   readonly cardRefunds: readonly CardRefundBooks[];
   readonly tenders: readonly { readonly id: string; readonly cart_id: string; readonly state: string }[];
   readonly leases: readonly string[];
-  /** What a bank has promised to pay later. */
+  /** Payments that the bank has promised for later. */
   readonly pending: readonly { readonly cart_id: string; readonly cents: number }[];
   readonly bank: readonly Held[];
-  /** What the service took of each card and didn't give back. */
+  /** The cents that the service took from each card, minus what it returned. */
   readonly takenCents: readonly number[];
 }
 
 const total = (name: string) => `coalesce(${centsSql(`(totals->>'${name}')::numeric`)}, 0)`;
 
 /**
- * The same capture of the bank, written into the order before: where a webhook and a completion write it at once, and
- * each has its own lock, Medusa does so twice.
+ * An earlier transaction of the order for the same capture of the bank. If a webhook and a completion write the capture
+ * at the same time, each in a process with its own lock, Medusa records it twice.
  */
 const TWIN = `select 1 from order_transaction twin join capture on capture.id = twin.reference_id
   join payment on payment.id = capture.payment_id and payment.provider_id <> 'pp_giftcard_giftcard'

@@ -3,7 +3,7 @@ import type { LivingCart, Round } from "./round.js";
 import type { Actor, Step } from "./scenario.js";
 import type { Stage } from "./stage.js";
 
-/** Who acts in which round on which cart. */
+/** The context of a step: who acts, in which round and on which cart. */
 export interface Scene {
   readonly stage: Stage;
   readonly round: Round;
@@ -12,7 +12,7 @@ export interface Scene {
   readonly cart: LivingCart;
 }
 
-/** Calls one of the Medusas and writes down what was answered. @returns undefined where no answer came */
+/** Calls one of the Medusas and adds the answer to the round's log. @returns undefined if there was no answer */
 export async function call(
   { stage, round, actor, name, cart }: Scene,
   step: Step,

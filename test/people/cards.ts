@@ -1,6 +1,6 @@
 import type { GiftcardSide, IssuedCard } from "../faults/service.js";
 
-/** Issues cards whose last four digits differ, since those are what a shop's journal knows a card by. */
+/** Issues cards with different last four digits, because a shop's journal identifies a card only by those. */
 export async function issueUnlike(
   giftcards: GiftcardSide,
   balances: readonly number[],

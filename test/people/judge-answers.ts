@@ -4,7 +4,7 @@ import type { Violation } from "./judge-books.js";
 import type { Entry, Round } from "./round.js";
 import { hasWeather } from "./scenario.js";
 
-/** Every code of a refusal that a page may get: whatever it is told has one of these. */
+/** Every code that a refusal may have. */
 const codes: Record<ShopErrorCode, true> = {
   ...{ invalid_request: true, invalid_card: true, card_blocked: true, card_expired: true },
   ...{ card_no_balance: true, card_not_active: true, card_already_applied: true, too_many_cards: true },
@@ -16,7 +16,7 @@ const codes: Record<ShopErrorCode, true> = {
 };
 const hasCode = ({ code }: Entry) => code !== null && code in codes;
 
-/** What somebody was told that isn't as it was promised. */
+/** Finds the answers that break a promise. */
 export function judgeAnswers(round: Round): Violation[] {
   const { scenario, entries, carts } = round;
   const isFair = !hasWeather(scenario);
@@ -41,7 +41,7 @@ function judgeEntry(entry: Entry, isFair: boolean): Violation[] {
   return [];
 }
 
-/** All clicks that get an order get the same one; and on a plain cart all do. */
+/** Checks that all clicks that get an order get the same one, and that on a plain cart every click gets it. */
 function judgeClicks({ scenario, entries }: Round, cart: number): Violation[] {
   const clicks = entries.filter((entry) => entry.cart === cart && entry.step === "complete");
   const orders = new Set(clicks.map(({ orderId }) => orderId).filter(Boolean));

@@ -3,12 +3,12 @@ import type { Books, OrderBooks, PaymentBooks } from "./books.js";
 import { lastFourOf } from "./cards.js";
 import type { Round } from "./round.js";
 
-/** A promise that wasn't kept. */
+/** A broken promise. */
 export interface Violation {
-  /** Which promise: one word for one kind. */
+  /** The name of the promise. */
   readonly kind: string;
   readonly what: string;
-  /** The cart, or -1. */
+  /** The cart's index, or -1. */
   readonly cart: number;
 }
 
@@ -16,10 +16,10 @@ type Say = (kind: string, cartId: string | null, what: string) => void;
 
 const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
-/** What a payment still pays. */
+/** Returns the cents of a payment that are not refunded. */
 const paysCents = ({ cents, refunded }: PaymentBooks) => cents - refunded;
 
-/** What in the books isn't as it was promised. */
+/** Finds the promises that the books break. */
 export function judgeBooks(
   round: Round,
   books: Books,
@@ -37,7 +37,7 @@ export function judgeBooks(
   return found;
 }
 
-/** Per card: what the service took is what living gift card payments book. */
+/** Checks for each card that the amount the service took equals the active gift card payments, minus refunds. */
 function judgeCards({ cards }: Round, { charges, payments, takenCents }: Books, say: Say): void {
   for (const [index, card] of cards.entries()) {
     const own = charges.filter((charge) => charge.last_four === lastFourOf(card));
@@ -55,7 +55,7 @@ function judgeCards({ cards }: Round, { charges, payments, takenCents }: Books, 
 
 const isAlive = ({ is_canceled, is_gift }: PaymentBooks) => is_gift && !is_canceled;
 
-/** Nothing is open for ever, and one charge has one amount. */
+/** Checks that no charge, card or lease stays open, and that each charge has one amount and the right order. */
 function judgeJournal(books: Books, say: Say): void {
   const { charges, tenders, payments, orders, leases } = books;
   for (const { state, reason, cart_id } of charges) {
@@ -84,7 +84,7 @@ function judgeJournal(books: Books, say: Say): void {
   judgeCharges(books, say);
 }
 
-/** Per payment: the charges that stand are what it still pays; and per refund: those that went back are its amount. */
+/** Checks that a payment's kept charges add up to its unrefunded cents, and a refund's reversed charges to its amount. */
 function judgeCharges({ charges, payments, cardRefunds }: Books, say: Say): void {
   for (const payment of payments.filter(isAlive)) {
     const own = charges.filter(({ external_id }) => external_id === payment.session_id);
@@ -107,8 +107,8 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
   const orders = books.orders.filter(({ cart_id }) => cart_id === id);
   const payments = books.payments.filter(({ cart_id }) => cart_id === id);
   const [order] = orders;
-  // Medusa's own lock is in memory here, and its own routes race: only carts with cards have the plugin's turn. Of the
-  // others nobody may cancel a paid order either.
+  // A cart without cards has only Medusa's own lock. That lock is in memory, so Medusa's routes race between processes
+  // and may leave wrong books. But even then only an admin may cancel a paid order.
   if (!books.tenders.some(({ cart_id }) => cart_id === id)) {
     if (order?.is_canceled) judgeCanceled(round, order, say);
     return;
@@ -116,7 +116,7 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
   if (orders.length > 1) say("two orders of one cart", id, `${orders.length} orders`);
   if (is_completed && !order)
     say("completed without an order", id, "the cart is completed, and there is no order");
-  // A webhook that loses against a page opens the cart again; recovery closes those whose order a card pays for.
+  // A webhook that loses a race with a page reopens the cart. Recovery closes the cart if a card pays for its order.
   const isCardOrder = order && books.charges.some((charge) => charge.order_id === order.id);
   if (!is_completed && isCardOrder && !order.is_canceled)
     say("order of an open cart", id, "the cart can be completed again");
@@ -129,7 +129,7 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
     judgeGiven(round, living, order, say);
   }
   if (order?.is_canceled) {
-    // A cancel that Medusa ends halfway leaves its refunds in the order's sums, though it takes them back.
+    // A cancel that fails halfway leaves its refunds in the order's sums, although Medusa rolls the refunds back.
     const index = round.carts.findIndex((cart) => cart.id === id);
     const isHalf = round.entries.some(
       ({ cart, step, status }) => cart === index && step === "cancel" && status !== 200,
@@ -139,7 +139,7 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
   }
 }
 
-/** What Medusa books for the bank is what the bank holds. */
+/** Checks that the bank holds what Medusa has booked for each payment session. */
 function judgeBank({ bank }: Books, cartId: string, payments: readonly PaymentBooks[], say: Say): void {
   const others = payments.filter(({ is_gift, is_canceled }) => !is_gift && !is_canceled);
   const sessions = new Set([
@@ -154,7 +154,7 @@ function judgeBank({ bank }: Books, cartId: string, payments: readonly PaymentBo
   }
 }
 
-/** A canceled order, and a cart without an order, have nobody's money. */
+/** Checks that a canceled order, or a cart without an order, holds nobody's money. */
 function judgeWhole(
   { bank }: Books,
   cartId: string,
@@ -169,7 +169,7 @@ function judgeWhole(
   if (held > 0) say("money without an order", cartId, `${of} keeps ${euro(held)} at the bank`);
 }
 
-/** An order that stands is paid as it was placed, and never holds more than it ever cost. */
+/** Checks that an active order was paid with its total when placed, and holds no more than its highest total. */
 function judgeStanding(
   { pending }: Books,
   payments: readonly PaymentBooks[],
@@ -180,7 +180,7 @@ function judgeStanding(
   const made = sum(living.map(({ cents }) => cents));
   const kept = sum(living.map(paysCents));
   const promised = sum(pending.filter(({ cart_id }) => cart_id === order.cart_id).map(({ cents }) => cents));
-  // Medusa itself voids what isn't captured yet when an edit or a return leaves money to pay, and asks for it anew.
+  // If an edit or return leaves money to pay, Medusa voids the uncaptured payments and requests a new payment.
   const isPaid = made + promised === order.placed || (order.is_changed && made + promised < order.placed);
   if (!isPaid) {
     say(
@@ -195,8 +195,8 @@ function judgeStanding(
 }
 
 /**
- * Paid and refunded, as the order shows them, are the captures and refunds. Where an edit, a return or a fulfilment is
- * written at the same moment, Medusa's own sum loses a transaction that is in the order's books.
+ * Checks that the order's paid and refunded amounts equal the captures and refunds. The sums of its transactions may
+ * match instead: if Medusa writes an edit, a return or a fulfillment at the same time, its summary loses a transaction.
  */
 function judgeShown(payments: readonly PaymentBooks[], order: OrderBooks, say: Say): void {
   const captured = sum(payments.map((payment) => payment.captured));
@@ -211,8 +211,8 @@ function judgeShown(payments: readonly PaymentBooks[], order: OrderBooks, say: S
 }
 
 /**
- * What is given back is owed. Where nothing else was refunded, the order keeps at least what it costs: what is given back
- * beyond what is owed, since charges don't add up to it, Medusa takes off the order's total.
+ * Checks that admins who refunded only what the order owed left it at least its lowest total. A split may exceed the
+ * amount owed if no charges add up to it, but Medusa then lowers the order's total.
  */
 function judgeGiven(
   { entries, carts }: Round,
@@ -233,12 +233,12 @@ function judgeGiven(
   );
 }
 
-/** Nobody but an admin cancels an order that a shopper was thanked for. */
+/** Checks that only an admin cancels an order that was confirmed to a shopper. */
 function judgeCanceled({ entries, carts }: Round, order: OrderBooks, say: Say): void {
   const index = carts.findIndex(({ id }) => id === order.cart_id);
   const own = entries.filter(({ cart }) => cart === index);
   const wasThanked = own.some(({ orderId }) => orderId === order.id);
-  // What a bank promises to pay later isn't paid.
+  // A payment that the bank promises for later does not count as paid.
   if (own.some(({ what }) => what === "starts a payment (later)")) return;
   const isAsked = own.some(({ step, status }) => step === "cancel" && (status === 200 || status === 0));
   if (wasThanked && !isAsked) say("paid order canceled", order.cart_id, "nobody asked for it");

@@ -6,7 +6,7 @@ import type { Stage } from "./stage.js";
 
 const MOST_LOG_LINES = 12;
 
-/** A violated round as people read it: what was promised, who did what and was told what, and what the books say. */
+/** Describes a violated round for people: the broken promises, each step with its answer, and the books. */
 export function tellStory(
   stage: Stage,
   round: Round,
@@ -63,7 +63,7 @@ function booksOf({ orders, payments, charges, bank }: Books, cartId: string): st
   return parts.join("; ") || "nothing";
 }
 
-/** What the Medusas wrote down as wrong meanwhile. */
+/** Returns the distinct errors and warnings that the Medusas logged during the round. */
 function errorsOf({ world }: Stage, { logsBefore }: Round): string[] {
   const lines = world.logs().flatMap((log, index) => {
     const before = logsBefore[index] ?? 0;

@@ -15,7 +15,7 @@ import {
 
 const goodNames = Object.keys(goods) as Good[];
 
-/** Makes a round from its seed: who does what, in which order, and how soon after each other. */
+/** Makes a round from its seed: the actors, their steps and the pauses between the steps. */
 export function makeScenario(seed: number, cartCount = 4): Scenario {
   const random = createRandom(seed);
   const carts = Array.from({ length: cartCount }, (): CartPlan => {
@@ -40,13 +40,13 @@ export function makeScenario(seed: number, cartCount = 4): Scenario {
       : livelyActors(random, index, () => (random.chance(0.2) ? shared : issue(amount(random)))),
   );
   const weather = random.chance(0.3) ? [makeWeather(random)] : [];
-  // In bad weather nobody is promised a smooth purchase.
+  // If networks or processes fail, even an undisturbed purchase is not promised to succeed.
   const promised = weather.length > 0 ? carts.map((cart) => ({ ...cart, isPlain: false })) : carts;
   const charges = random.chance(0.6) ? "by-line" : "whole";
   return { seed, charges, cards, carts: promised, actors: [...actors, ...weather] };
 }
 
-/** Of cheap things people take more. */
+/** Returns the largest quantity of a product: more if it is cheap. */
 const mostOf = (good: Good) => (goods[good] < 1000 ? 13 : goods[good] < 5000 ? 5 : 3);
 
 const amount = (random: Random) =>
@@ -74,7 +74,7 @@ function plainActors(
   return random.chance(0.6) ? [shopper, ...makeAdmins(random, cart, "answered")] : [shopper];
 }
 
-/** At most four cards of 50.00 cover a cart; a dearer one isn't covered. */
+/** Returns balances of at most four cards, up to 50.00 each. They cover a cart of up to 200.00. */
 function coveringCards(totalCents: number): number[] {
   const count = Math.min(4, Math.ceil(totalCents / 5000));
   return Array.from({ length: count }, (_, index) =>
@@ -101,7 +101,7 @@ function livelyActors(random: Random, cart: number, cardOf: () => number): Actor
     ...wait(400),
   });
   if (random.chance(0.95)) steps.push(click());
-  // Whoever got an answer that isn't an order starts the payment again.
+  // Shoppers whose first attempt got no order start the payment again.
   if (random.chance(0.5)) steps.push({ ...session(), ...wait(300) }, click());
   if (random.chance(0.2)) steps.push(changeOf(random, apply));
   const shopper: Actor = {
@@ -118,7 +118,7 @@ function livelyActors(random: Random, cart: number, cardOf: () => number): Actor
   return actors;
 }
 
-/** A second tab wakes up around the moment at which the first one pays. */
+/** Makes a second tab that acts around the moment at which the first one pays. */
 function makeTab(random: Random, cart: number, apply: () => Step, session: () => Step): Actor {
   const steps = Array.from({ length: random.int(1, 3) }, (_, index): Step => {
     const step = random.chance(0.15) ? session() : changeOf(random, apply, true);
@@ -142,7 +142,7 @@ function makeBank(random: Random, cart: number, how: BankWay): Actor {
   const says = how === "pays" || random.chance(0.3) ? "captured" : "authorized";
   const first: Step = { do: how === "pays" ? "pay" : "webhook", how: says, after: "session" };
   const steps: Step[] = [{ ...first, waitMs: random.int(0, 1500) }];
-  // A bank that was never heard tells again; so it may come late, and twice.
+  // A bank repeats a webhook that was not acknowledged, so webhooks may arrive late or twice.
   if (how === "pays" || random.chance(0.3)) {
     steps.push({ do: "webhook", how: says, waitMs: random.int(0, 2000) });
   }
@@ -161,7 +161,7 @@ function makeAdmins(random: Random, cart: number, after?: "answered"): Actor[] {
   });
 }
 
-/** Some things in any order; or an order that is paid, handed over, taken back in part, and refunded. */
+/** Makes random steps in any order, or the usual ones: capture, fulfill and return (or edit), and refund. */
 function adminSteps(random: Random): Step[] {
   const some = (from: number, to: number) =>
     Array.from({ length: random.int(from, to) }, () => adminStep(random));

@@ -9,11 +9,11 @@ import type { Stage } from "./stage.js";
 import { changeWeather } from "./weather.js";
 
 const POLL_MS = 40;
-/** How long somebody waits for what may never happen, once nobody is left who could make it happen. */
+/** How long admins wait for an order after the last shopper and bank step. */
 const PATIENCE_MS = 1500;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Issues the cards, makes the carts, and lets everybody act at once. Ends when the last one has. */
+/** Issues the cards, creates the carts and runs all actors at once. Resolves after the last actor's last step. */
 export async function play(stage: Stage, scenario: Scenario): Promise<Round> {
   const { world } = stage;
   const [cards, carts] = await Promise.all([
@@ -76,7 +76,7 @@ async function playCart(stage: Stage, round: Round, cart: LivingCart): Promise<v
   await Promise.all([watching, ...admins]);
 }
 
-/** An order stands in the admin's list before its cart is answered. */
+/** Signals the cart's order as soon as Medusa's tables have it, which is before the completion is answered. */
 async function watchForOrder(stage: Stage, cart: LivingCart, over: Promise<boolean>): Promise<void> {
   let isOver = false;
   void over.then(() => (isOver = true));

@@ -1,15 +1,15 @@
-/** Chances that come from a seed alone: the same seed gives the same ones. */
+/** Random values determined by a seed. */
 export interface Random {
-  /** A whole number from `from` to `to`, both included. */
+  /** Returns a whole number from `from` to `to`, both included. */
   int(from: number, to: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** Picks by weight. */
+  /** Picks a key with a probability proportional to its weight. */
   weighted<T extends string>(weights: Readonly<Partial<Record<T, number>>>): T;
   shuffle<T>(list: readonly T[]): T[];
 }
 
-/** Mulberry32, after its seed was mixed: seeds that follow each other have nothing in common. */
+/** Creates a Mulberry32 generator. Its seed is mixed first, so that consecutive seeds give unrelated values. */
 export function createRandom(seed: number): Random {
   let state = Math.imul(seed ^ (seed >>> 16), 0x45d9f3b) ^ 0x9e3779b9;
   const next = () => {

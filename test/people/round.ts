@@ -1,49 +1,49 @@
 import type { IssuedCard } from "../faults/service.js";
 import { type Moment, moments, type Scenario } from "./scenario.js";
 
-/** What somebody did, and what was answered. */
+/** A step that an actor did, with its answer. */
 export interface Entry {
   readonly atMs: number;
   readonly tookMs: number;
   readonly who: string;
-  /** The cart that it is about; -1 for the weather. */
+  /** The index of the cart; -1 for the weather. */
   readonly cart: number;
   readonly step: string;
   readonly what: string;
-  /** Of the answer; 0 where the connection ended without one. */
+  /** The HTTP status; 0 if the connection closed without an answer. */
   readonly status: number;
-  /** What a completion gave. */
+  /** The result of a completion. */
   readonly type: "order" | "cart" | null;
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code: string | null;
   readonly message: string | null;
   readonly orderId: string | null;
-  /** What the bank had been paid for the cart past the shop, when the answer came. */
+  /** The cents that the bank held for the cart when the answer arrived, paid on the bank's own page. */
   readonly paidPastShopCents: number;
-  /** What an admin asked to be given back of what an order owes; 0 where it isn't about that. */
+  /** The cents of an owed refund that an admin requested; 0 for any other step. */
   readonly gaveCents: number;
-  /** Whether cards were on the cart, when it began and when it was answered. */
+  /** Whether the cart had cards both when the step began and when it was answered. */
   readonly hadCards: boolean;
 }
 
-/** A cart under way, as its people know it. */
+/** The current state of a cart, as its actors know it. */
 export interface LivingCart {
   readonly index: number;
   readonly id: string;
   readonly itemIds: string[];
-  /** The session that was started last. */
+  /** The payment session that was started last. */
   session: { id: string; amount: number } | null;
   cardIds: string[];
   readonly began: Readonly<Record<Moment, Signal>>;
 }
 
-/** Something that happens once, or never. */
+/** An event that happens once or never. */
 export interface Signal {
   readonly happened: Promise<boolean>;
   end(has: boolean): void;
 }
 
-/** Of what isn't an answer of a Medusa. */
+/** The default fields of an entry that is not an answer of a Medusa. */
 export const unasked = {
   ...{ tookMs: 0, status: 200, type: null, code: null, message: null, orderId: null },
   ...{ paidPastShopCents: 0, gaveCents: 0, hadCards: false },
@@ -57,15 +57,15 @@ export function createSignal(): Signal {
 export const newMoments = () =>
   Object.fromEntries(moments.map((moment) => [moment, createSignal()])) as Record<Moment, Signal>;
 
-/** A scenario that is being played: its real cards and carts, and what was said so far. */
+/** A scenario that is being played: its real cards and carts, and the log so far. */
 export interface Round {
   readonly scenario: Scenario;
   readonly cards: readonly IssuedCard[];
   readonly carts: readonly LivingCart[];
   readonly entries: Entry[];
   readonly startedAt: number;
-  /** How many calls the service had seen before. */
+  /** The number of calls to the service before this round. */
   readonly callsBefore: number;
-  /** How long the Medusas' logs were before. */
+  /** The length of each Medusa's log before this round. */
   readonly logsBefore: readonly number[];
 }

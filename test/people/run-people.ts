@@ -12,32 +12,32 @@ import { openStage, type Stage, type StageOptions } from "./stage.js";
 export interface PeopleOptions extends Omit<StageOptions, "charges"> {
   /** The first round's seed; each further round takes the next. */
   readonly seed: number;
-  /** Seeds of single rounds, played before those. */
+  /** The seeds of single rounds that are played first. */
   readonly firstSeeds?: readonly number[];
-  /** Whichever comes first ends the run; without one it is 25 rounds. */
+  /** The first limit that is reached ends the run: rounds, minutes or carts. Default: 25 rounds. */
   readonly rounds?: number;
   readonly minutes?: number;
   readonly carts?: number;
-  /** Worlds side by side. Default 2. */
+  /** The number of worlds that run in parallel. Default 2. */
   readonly workers?: number;
-  /** Plays this in place of what a seed makes. */
+  /** A scenario to play once, instead of scenarios made from seeds. */
   readonly scenario?: Scenario;
-  /** How often a violated round is played again to make it shorter. Default 40. */
+  /** The most replays to shrink a violated scenario. Default 40. */
   readonly shrinkTries?: number;
-  /** A PostgreSQL server to use; one is started when left out. */
+  /** A PostgreSQL server to use. Default: a new one. */
   readonly postgresUrl?: string;
   readonly onRound?: (result: RoundResult, progress: { readonly carts: number }) => void;
   readonly say?: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** How a round ended. */
+/** The result of a round. */
 export interface RoundResult {
   readonly seed: number;
   readonly carts: number;
   readonly seconds: number;
   readonly violations: readonly Violation[];
-  /** Where there are violations: the shortest scenario that still shows them, and what happened in it. */
+  /** If there are violations: the shortest scenario that still has one, and its story. */
   readonly scenario?: Scenario;
   readonly story?: string;
 }
@@ -47,11 +47,11 @@ export interface PeopleResult {
   readonly carts: number;
   readonly minutes: number;
   readonly rounds: readonly RoundResult[];
-  /** For each kind of step, how often it ended how. */
+  /** The number of times that each kind of step had each outcome. */
   readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** Lets random people act on real shops, and holds what they were told and what is in the books against the promises. */
+/** Lets random people act on real shops, and checks the answers and the books against the promises. */
 export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
   const { seed, minutes, workers = 2, scenario, firstSeeds = [], shrinkTries = 40, signal } = options;
   const { say = () => {} } = options;
@@ -69,7 +69,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
     begun >= most ||
     (options.carts !== undefined && carts >= options.carts) ||
     (minutes !== undefined && playingSince > 0 && performance.now() - playingSince > minutes * 60_000);
-  /** Each kind of violation is made shorter once. */
+  /** The kinds of violations that were already shrunk: each is shrunk once. */
   const shrunk = new Set<string>();
   const finish = async ({ stage, played, round, verdict, seconds }: Settled) => {
     const { violations, books } = verdict;
@@ -82,7 +82,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
     const isNew = kinds.some((kind) => !shrunk.has(kind));
     for (const kind of kinds) shrunk.add(kind);
     if (isNew && shrinkTries > 0) {
-      say(`seed ${played.seed}: ${kinds.join(", ")}; looking for a shorter way there`);
+      say(`seed ${played.seed}: ${kinds.join(", ")}; shrinking the scenario`);
       found = (await shrink(stage, played, violations, { tries: shrinkTries, signal })) ?? found;
     }
     const result = { ...base, ...(found || {}) };
@@ -90,7 +90,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
     options.onRound?.(result, { carts });
   };
   const work = async () => {
-    /** A world for each way in which a shop charges cards, opened when it is first needed. */
+    /** A world for each way of charging cards, opened on first use. */
     const stages = new Map<Scenario["charges"], Stage>();
     const stageOf = async (charges: Scenario["charges"]) => {
       const stage = stages.get(charges) ?? (await openStage(postgresUrl, { ...options, charges }));
@@ -98,7 +98,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
       playingSince ||= performance.now();
       return stage;
     };
-    /** The round before becomes quiet while the next one is played. */
+    /** The previous round, which settles while the next one is played. */
     let settling: Promise<Settled> | undefined;
     try {
       while (!isOver()) {
@@ -112,7 +112,7 @@ export async function runPeople(options: PeopleOptions): Promise<PeopleResult> {
         countEntries(counts, round);
         settling = settleRound(stage, played, round, startedAt);
         const settled = await before;
-        // To play a round again, everything else has to be quiet.
+        // A replay needs an idle stage, so let the current round settle before shrinking the previous one.
         if (settled && settled.verdict.violations.length > 0) await settling;
         if (settled) await finish(settled);
       }

@@ -1,4 +1,4 @@
-/** What can be bought, by its handle, or its SKU if there are several variants; and its price in cents. */
+/** Prices in cents, by product handle, or by SKU if the product has several variants. */
 export const goods = {
   "faults-snack": 555,
   "faults-night": 8331,
@@ -8,7 +8,7 @@ export const goods = {
   "COMEDY-STANDARD": 2495,
   "COMEDY-REDUCED": 1995,
   "JAZZ-REDUCED": 1295,
-  /** At the standard VAT rate; everything else is tickets. */
+  /** The only product at the standard VAT rate. All others are tickets. */
   "SHIRT-M": 2495,
 } as const;
 export type Good = keyof typeof goods;
@@ -17,17 +17,17 @@ export type Good = keyof typeof goods;
 export const codes = ["TEN", "FIVE", "FREESHIP"] as const;
 export type Code = (typeof codes)[number];
 
-/** What delivery costs by e-mail and by post, in cents. */
+/** The prices of delivery by email and by post, in cents. */
 export const deliveries = [0, 495] as const;
 
-/** Something that happens to a cart for the first time, and that others wait for. */
+/** First-time events of a cart that actors can wait for. */
 export const moments = ["session", "completing", "order", "answered"] as const;
 export type Moment = (typeof moments)[number];
 
 /**
- * How the bank treats a session: authorizes at once, takes the money at once, asks for more at first, refuses, settles
- * later, or waits until its own page was used (`webhook`: it tells the shop afterwards; `pays`: it has the money before
- * the shop knows).
+ * How the bank handles a session: it authorizes at once, captures at once, asks for more first, declines, settles
+ * later, or waits until the shopper used its own page (`webhook`: it notifies the shop then; `pays`: it has the money
+ * before the shop knows).
  */
 export const bankWays = ["authorized", "captured", "asks", "error", "later", "webhook", "pays"] as const;
 export type BankWay = (typeof bankWays)[number];
@@ -58,28 +58,28 @@ export type AdminStep = (typeof adminSteps)[number];
 export type WeatherStep = (typeof weatherSteps)[number];
 export type StepName = ShopperStep | BankStep | AdminStep | WeatherStep;
 
-/** One thing that somebody does, after the one before it was answered. */
+/** An action of an actor. It begins after the actor's previous step was answered. */
 export interface Step {
   readonly do: StepName;
-  /** Begins only when this has happened to the cart. */
+  /** The moment of the cart that the step waits for. */
   readonly after?: Moment;
-  /** Waits so long before. */
+  /** The pause before the step. */
   readonly waitMs?: number;
-  /** Which card, which good, how many, what part in percent: what the step makes of it. */
+  /** A number that each step interprets: a card, a product, a quantity or a percentage. */
   readonly n?: number;
-  /** How the bank treats the session, what a webhook says, which fault a network has. */
+  /** How the bank handles the session, the action of a webhook, or the fault of a network. */
   readonly how?: string;
-  /** Done so often, not waiting for the answers; default 1. */
+  /** The number of repetitions, `gapMs` apart, without waiting for answers. Default 1. */
   readonly times?: number;
   readonly gapMs?: number;
 }
 
-/** Somebody, or what happens to networks and processes. */
+/** A person, the bank, or the "weather": faults of networks and processes. */
 export interface Actor {
   readonly role: "shopper" | "bank" | "admin" | "weather";
-  /** The cart that it is about; -1 for the weather. */
+  /** The index of the actor's cart; -1 for the weather. */
   readonly cart: number;
-  /** Which of the two Medusas it talks to. */
+  /** The Medusa that the actor calls. */
   readonly medusa: 0 | 1;
   readonly steps: readonly Step[];
 }
@@ -87,27 +87,27 @@ export interface Actor {
 export interface CartPlan {
   readonly items: readonly { readonly good: Good; readonly quantity: number }[];
   readonly codes: readonly Code[];
-  /** Which of the deliveries. */
+  /** The index in `deliveries`. */
   readonly delivery: 0 | 1;
-  /** Nobody and nothing else comes near this cart: it must become an order, for each click. */
+  /** Whether nothing interferes with this cart. If so, every click must get its order. */
   readonly isPlain: boolean;
 }
 
-/** Everything that happens in one round. It is made wholly from its seed, and can be replayed from its JSON. */
+/** Everything that happens in a round. Determined by its seed, and can be replayed from its JSON. */
 export interface Scenario {
   readonly seed: number;
-  /** How the shop charges a card: at once, or for each unit. */
+  /** How the shop charges a card: in one charge, or in a charge for each unit. */
   readonly charges: "whole" | "by-line";
-  /** What each card holds, in cents. */
+  /** The balance of each card in cents. */
   readonly cards: readonly number[];
   readonly carts: readonly CartPlan[];
   readonly actors: readonly Actor[];
 }
 
-/** Whether networks or processes fail in it. */
+/** Returns whether networks or processes fail in a scenario. */
 export const hasWeather = ({ actors }: Scenario) => actors.some(({ role }) => role === "weather");
 
-/** What a cart costs: each promotion takes its part, and the buyer pays whole cents. */
+/** Returns the total of a cart after its promotions, rounded to whole cents. */
 export function totalCentsOf({ items, codes: applied, delivery }: CartPlan): number {
   const itemsCents = items.reduce((sum, { good, quantity }) => sum + goods[good] * quantity, 0);
   const tenths = itemsCents * 10 - (applied.includes("TEN") ? itemsCents : 0);

@@ -6,11 +6,11 @@ import type { Round } from "./round.js";
 import { LEASE_MS, PENDING_LIFE_MS, type Stage } from "./stage.js";
 
 const POLL_MS = 400;
-/** Books that stay the same over so many recoveries stay so. */
+/** Books that don't change over this many recoveries are final. */
 const RECOVERIES = 2;
-/** What is wrong has more of them to become right. */
+/** Books with violations get this many recoveries to become right. */
 const RECOVERIES_IF_WRONG = 6;
-/** Only ends what hangs: on a busy machine a recovery takes many seconds. */
+/** Ends a round that hangs. Long, because a recovery takes many seconds on a busy machine. */
 const SETTLE_MS = 600_000;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -19,7 +19,7 @@ export interface Verdict {
   readonly violations: readonly Violation[];
 }
 
-/** Lets what is under way come to its end, recovers until nothing changes, and says which promises weren't kept. */
+/** Runs recovery until the books no longer change, then returns the broken promises. */
 export async function settle(stage: Stage, round: Round): Promise<Verdict> {
   const endedAt = performance.now();
   await tellOfPayments(stage, round);
@@ -27,7 +27,7 @@ export async function settle(stage: Stage, round: Round): Promise<Verdict> {
   let recoveries = 0;
   for (;;) {
     const forMs = performance.now() - endedAt;
-    // Recovery judges an order only when nothing can be at work at it any more.
+    // Recovery acts on an order only after every lease on it has expired.
     if (forMs > LEASE_MS && (await recover(stage, round))) recoveries += 1;
     const books = await readBooks(stage, round);
     const state = JSON.stringify(books);
@@ -42,7 +42,7 @@ export async function settle(stage: Stage, round: Round): Promise<Verdict> {
   }
 }
 
-/** What was said can't become right by waiting; what is in the books can. */
+/** Finds all violations. Those of answers are lasting: later recoveries can fix the books, but not an answer. */
 function judge({ world }: Stage, round: Round, books: Books): (Violation & { isLasting: boolean })[] {
   const calls = world.giftcards.proxy.seen.slice(round.callsBefore);
   const devalues = calls
@@ -54,7 +54,7 @@ function judge({ world }: Stage, round: Round, books: Books): (Violation & { isL
   ];
 }
 
-/** A bank tells of a payment again and again until the shop has heard of it. */
+/** Sends the webhooks of payments on the bank's own page again, as a bank does until one is acknowledged. */
 async function tellOfPayments(stage: Stage, round: Round): Promise<void> {
   const { bank } = stage.world;
   for (const cart of round.carts) {
@@ -70,7 +70,7 @@ async function tellOfPayments(stage: Stage, round: Round): Promise<void> {
   }
 }
 
-/** As the scheduled job does; a retry that is minutes away comes now. @returns whether it answered */
+/** Runs recovery like the scheduled job, with all retries due now. @returns whether it succeeded */
 async function recover(stage: Stage, { carts }: Round): Promise<boolean> {
   const ids = carts.map(({ id }) => id);
   await stage.world.shopBooks.query(

@@ -6,10 +6,10 @@ type Action = (scene: Scene, step: Step) => Promise<unknown>;
 
 const cartPath = ({ cart }: Scene) => `/store/carts/${cart.id}`;
 const cardsPath = ({ cart }: Scene) => `/store/giftcard-pay/carts/${cart.id}`;
-/** Medusa's own lock on a cart ends at the process, so a page's changes of one cart go to one Medusa. */
+/** The Medusa for all changes of a cart by Medusa's own routes, because Medusa's lock on a cart is per process. */
 const HOME = 0;
 
-/** What a shopper does, by the name of the step. None of them fails: what was answered stands in the round's log. */
+/** The actions of a shopper, by the name of the step. None of them throws: the round's log records each answer. */
 export const shopperActions: Record<ShopperStep, Action> = {
   async apply(scene, step) {
     const card = scene.round.cards[step.n ?? 0];
@@ -38,7 +38,7 @@ export const shopperActions: Record<ShopperStep, Action> = {
     const id = cart.cardIds[(step.n ?? 0) % Math.max(cart.cardIds.length, 1)];
     if (!id) return;
     const what = `removes card ${cart.cardIds.indexOf(id) + 1} of ${cart.cardIds.length}`;
-    // From now on nobody can tell whether it is on the cart.
+    // Until the answer arrives, it is unknown whether the card is on the cart.
     cart.cardIds = cart.cardIds.filter((other) => other !== id);
     const path = `${cardsPath(scene)}/cards/${id}`;
     const answer = await call(scene, step, { method: "DELETE", path, what });
@@ -117,7 +117,7 @@ export const shopperActions: Record<ShopperStep, Action> = {
     const { began } = scene.cart;
     began.completing.end(true);
     const answer = await call(scene, step, { path: `${cartPath(scene)}/complete`, what: "places the order" });
-    // An empty card isn't on the cart any more.
+    // The completion removed the empty card from the cart.
     if (answer?.body?.code === "card_no_balance")
       noteCards(scene, await look(scene, { ...step, do: "look" }));
     if (answer?.body?.type !== "order") return;
@@ -126,7 +126,7 @@ export const shopperActions: Record<ShopperStep, Action> = {
   },
 };
 
-/** Until the bank's own page was used, it asks for more. */
+/** The bank's behaviours for the ways with another name. It asks for more until the shopper used its own page. */
 const behaviours: Readonly<Record<string, string>> = {
   ...{ webhook: "requires_more", pays: "requires_more", later: "pending_authorization" },
 };

@@ -7,13 +7,13 @@ import type { Actor, Scenario } from "./scenario.js";
 import { settle } from "./settle.js";
 import type { Stage } from "./stage.js";
 
-/** What people do at once doesn't meet each time in the same way. */
+/** Concurrent steps interleave differently each time, so each candidate gets several tries. */
 const TRIES_EACH = 2;
 
-/** What somebody was told; everything else is about money, and never shortened to one of these. */
+/** Violations in answers. All other kinds are about money, and are never shrunk to one of these. */
 const toldKinds = ["5xx", "no answer", "unnamed refusal", "said nothing was taken", "plain purchase failed"];
 
-/** The gravest of what was found: a shorter way to a lesser kind would hide it. */
+/** Returns the most serious kinds of violations: a shorter scenario with a lesser kind would hide them. */
 function gravestOf(violations: readonly Violation[]): ReadonlySet<string> {
   const kinds = violations.map(({ kind }) => kind);
   const money = kinds.filter((kind) => !toldKinds.includes(kind));
@@ -26,9 +26,9 @@ export interface Shorter {
 }
 
 /**
- * Plays a violated scenario again with less in it, for as long as the same promise is still broken.
- * @param options.tries how often it plays altogether
- * @returns null where it never happened again
+ * Replays a violated scenario with fewer carts, actors and steps, as long as the same promise is still broken.
+ * @param options.tries the most replays
+ * @returns null if the violation never happened again
  */
 export async function shrink(
   stage: Stage,
@@ -43,7 +43,7 @@ export async function shrink(
     for (let turn = 0; turn < TRIES_EACH && left > 0 && !signal?.aborted; turn += 1) {
       left -= 1;
       const round = await play(stage, candidate);
-      // What somebody was told needs no quiet to be judged.
+      // Answers can be judged at once, without settling the round.
       const told = judgeAnswers(round).filter(({ kind }) => kinds.has(kind));
       const { violations: again, books } =
         told.length > 0
@@ -56,7 +56,7 @@ export async function shrink(
     return false;
   };
   let current = scenario;
-  // First everything but the carts concerned, at one go.
+  // First try to remove all carts without a violation at once.
   const concerned = [
     ...new Set(violations.filter(({ kind }) => kinds.has(kind)).map(({ cart }) => cart)),
   ].filter((cart) => cart >= 0);
@@ -75,7 +75,7 @@ export async function shrink(
   return best;
 }
 
-/** The scenario with one actor, or one step, less. */
+/** Yields the scenario with one cart, one actor or one step less. */
 function* smallerOnes(scenario: Scenario): Generator<Scenario> {
   const { actors, carts } = scenario;
   for (const cart of carts.length > 1 ? carts.keys() : []) {
@@ -97,7 +97,7 @@ function* smallerOnes(scenario: Scenario): Generator<Scenario> {
   }
 }
 
-/** A plain purchase is promised to succeed only as a whole. */
+/** Returns whether an actor is a plain cart's shopper, whose purchase is promised to succeed only with all its steps. */
 const isPlainShopper = ({ carts }: Scenario, { role, cart }: Actor) =>
   role === "shopper" && (carts[cart]?.isPlain ?? false);
 

@@ -2,16 +2,15 @@ import type { Storefront } from "../../packages/medusa/test/support/storefront.j
 import { openWorld, type World } from "../faults/medusa/world.js";
 import { type Good, goods, type Scenario } from "./scenario.js";
 
-/** After this long nothing is held any more by what died or stood still. */
+/** Duration of a lease. Those of a process that died or stalled have expired after this time. */
 export const LEASE_MS = 5000;
-/** Long enough for a slow machine: nothing here hangs, so only what died makes anybody wait so long. */
+/** Timeouts long enough for a slow machine. Only a call to a dead process waits that long. */
 const options = { timeoutMs: 4000, leaseMs: LEASE_MS };
-/** How long a bank may take that settles later, in a shop that allows it. */
+/** Time in which a later payment must settle, in a shop that allows such payments. */
 export const PENDING_LIFE_MS = 8000;
 
-/** How a stage's shop is set up. */
+/** Settings of a stage's shop. */
 export interface StageOptions {
-  /** How the shop charges a card. */
   readonly charges?: Scenario["charges"] | undefined;
   /** Whether the shop takes payments that settle later beside cards. */
   readonly allowsPending?: boolean | undefined;
@@ -19,15 +18,15 @@ export interface StageOptions {
   readonly sharesLock?: boolean | undefined;
 }
 
-/** A world with two Medusas on one database, and what shoppers want of it. */
+/** A world with two Medusas on one database, and the ids that shoppers and admins use. */
 export interface Stage {
   readonly world: World;
-  /** The Medusa with this number. The first may die, and comes back with another address. */
+  /** Returns a Medusa by its number. The first may be killed, and restarts with another address. */
   medusa(which: 0 | 1): Storefront;
   readonly variantIds: Readonly<Record<Good, string>>;
-  /** By e-mail for nothing, and by post. */
+  /** The free delivery by email, and the one by post. */
   readonly shippingOptionIds: readonly string[];
-  /** Two regions in euro, each with a country. */
+  /** Two regions with euro as currency, each with one of its countries. */
   readonly regions: readonly { readonly id: string; readonly country: string }[];
   readonly locationId: string;
   /** Whether the shop takes payments that settle later beside cards. */
@@ -73,7 +72,7 @@ function variantsOf(ids: Readonly<Record<string, string>>): Record<Good, string>
   return ids as Record<Good, string>;
 }
 
-/** France becomes a region of its own; goods are sent there as before. */
+/** Moves France to a second region. Goods are still sent there. */
 async function openRegions({ ok }: Storefront) {
   const { regions } = await ok("GET", "/admin/regions?fields=id,*countries,*payment_providers");
   const [europe] = regions;

@@ -5,7 +5,7 @@ import type { Stage } from "./stage.js";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What happens to networks and processes while people act. */
+/** Breaks networks and restarts processes while people act. */
 export async function changeWeather(stage: Stage, round: Round, { steps }: Actor): Promise<void> {
   for (const step of steps) {
     await pause(step.waitMs ?? 0);
@@ -25,7 +25,6 @@ async function change({ world }: Stage, { do: name, how = "", n = 1 }: Step): Pr
   }
   if (name === "restart service") await giftcards.kill();
   else await world.kill();
-  // It brings back whatever doesn't run.
   await world.restore();
   return name === "restart service" ? "the service is killed and started" : "Medusa 0 is killed and started";
 }
