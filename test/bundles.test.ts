@@ -34,7 +34,7 @@ async function statedSize(name: string): Promise<{ kB: number; gzippedKB: number
 
 describe.each(["node", "browser"] as const)("a bundle for %s", (platform) => {
   it.each(["client", "checkout", "events"])(
-    "of everything in %s has the size in its README",
+    "of everything in %s has the size stated in its README",
     async (name) => {
       const code = await bundle(`export * from "@giftcard-pay/${name}";`, platform);
       const [kB, gzippedKB] = [code.length / 1000, gzipSync(code).length / 1000];

@@ -14,12 +14,12 @@ it.each(programs)("%s shows its help", async (program) => {
   expect([stdout, stderr]).toEqual([expect.stringMatching(/^ {2}npm (run|test) ?/m), ""]);
 });
 
-it("a command that loads the tests' TypeScript loads the packages with it", async () => {
+it("a command that loads the tests' TypeScript also loads the packages", async () => {
   const { stdout } = await run(process.execPath, ["scripts/faults.mjs", "--list"], { cwd: root });
   expect(stdout.trim().split("\n").length).toBeGreaterThan(900);
 });
 
-it("commands keep a developer's settings from the processes they start, and loopback off a proxy", async () => {
+it("commands hide a developer's settings from the processes they start, and bypass the proxy for loopback", async () => {
   const kept = { HTTPS_PROXY: "http://proxy.example", GIFTCARD_TEST_DOOR: "127.0.0.1:1", TZ: "Asia/Tokyo" };
   const dropped = {
     ...{

@@ -15,14 +15,14 @@ const ended = (wrong: readonly string[] = []) =>
     verdict: { outcome: "paid" as const, wrong: index === 1 ? wrong : [] },
   }));
 
-it("a table of all cells, of which none is bad, is accepted", () => {
+it("accepts a table of all cells without a bad one", () => {
   const written = putTable(document, writer, tableOf(ended()));
   expect(written).toContain("| plain | bank | 2 | 2 | 0 | 0 | 0 | 0 | 0 |\n| all |  | 4 | 4 |");
   expect(faultsOfTable(written, writer, cells)).toEqual([]);
   expect(written).toContain(`${other} -->\nold\n`);
 });
 
-it("a table with a bad cell is rejected", () => {
+it("rejects a table with a bad cell", () => {
   const written = putTable(document, writer, tableOf(ended(["a card is charged twice"])));
   expect(faultsOfTable(written, writer, cells)).toEqual([
     "medusa | service: bad cells: 1.",
@@ -30,7 +30,7 @@ it("a table with a bad cell is rejected", () => {
   ]);
 });
 
-it("a table of other cells is rejected: too few, too many, and a row that is gone", () => {
+it("rejects a table with too few cells, too many cells, or a missing row", () => {
   const written = putTable(document, writer, tableOf(ended()));
   expect(faultsOfTable(written, writer, [...cells, { shop: "medusa", place: "bank" }])).toEqual([
     "medusa | bank: the table has 0 cells, and there are 1.",
@@ -43,7 +43,7 @@ it("a table of other cells is rejected: too few, too many, and a row that is gon
   expect(faultsOfTable(document, writer, cells.slice(0, 1))).toHaveLength(2);
 });
 
-it("a row that doesn't add up is rejected", () => {
+it("rejects a row that doesn't add up", () => {
   const written = putTable(document, writer, tableOf(ended())).replace("| 2 | 2 | 0 |", "| 2 | 1 | 0 |");
   expect(faultsOfTable(written, writer, cells)).toEqual([
     "medusa | service: the row doesn't add up to its 2 cells.",

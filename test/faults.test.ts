@@ -8,7 +8,7 @@ beforeAll(async () => {
   results = await runMatrix(cells, { postgresUrl: inject("postgresUrl") });
 }, 1_200_000);
 
-test("each shop's faults and steps are all among these cells, but for those of single units", () => {
+test("these cells include every fault, step and place of each shop, except for shops that charge by line", () => {
   const whole = (some: readonly Cell[]) => some.filter(({ shop }) => !shop.includes("by line"));
   const shopOf = ({ shop }: Cell) => shop.split(" ")[0];
   for (const what of [({ fault }: Cell) => fault, ({ step }: Cell) => step, ({ place }: Cell) => place]) {

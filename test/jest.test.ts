@@ -12,7 +12,7 @@ const installed = path.resolve(import.meta.dirname, "../node_modules");
 const ours = "@giftcard-pay";
 let folder: string;
 
-/** A store where our packages are unpacked from their tarballs, and all others are the ones of this repository. */
+// Creates a store with our packages unpacked from their tarballs, and all others linked from this repository.
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "giftcard-jest-")));
   const modules = path.join(folder, "node_modules");
@@ -35,12 +35,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-// A whole store under Jest: npm run packed.
-it("Jest loads the plugin, by the configuration of Medusa's starter", async () => {
+// `npm run packed` runs a whole store under Jest.
+it("Jest loads the plugin with the configuration of Medusa's starter", async () => {
   await expect(runJest({ folder, type: "unit" })).resolves.toBeUndefined();
 });
 
-it("names the TypeScript line where a mistake in Medusa's configuration is thrown", async () => {
+it("shows the TypeScript line that rejects a wrong Medusa configuration in a stack trace", async () => {
   const mistake = {
     name: "the plugin",
     kind: "commonjs",

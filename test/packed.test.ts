@@ -16,7 +16,7 @@ let tarballs: Record<string, string>;
 let oldest: Awaited<ReturnType<typeof installNode>>;
 
 beforeAll(async () => {
-  // Outside of the repository, or its packages would be found too.
+  // Outside the repository, or Node would also resolve the packages from there.
   folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-packed-"));
   tarballs = await packPackages(published, path.join(folder, "tarballs"));
   oldest = await installNode("20.19.0", folder);
@@ -80,10 +80,10 @@ const mistakes: Mistake[] = [
   },
 ];
 
-// The newest Node, more libraries for pages, and a Medusa store: npm run packed.
-describe("the packed packages in a stranger's project", () => {
+// `npm run packed` also covers the newest Node, more frontend libraries and a Medusa store.
+describe("the packed packages in a new project", () => {
   for (const kind of ["esm", "cjs"] as const) {
-    it(`install, compile and sell on the oldest Node and on this one, as ${kind}`, async () => {
+    it(`install, compile and pay an order on the oldest Node and on this one, as ${kind}`, async () => {
       const nodes = [oldest, current];
       const said = await tryProject({ kind, specs: tarballs, nodes, folder: path.join(folder, kind) });
       expect(said).toEqual([
@@ -94,7 +94,7 @@ describe("the packed packages in a stranger's project", () => {
   }
 
   it.each(Object.entries(oldestTypeScript))(
-    "compile with TypeScript %s or newer, as %j state",
+    "compile with TypeScript %s or newer, as the READMEs of %j state",
     async (version, names) => {
       for (const name of names) {
         const readme = await readFile(
@@ -106,7 +106,7 @@ describe("the packed packages in a stranger's project", () => {
     },
   );
 
-  it("is required as the checkout's README says", async () => {
+  it("load by require, as in the checkout's README", async () => {
     const block = await readBlock("packages/checkout/README.md", "shop.cjs");
     const look =
       "console.log([createCheckout, createHandler, createPostgresStore, createClient].map((f) => typeof f));";
@@ -119,7 +119,7 @@ describe("the packed packages in a stranger's project", () => {
     }
   });
 
-  it.each(mistakes)("names the TypeScript line where a mistake is thrown: $name", async (mistake) => {
+  it.each(mistakes)("show the TypeScript line that throws in a stack trace: $name", async (mistake) => {
     const said = await makeMistake(path.join(folder, "cjs"), mistake);
     expect(said).toContain(`${await whereThrown(mistake)}:`);
     expect(said).not.toMatch(/@giftcard-pay\/\w+\/dist/);

@@ -338,7 +338,7 @@ function invoices(): Record<string, unknown>[] {
   return rows.map((row) => ({ ...row }));
 }
 
-/** Ends the lease of a crashed process, as if its minutes had passed. */
+/** Expires the lease of a crashed process. */
 function letLeasesRunOut(): void {
   change("update giftcard_purchase set lease_until = 0, next_try_at = 0 where lease_until is not null");
   change("update giftcard_charge set lease_until = 0, next_try_at = 0 where lease_until is not null");

@@ -16,7 +16,7 @@ const isRunning = (pid: number) => {
   }
 };
 
-it("a process that is killed takes along what it has started, and what that has started", async () => {
+it("ends the children and grandchildren of a killed process", async () => {
   const grandchild = "setInterval(() => {}, 1000)";
   const child = `
     const inner = require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(grandchild)}]);
@@ -35,7 +35,7 @@ it("a process that is killed takes along what it has started, and what that has 
   await expect.poll(() => pids.map(isRunning)).toEqual([false, false]);
 });
 
-it("a process that is killed takes along its throwaway database", async () => {
+it("stops the throwaway database of a killed process and deletes its data", async () => {
   const parent = `
     import { startThrowawayPostgres } from "@giftcard-pay/service";
     const { url } = await startThrowawayPostgres();
@@ -64,7 +64,7 @@ it("a process that is killed takes along its throwaway database", async () => {
   await rmdir(folder);
 });
 
-it("a process that is killed while its throwaway database starts leaves nothing of it", async () => {
+it("leaves no files if a process is killed while its throwaway database starts", async () => {
   const parent = `
     import { startThrowawayPostgres } from "@giftcard-pay/service";
     await startThrowawayPostgres();`;
@@ -84,12 +84,12 @@ it("a process that is killed while its throwaway database starts leaves nothing 
   await rmdir(folder);
 });
 
-it("a process that is killed ends no process that has the number of its throwaway database by now", async () => {
+it("kills no other process that has reused the pid of a killed process's throwaway database", async () => {
   const parent = `
     import { startThrowawayPostgres } from "@giftcard-pay/service";
     const { url } = await startThrowawayPostgres();
     console.log(url); setInterval(() => {}, 1000);`;
-  // A name that a shell would take apart.
+  // A name that breaks in a shell unless it is quoted.
   const folder = await mkdtemp(path.join(os.tmpdir(), "giftcard 'processes' \"$HOME\" "));
   const killed = spawn(process.execPath, ["--input-type=module", "--eval", parent], {
     cwd: import.meta.dirname,

@@ -14,7 +14,7 @@ let folder: string;
 let tarballs: Record<string, string>;
 let here: Awaited<ReturnType<typeof publishHere>>;
 
-/** The rest, and a Medusa store from there: npm run packed -- --registry. */
+// `npm run packed -- --registry` covers the other packages, and a Medusa store from the registry.
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-registry-"));
   tarballs = await packPackages(["checkout", "client", "events", "service"], path.join(folder, "tarballs"));
@@ -36,7 +36,7 @@ const publish = (packages: Record<string, string>, isDryRun = false) =>
 const statesOf = (outcomes: Awaited<ReturnType<typeof publish>>) =>
   Object.fromEntries(outcomes.map(({ name, state }) => [name.replace("@giftcard-pay/", ""), state]));
 
-it("a shop and a service go from the release before to this one with their data", async () => {
+it("upgrades a shop and a service from an older release, with their data", async () => {
   const names = ["client", "checkout", "service"].map((name) => `@giftcard-pay/${name}`);
   await tryUpgrade({ names, from: "0.0.9", to: here.version, node, folder: path.join(folder, "upgraded") });
 });
@@ -45,7 +45,7 @@ it("npx runs the programs of an installed service and events", async () => {
   await tryPrograms({ version: here.version, node, folder: path.join(folder, "programs") });
 });
 
-it("a release goes on after half of it, each package after those that it needs, and a dry run publishes nothing", async () => {
+it("resumes a half-published release in dependency order, and publishes nothing in a dry run", async () => {
   const some = Object.fromEntries(Object.entries(tarballs).filter(([name]) => !name.endsWith("service")));
   const next = await packAs(some, "9.0.0", path.join(folder, "next"));
   const half = Object.entries(next).filter(([name]) => /client|events/.test(name));
@@ -65,7 +65,7 @@ it("a release goes on after half of it, each package after those that it needs, 
   expect(outcomes[0]?.name).toBe("@giftcard-pay/client");
 });
 
-it("a version that is published with other content stops a release before it begins", async () => {
+it("rejects a release whose version is already published with other content", async () => {
   const client = "@giftcard-pay/client";
   const changed = path.join(folder, "changed");
   await mkdir(changed);

@@ -30,14 +30,14 @@ const copied = [
 ];
 let folder: string;
 
-/** Runs git without the developer's own settings: they may sign commits, or run hooks. */
+/** Runs git without the developer's settings, which may sign commits or run hooks. */
 const git = (...args: string[]) =>
   run("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...args], {
     cwd: folder,
     env: { ...process.env, GIT_CONFIG_GLOBAL: os.devNull, GIT_CONFIG_NOSYSTEM: "1" },
   });
 
-/** The repository on a branch of its own, with its version tagged on main. */
+// Copies the repository's release files into a new repository: a commit on main, and a branch from it.
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-changesets-"));
   for (const file of copied) {
@@ -58,7 +58,7 @@ const commitAll = async (message: string) => {
 const version = () => readVersion(folder, published);
 const changeSource = (text: string) => writeFile(path.join(folder, "packages/client/src/a.ts"), text);
 
-it("a release's first commits need no changeset; from its tag on, a changed source fails without one", async () => {
+it("requires a changeset for a changed source once the version is tagged, and not before", async () => {
   await changeSource("export const a = 1;\n");
   await commitAll("feat(client): a");
   expect(await whyNoChangesets(folder, await version())).toBe(`${await version()} is not released yet`);
@@ -73,7 +73,7 @@ it("a release's first commits need no changeset; from its tag on, a changed sour
   await expect(checkChangesets(folder)).resolves.toBeUndefined();
 });
 
-it("what is no package's source needs no changeset", async () => {
+it("requires no changeset for a change outside of a package's source", async () => {
   await git("checkout", "-b", "docs", "main");
   await writeFile(path.join(folder, "packages/client/README.md"), "# The client\n");
   await commitAll("docs(client): a README");
@@ -81,11 +81,11 @@ it("what is no package's source needs no changeset", async () => {
   await git("checkout", "work");
 });
 
-it("a release is refused while a changeset waits", async () => {
+it("rejects a release while a changeset is pending", async () => {
   await expect(checkReady(folder, await version())).rejects.toThrow("Changesets wait: a.md.");
 });
 
-it("a changeset raises all packages together, with its text in the changelog, wherever a version stands", async () => {
+it("a changeset raises the version of all packages in every file, and its text is in the changelog", async () => {
   const before = await version();
   await run(process.execPath, [changeset, "version"], { cwd: folder });
   const after = await version();
@@ -107,7 +107,7 @@ it("a changeset raises all packages together, with its text in the changelog, wh
   );
 });
 
-it("a release is refused until all is committed and tagged, and where a changelog doesn't have it", async () => {
+it("rejects a release that isn't committed, tagged and in every changelog", async () => {
   const now = await version();
   await expect(checkReady(folder, now)).resolves.toBeUndefined();
   await expect(checkReady(folder, "9.9.9")).rejects.toThrow(

@@ -8,9 +8,9 @@ import { startShop, type TestShop } from "../packages/medusa/test/support/shop.j
 
 const sealingKey = randomBytes(32).toString("base64");
 let shop: TestShop;
-/** Everything that anybody was answered, and every error that was thrown. */
+/** All responses, and all errors that were thrown. */
 const answers: string[] = [];
-/** The secrets by name, and every place in the clear, encoded as anybody might have written them. */
+/** The secrets, by name. */
 const secrets = new Map<string, string>();
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function newCard(balanceCents: number) {
   return card;
 }
 
-/** Sends the secrets through success and failure, by every way in. */
+/** Sends secrets to every entry point, in calls that succeed and calls that fail. */
 async function walkEverything(): Promise<void> {
   const { storefront, proxy, service, company } = shop;
   const card = await newCard(7500);
@@ -49,7 +49,7 @@ async function walkEverything(): Promise<void> {
   keep(await storefront.order(orderId));
   keep(await storefront.send("POST", `/admin/orders/${orderId}/cancel`, {}));
 
-  // Refused by the service, lost on the way, and failing on the way back.
+  // A charge that the service refuses, a lost response, and an unreadable response whose reversal fails.
   const blocked = await newCard(6000);
   await attempt(blocked, () => service.command("card", "block", blocked.cardNumber));
   await attempt(await newCard(6000), async () => proxy.set("devalue", "cut-after", 1));
@@ -59,7 +59,7 @@ async function walkEverything(): Promise<void> {
   });
   proxy.clear();
 
-  // What a browser may send instead of a card.
+  // Malformed cards that a browser may send.
   const cartId = await storefront.createCart();
   const { cardNumber, pin } = await newCard(100);
   const quote = `/store/giftcard-pay/carts/${cartId}/quote`;
@@ -78,7 +78,7 @@ async function walkEverything(): Promise<void> {
       .catch((error: Error) => error),
   );
 
-  // The client and the service, by the wire itself.
+  // The client, and the service by plain HTTP.
   const client = createClient({ baseUrl: service.url, apiKey: company.apiKey, companyId: company.companyId });
   keep(client);
   keep(
@@ -126,7 +126,7 @@ async function buy(card: { cardNumber: string; pin: string }): Promise<string> {
   return placed.body.order.id;
 }
 
-/** A purchase that fails at completion. */
+/** Attempts a purchase that fails at completion. */
 async function attempt(
   card: { cardNumber: string; pin: string },
   breakIt: () => Promise<unknown>,
@@ -141,7 +141,7 @@ async function attempt(
   keep(await storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`));
 }
 
-/** Every row of every table, as text. */
+/** Returns every row of every table as text. */
 async function dump(databaseUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -160,7 +160,7 @@ async function dump(databaseUrl: string): Promise<string> {
   }
 }
 
-/** Tokens that the journal holds sealed are secrets too: they are opened here to be looked for. */
+/** Opens the journal's sealed tokens, which are secrets too, and adds them to the search. */
 async function openTokens(): Promise<number> {
   const client = new pg.Client({ connectionString: shop.databaseUrl });
   await client.connect();
@@ -181,15 +181,15 @@ async function openTokens(): Promise<number> {
 function findIn(text: string): string[] {
   return [...secrets].flatMap(([name, value]) => {
     const forms = [value, encodeURIComponent(value)];
-    // A PIN is so short that its encodings, and digits within other figures, turn up by chance.
+    // A PIN is so short that its encodings, and its digits within other numbers, occur by chance.
     if (name.startsWith("PIN")) return new RegExp(`(?<![\\w.-])${value}(?![\\w-])`).test(text) ? [name] : [];
     forms.push(Buffer.from(value).toString("hex"), Buffer.from(value).toString("base64").replace(/=+$/, ""));
     return forms.some((form) => text.includes(form)) ? [name] : [];
   });
 }
 
-describe("no secret stands in the clear", () => {
-  it("was looked for in vain only if it can be found at all", async () => {
+describe("no secret appears in plain text", () => {
+  it("and the search finds secrets, plain and encoded", async () => {
     expect(await openTokens()).toBeGreaterThanOrEqual(1);
     const [name, value] = [...secrets].find(([n]) => n.startsWith("card number")) ?? ["", ""];
     expect(findIn(`number=${value}.`)).toContain(name);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { changedSizes } from "../scripts/check/sizes.mjs";
 
-it("a package that grows or shrinks by more than a little is named, and so is one that is new", () => {
+it("reports a package whose size has changed noticeably, and a new package", () => {
   const written = { small: 20, large: 1000 };
   expect(changedSizes(written, { small: 22, large: 970 })).toEqual([]);
   expect(changedSizes(written, { small: 23, large: 969, other: 1 })).toEqual([

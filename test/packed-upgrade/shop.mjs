@@ -1,4 +1,4 @@
-/** A shop whose books outlive a release: "pay" pays an order in it, "reverse" gives it back. Prints the client's version. */
+/** A shop whose database survives an upgrade: "pay" pays an order, and "reverse" cancels it. */
 import assert from "node:assert/strict";
 import { createCheckout } from "@giftcard-pay/checkout";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";

@@ -1,4 +1,4 @@
-/** A shop with every package of ours, as a stranger's project has them: compiled there, as ES module or as CommonJS. */
+/** A shop that uses every published package. A new project compiles it as an ES module or as CommonJS. */
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import http from "node:http";
@@ -36,7 +36,7 @@ const {
 const client = createClient({ baseUrl, apiKey, companyId: Number(companyId) });
 const cards: { cardnumber: string; pin: string }[] = JSON.parse(process.env.CARDS ?? "[]");
 
-/** One implementation, whichever way it came: the classes are the same to `instanceof`, and to the compiler. */
+/** Checks that static and dynamic imports share the classes, for `instanceof` and for the compiler. */
 async function checkIdentity(): Promise<void> {
   const imported = await import("@giftcard-pay/client");
   const secret: Secret = new imported.Secret("4711");
@@ -52,7 +52,7 @@ async function checkIdentity(): Promise<void> {
   assert.equal(typeof GiftcardPay.define, "function");
 }
 
-/** 74.98, of which a card pays 50.00, applied by the page's route; then all of it goes back. */
+/** Pays 74.98, of which a card pays 50.00, and cancels the order. The checkout's route applies the card. */
 async function buy(
   store: CheckoutStore,
   card: { cardnumber: string; pin: string } | undefined,
@@ -97,7 +97,7 @@ async function buy(
   assert.equal((await client.balance(credentials)).balanceCents, 7500);
 }
 
-/** A table's event, in a feed that is read again, and in a calendar. */
+/** Reads an event from CSV, and writes it to a feed, CSV and a calendar. */
 async function listEvents(): Promise<void> {
   const table = `event_key,event_name,event_organiser,event_start_date,event_start_time,ticket_link,activated
 night,Lentenacht,Zaal BV,2036-04-12,21:00:00,https://shop.example/night,1`;
@@ -122,7 +122,7 @@ async function main(): Promise<void> {
   await listEvents();
   const postgres = await startThrowawayPostgres();
   const pool = new pg.Pool({ connectionString: postgres.url });
-  pool.on("error", () => {}); // the server goes before its connections
+  pool.on("error", () => {}); // the server stops before its connections are closed
   const tried = ["PostgreSQL"];
   try {
     const store = createPostgresStore({ pool });

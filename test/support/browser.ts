@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findBrowser } from "../../scripts/find-browser.mjs";
 
-/** Starts a real Chromium: the system's, or the one that npm brought. */
+/** Starts a real Chromium: the system's, or the one installed by npm. */
 export async function launchBrowser(): Promise<Browser> {
   const { path, args, env } = await findBrowser();
   return chromium.launch({
@@ -11,10 +11,10 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Longer than anything takes on a machine that is slow and busy: it only ends what hangs. */
+/** Long enough for a slow, busy machine, so that only a hang times out. */
 const PAGE_TIMEOUT_MS = 90_000;
 
-/** Opens a page of its own: no cookies of another. */
+/** Opens a page in a new browser context, which shares no cookies with other pages. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ locale: "en-IE", ...options });
   context.setDefaultTimeout(PAGE_TIMEOUT_MS);

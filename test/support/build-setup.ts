@@ -6,8 +6,8 @@ import { type SuiteName, suites } from "../../scripts/test/suites.mjs";
 const run = globalThis as { giftcardBuild?: Promise<void> };
 
 /**
- * vitest's `globalSetup`: builds what has changed, because the tests start programs from the built packages. Without it,
- * `npx vitest` would test an old build without a word.
+ * Builds changed packages, as vitest's `globalSetup`. The tests start programs from the built packages, so without this
+ * step `npx vitest` would silently test a stale build.
  */
 export default async function setup({ vitest }: TestProject): Promise<void> {
   const needs = vitest.projects.flatMap(({ name }) => suites[name as SuiteName]?.needs ?? []);

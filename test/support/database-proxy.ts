@@ -2,11 +2,16 @@ import { randomBytes } from "node:crypto";
 import net, { type AddressInfo, type Socket } from "node:net";
 
 /**
- * What happens to a request on its way to PostgreSQL: `pass`; `refuse` (all connections end, and none is taken for a
- * while); `delay`; `cut-before` (the connection ends before the database sees it); `cut-after` (the database does its
- * work, the answer is lost); `garbage` and `half` (the same, with a wrong or a torn answer first); `hold` (it is
- * delivered only after `release()`); `forget` (its answer comes, and then the connection knows no prepared statement any
- * more, as behind a pooler that gives each transaction any of its connections).
+ * A fault of a request to PostgreSQL:
+ * - `pass`: none.
+ * - `refuse`: all connections are closed, and new ones are refused for a while.
+ * - `delay`: the request arrives late.
+ * - `cut-before`: the connection is closed before the database receives the request.
+ * - `cut-after`: the database executes the request, and the response is lost.
+ * - `garbage`, `half`: like `cut-after`, but the client first receives random bytes, or half of the response.
+ * - `hold`: the request is delivered only after `release()`.
+ * - `forget`: the response arrives, then the connection loses its prepared statements, as behind a pooler that assigns
+ *   a connection per transaction.
  */
 export type DatabaseFault =
   | "pass"
@@ -19,26 +24,26 @@ export type DatabaseFault =
   | "hold"
   | "forget";
 
-/** A fault that waits for its statement. */
+/** A fault for the requests that match a pattern. */
 export interface Trap {
-  /** Is met by the text and the parameters of a request. */
+  /** Matches the text and the parameters of a request. */
   readonly pattern: RegExp;
   readonly fault: DatabaseFault;
-  /** How many requests meet it. Default 1. */
+  /** The number of requests that it applies to. Default 1. */
   readonly times?: number;
-  /** How many that would meet it pass before. Default 0. */
+  /** The number of matching requests that pass first. Default 0. */
   readonly skip?: number;
 }
 
 export interface DatabaseProxy {
-  /** The database's address, by way of the proxy. */
+  /** The database's address through the proxy. */
   readonly url: string;
-  /** Requests that met a trap since the last `clear`. */
+  /** The number of requests that a trap applied to since the last `clear`. */
   readonly hits: number;
   set(trap: Trap): void;
-  /** Back to `pass` for all. What is held stays held. */
+  /** Removes all traps. Held requests stay held. */
   clear(): void;
-  /** Delivers what is held, where its caller still waits. */
+  /** Delivers the held requests whose connections are still open. */
   release(): void;
   stop(): Promise<void>;
 }
@@ -46,12 +51,12 @@ export interface DatabaseProxy {
 const DELAY_MS = 300;
 const OUTAGE_MS = 800;
 const SSL_REQUEST = 80_877_103;
-/** Sync, simple query, terminate, copy, password: the messages after which PostgreSQL answers, or needs nothing more. */
+/** The message types that end a request: sync, simple query, terminate, copy, password and function call. */
 const ends = new Set([..."SQXdcfpF"].map((letter) => letter.charCodeAt(0)));
 const READY = "Z".charCodeAt(0);
 const FORGET = Buffer.from("Q\0\0\0\x13deallocate all\0", "latin1");
 
-/** A real TCP proxy between a shop and its database, which knows where a request and its answer end. */
+/** Starts a TCP proxy between a shop and its database. It detects where requests and responses end. */
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const traps: { trap: Trap; left: number; skip: number }[] = [];
@@ -87,7 +92,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   }
 
   function connect(client: Socket, upstream: Socket, end: () => void): void {
-    /** What becomes of the answer to each request under way, oldest first. */
+    /** The fault for the response to each pending request, oldest first. */
     const answers: (DatabaseFault | "swallow")[] = [];
     let order = Promise.resolve();
 
@@ -157,7 +162,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   };
 }
 
-/** Cuts a client's bytes into requests. A connection begins with messages that have no letter. */
+/** Splits a client's bytes into requests. The first messages of a connection have no type byte. */
 function readRequests(onRequest: (request: Buffer, expectsAnswer: boolean) => void) {
   let rest = Buffer.alloc(0);
   let request: Buffer[] = [];
@@ -185,14 +190,14 @@ function readRequests(onRequest: (request: Buffer, expectsAnswer: boolean) => vo
   };
 }
 
-/** Cuts the database's bytes into answers: up to "ready" once it has been ready, message by message before. */
+/** Splits the database's bytes into responses, which end with "ready". Until the first one, it passes each message. */
 function readAnswers(onAnswer: (answer: Buffer, isWhole: boolean) => void) {
   let rest = Buffer.alloc(0);
   let answer: Buffer[] = [];
   let isReady = false;
   return (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
-    // The one answer without a length: to the question whether it takes TLS.
+    // The reply to an SSLRequest is a single byte without a length.
     if (!isReady && rest.length === 1) {
       onAnswer(rest, false);
       rest = Buffer.alloc(0);

@@ -2,13 +2,17 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * What happens to a call on its way: `pass`; `delay` (it arrives a moment later); `cut-before` (the connection ends
- * before the service sees the call); `cut-after` (the service does its work, the answer is lost); `error` (a 500 instead
- * of the call); `busy` (a 429 instead); `deny` (a 400 instead, of something on the way); `deny-after` (the service does
- * its work, and that 400 comes instead of its answer); `garbage` (the service does its work, the answer is unreadable); `half` (the
- * same, and the connection ends in the middle of the answer); `hold` (the call is delivered only after `release()`, and
- * answered if the caller still waits); `late` (the connection ends at once, and the call is delivered only after
- * `release()`).
+ * A fault of a call:
+ * - `pass`: none.
+ * - `delay`: the call arrives late.
+ * - `cut-before`: the connection is closed before the service receives the call.
+ * - `cut-after`: the service executes the call, and the response is lost.
+ * - `error`, `busy`, `deny`: the proxy responds with a 500, 429 or 400, and the service never receives the call.
+ * - `deny-after`: the service executes the call, and the proxy responds with a 400.
+ * - `garbage`: the service executes the call, and the response is unreadable.
+ * - `half`: the service executes the call, and the connection is closed in the middle of the response.
+ * - `hold`: the call is delivered only after `release()`, and answered if the caller still waits.
+ * - `late`: the connection is closed at once, and the call is delivered only after `release()`.
  */
 export type Fault =
   | "pass"
@@ -24,7 +28,7 @@ export type Fault =
   | "hold"
   | "late";
 
-/** A call that arrived at the proxy. No body, no secret. */
+/** A call that arrived at the proxy, without its body and its secrets. */
 export interface SeenCall {
   readonly operation: string;
   readonly idempotencyKey: string | undefined;
@@ -35,19 +39,19 @@ export interface FaultProxy {
   /** Every call, in order. */
   readonly seen: SeenCall[];
   /**
-   * Sets the fault of one operation (`devalue`, `canceldevalue`, …) until it is set again, or for `times` calls, after
-   * `skip` that pass.
+   * Sets the fault of an operation (`devalue`, `canceldevalue`, …): for its next `times` calls, after `skip` calls that
+   * pass. By default it applies until it is set again.
    */
   set(operation: string, fault: Fault, times?: number, skip?: number): void;
-  /** Whether connections are taken at all. */
+  /** Accepts connections, or refuses all of them. */
   listen(on: boolean): Promise<void>;
-  /** Where the calls go from now on, for a service that was started again. */
+  /** Forwards later calls to another URL, for a restarted service. */
   setTarget(url: string): void;
-  /** Back to `pass` for all. */
+  /** Removes all faults, and the effect of `withoutExtension`. */
   clear(): void;
-  /** Takes the Idempotency-Key away, as if the service knew the plain interface only. */
+  /** Removes the Idempotency-Key from calls, as if the service supported only the plain interface. */
   withoutExtension(on: boolean): void;
-  /** Delivers every held call and waits for the service's answers. */
+  /** Delivers every held call and waits for the service's responses. */
   release(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -57,8 +61,8 @@ const DELAY_MS = 300;
 const lastOfPath = ({ url = "" }: http.IncomingMessage) => url.split("/").filter(Boolean).pop() ?? "";
 
 /**
- * A real HTTP proxy between a shop and the service, which can fail in every way that a network can.
- * @param operationOf names a call; the end of its path when left out
+ * Starts an HTTP proxy between a shop and the service that simulates network failures.
+ * @param operationOf returns the operation of a call; by default, the last segment of its path
  */
 export async function startFaultProxy(
   targetUrl: string,

@@ -7,28 +7,28 @@ import { outsideEnv, packPackages } from "../../scripts/packed/pack.mjs";
 import { startNode } from "../../scripts/process.mjs";
 import { type Block, readBlocks } from "./page-blocks.js";
 
-/** Somebody who does what guides say, block by block, in a folder where nothing of ours is found but what npm installs. */
+/** A reader who follows guides block by block, in a folder with only the packages that npm installs. */
 export interface Newcomer {
   readonly folder: string;
-  /** What the guides export. */
+  /** The variables that the guides export. */
   readonly env: Record<string, string>;
   readonly blocks: readonly Block[];
-  /** The one block that holds this text; from now on it counts as run. */
+  /** Returns the only block that contains this text, and marks it as run. */
   take(text: string): string;
-  /** A file of the guides; from now on it counts as run. */
+  /** Returns a file of the guides, and marks it as run. */
   takeFile(file: string): string;
   shell(script: string): Promise<{ stdout: string }>;
-  /** Runs a script that goes on, until the end of the tests. */
+  /** Starts a long-running script. It is stopped at the end of the tests. */
   serve(name: string, script: string): Promise<Serving>;
   program(file: string, ...args: string[]): Promise<string>;
   /** Runs a few lines that import the guides' files. */
   evaluate(script: string): Promise<string>;
-  /** A service, a company and a card of 75.00, as docs/any-shop.md makes them; their settings are in `env` then. */
+  /** Starts a service with a company and a card of 75.00, as in docs/any-shop.md, and puts their settings into `env`. */
   openService(): Promise<Service>;
   issueCard(): Promise<Card>;
-  /** Files and commands that weren't run. */
+  /** Returns the files and commands that were not run. */
   left(): readonly Block[];
-  /** Ends something at the end, the latest first. */
+  /** Registers a cleanup for `close`, which runs the latest first. */
   atEnd(close: () => Promise<unknown>): void;
   close(): Promise<void>;
 }
@@ -52,17 +52,17 @@ export interface Service {
   readonly card: Card;
 }
 
-/** Replaces what a reader fills in, which must be there. */
+/** Replaces the placeholders that a reader fills in. @throws {Error} if the text lacks one */
 export function fillIn(text: string, values: Record<string, string>): string {
   let filled = text;
   for (const [placeholder, value] of Object.entries(values)) {
-    if (!filled.includes(placeholder)) throw new Error(`"${placeholder}" isn't there.`);
+    if (!filled.includes(placeholder)) throw new Error(`The text doesn't contain "${placeholder}".`);
     filled = filled.replace(placeholder, () => value);
   }
   return filled;
 }
 
-/** @param pages the guides, by their paths in the repository */
+/** Packs the packages and opens an empty project. @param pages the guides, by their paths in the repository */
 export async function openNewcomer(pages: readonly string[]): Promise<Newcomer> {
   const closers: (() => Promise<unknown>)[] = [];
   const blocks = (await Promise.all(pages.map(readBlocks))).flat();
@@ -71,9 +71,9 @@ export async function openNewcomer(pages: readonly string[]): Promise<Newcomer> 
   const tarballs = await mkdtemp(path.join(os.tmpdir(), "giftcard-tarballs-"));
   closers.push(() => rm(tarballs, { recursive: true, force: true }));
   const packed = await packPackages(["client", "checkout", "events", "service", "widget"], tarballs);
-  // The pages don't name it, and npm takes it from its registry once it is there.
+  // The pages don't name the events package: once it is published, npm installs it as a dependency of the service.
   const needed: Record<string, string> = { "@giftcard-pay/service": `'${packed["@giftcard-pay/events"]}'` };
-  // Lets npm take our packages from tarballs, by the names that the pages use; all else is npm's own doing.
+  // Makes npm install our packages from tarballs under the names in the pages. Everything else is unchanged.
   const cases = Object.entries(packed).map(
     ([name, file]) => `${name}) set -- "$@" '${file}' ${needed[name] ?? ""} ;;`,
   );
@@ -94,7 +94,7 @@ export async function openNewcomer(pages: readonly string[]): Promise<Newcomer> 
 
   function take(text: string): string {
     const [block, ...others] = blocks.filter((one) => !one.file && one.text.includes(text));
-    if (!block || others.length > 0) throw new Error(`No block, or more than one, holds "${text}".`);
+    if (!block || others.length > 0) throw new Error(`No block, or more than one, contains "${text}".`);
     run.add(block);
     return block.text;
   }

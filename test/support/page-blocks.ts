@@ -2,16 +2,16 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { readBlocks as readAll } from "../../scripts/check/markdown.mjs";
 
-/** A fenced block of a page: its language, the file that it is, and its text. */
+/** A fenced block of a page: its language, the name of its file, if any, and its text. */
 export interface Block {
   readonly language: string;
   readonly file: string | undefined;
-  /** Nothing proves it. */
+  /** The block is marked `shown`: no test runs it. */
   readonly isShown: boolean;
   readonly text: string;
 }
 
-/** The fenced blocks of a page, by its path in the repository. A block names its file as in "```js file=shop.mjs". */
+/** Reads the fenced blocks of a page, by its path in the repository. "```js file=shop.mjs" names a block's file. */
 export async function readBlocks(page: string): Promise<Block[]> {
   const text = await readFile(path.resolve(import.meta.dirname, "../..", page), "utf8");
   return readAll(text).map(({ language, words, text: body }) => {
@@ -21,9 +21,9 @@ export async function readBlocks(page: string): Promise<Block[]> {
 }
 
 /**
- * The text of the page's block that is this file.
+ * Reads the block of a page that has this file name.
  *
- * @throws {Error} where the page has none
+ * @throws {Error} if the page has no such block
  */
 export async function readBlock(page: string, file: string): Promise<string> {
   const block = (await readBlocks(page)).find((one) => one.file === file);

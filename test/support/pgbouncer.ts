@@ -10,16 +10,16 @@ const { pickAccount } = await import("../../packages/service/dist/postgres/binar
 
 const STARTS_WITHIN_MS = 10_000;
 
-/** A PgBouncer in transaction mode before a server, for all of its databases. */
+/** A PgBouncer in transaction mode in front of a server, for all of its databases. */
 export interface PgBouncer {
-  /** Where it is, and what an address says of it: see {@link throughDoor}. */
+  /** Its `host:port/` and the query for a database URL: see {@link throughDoor}. */
   readonly door: string;
-  /** The size of its pool for a database: fewer than one process of the service has connections. */
+  /** The size of its pool for each database: smaller than the pool of one service process. */
   readonly serverConnections: number;
   stop(): Promise<void>;
 }
 
-/** The version of the machine's PgBouncer; undefined where none is installed. `PGBOUNCER` names another program. */
+/** Returns the version of PgBouncer; undefined if it isn't installed. `PGBOUNCER` names another program. */
 export function findPgBouncer(): string | undefined {
   try {
     const text = execFileSync(program(), ["--version"], { encoding: "utf8" });
@@ -29,11 +29,11 @@ export function findPgBouncer(): string | undefined {
   }
 }
 
-// Debian puts it where only root's PATH leads.
+// Debian installs it in a folder that is only on root's PATH.
 const program = () =>
   process.env.PGBOUNCER ?? (fs.existsSync("/usr/sbin/pgbouncer") ? "/usr/sbin/pgbouncer" : "pgbouncer");
 
-/** @param keepsStatements statements stay prepared in it, and it ignores our settings; from version 1.21 on */
+/** @param keepsStatements keeps prepared statements and ignores our startup settings; requires version 1.21 */
 export async function startPgBouncer(
   postgresUrl: string,
   { keepsStatements = false } = {},
@@ -90,7 +90,7 @@ export async function startPgBouncer(
   return { door: `127.0.0.1:${listenPort}/${query}`, serverConnections, stop };
 }
 
-/** Whether this version knows the statements that its clients prepare, when it is told how many: from 1.21 on. */
+/** Returns whether this version supports `max_prepared_statements`: 1.21 and newer do. */
 export function canKeepStatements(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 1 || minor >= 21;

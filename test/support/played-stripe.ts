@@ -8,46 +8,46 @@ import { StripeIntents } from "./stripe-intents.js";
 import { invalid, newId, now, type StripeIntent, StripeRefusal } from "./stripe-objects.js";
 import { createRoutes, type StripeCustomer, type StripeRoute } from "./stripe-routes.js";
 
-/** What Stripe tells a shop by a webhook, with the intent as it was at that moment. */
+/** The body of a webhook, with the intent as it was at the time of the event. */
 export interface StripeEvent {
   readonly id: string;
   readonly type: string;
   readonly data: { readonly object: StripeIntent };
 }
 
-/** A call that came in. */
+/** A call that arrived. */
 export interface SeenCall {
   readonly method: string;
   readonly path: string;
   readonly key: string | null;
   readonly status: number;
-  /** Whether it was done before, and only answered again. */
+  /** Whether the response is a replay of an earlier call with the same key. */
   readonly isReplayed: boolean;
 }
 
 export interface PlayedStripe {
-  /** Where the SDK's calls go, and the page's. */
+  /** The base URL for the calls of the SDK and the page. */
   readonly url: string;
   readonly apiKey: string;
   readonly publishableKey: string;
   readonly webhookSecret: string;
   /** A stand-in for https://js.stripe.com/…/stripe.js that calls this Stripe. */
   readonly script: string;
-  /** Stripe's books: every intent, and each movement of money with its Idempotency-Key. */
+  /** All intents, and each movement of money with its Idempotency-Key. */
   readonly intents: StripeIntents;
   readonly customers: readonly Readonly<StripeCustomer>[];
   readonly calls: readonly SeenCall[];
   readonly events: readonly StripeEvent[];
-  /** What the shopper's page does: pays an intent by a card's number, or an IBAN. */
+  /** Pays an intent by a card's number or an IBAN, as the shopper's page does. */
   confirm(clientSecret: string, number: string): Promise<{ status: number; body: unknown }>;
-  /** The shopper says yes to what his bank asks, or no. */
+  /** Completes or fails the authentication that the shopper's bank asks for. */
   authenticate(
     clientSecret: string,
     outcome?: "succeed" | "fail",
   ): Promise<{ status: number; body: unknown }>;
-  /** Sends a webhook now. @returns the shop's status */
+  /** Sends a webhook now. @returns the HTTP status of the shop's response */
   deliver(event: StripeEvent, address: string): Promise<number>;
-  /** Where each webhook goes as it happens, from now on; null: nowhere, `deliver` sends them. It is null at first. */
+  /** Sets the address for later webhooks. If null, as at first, only `deliver` sends them. */
   sendWebhooksTo(address: string | null): void;
   stop(): Promise<void>;
 }
@@ -59,9 +59,9 @@ interface Answer {
 
 const WEBHOOK_TRIES = 3;
 /**
- * Starts a Stripe on 127.0.0.1 that plays its part for a shop's real provider and SDK, and for a page. Card numbers are
- * those of Stripe's test mode: 4242424242424242 succeeds, 4000002500003155 asks for more, 4000000000000002 is declined;
- * of IBANs, DE89370400440532013000 is processed, then paid, and DE62370400440532013001 fails then.
+ * Starts a simulated Stripe on 127.0.0.1 for a shop's real provider and SDK, and for a page. The card numbers are those
+ * of Stripe's test mode: 4242424242424242 succeeds, 4000002500003155 requires authentication, and 4000000000000002 is
+ * declined. A debit from IBAN DE89370400440532013000 succeeds after processing; one from DE62370400440532013001 fails.
  */
 export async function startPlayedStripe({
   webhookSecret = `whsec_${randomBytes(16).toString("hex")}`,
@@ -141,7 +141,7 @@ export async function startPlayedStripe({
 const readPage = () =>
   stripTypeScriptTypes(fs.readFileSync(new URL("stripe-page.ts", import.meta.url), "utf8"));
 
-/** Who calls may do that, and what was done under a key is answered again and not done again. */
+/** Checks that a caller is authorized, and replays the response if the Idempotency-Key was used before. */
 function createDesk(
   routes: StripeRoute[],
   intents: StripeIntents,
@@ -201,14 +201,14 @@ function createDesk(
   };
 }
 
-/** Shows a payment method as a whole where the call asks for it. */
+/** Replaces a payment method's id by the payment method, if the call asks to expand it. */
 function expand(body: object, form: StripeForm, intents: StripeIntents): object {
   const { payment_method: id } = body as Partial<StripeIntent>;
   const isAsked = Object.values(textsOf(form, "expand")).includes("payment_method");
   return isAsked && id ? { ...body, payment_method: intents.findMethod(id) } : body;
 }
 
-/** Webhooks, signed as Stripe's SDK verifies them. */
+/** Creates the sender of webhooks. It signs them as Stripe's SDK expects. */
 function createWebhooks(secret: string) {
   let address: string | null = null;
   const under = new Set<Promise<unknown>>();

@@ -4,10 +4,10 @@ import { readCpuSeconds, recordTime } from "../../scripts/process/times.mjs";
 import { startPgBouncer } from "./pgbouncer.js";
 import { startPostgres, type TestPostgres } from "./postgres.js";
 
-/** The server of this run. Each suite has a copy of this module, so it is kept where all of them find it. */
+/** The server of this run. Each suite loads a copy of this module, so the server is global. */
 const run = globalThis as { giftcardPostgres?: { server: Promise<TestPostgres>; users: number } | undefined };
 
-/** vitest's `globalSetup`: one server a run, for all suites; a test file takes its database with `testDatabase()`. */
+/** Starts one server per run, as vitest's `globalSetup`. `testDatabase()` creates a test file's database on it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.giftcardPostgres ??= { server: startServer(), users: 0 };
   const shared = run.giftcardPostgres;
@@ -32,7 +32,7 @@ async function recordServer(url: string): Promise<void> {
   recordTime({ file: "PostgreSQL", cpuSeconds: readCpuSeconds(Number.parseInt(rows[0]?.pid ?? "", 10)) });
 }
 
-/** With `GIFTCARD_TEST_PGBOUNCER` a PgBouncer stands before it, and each service goes through that. */
+/** Starts the server. If `GIFTCARD_TEST_PGBOUNCER` is set, each service connects through a PgBouncer. */
 async function startServer(): Promise<TestPostgres> {
   const server = await startPostgres();
   const mode = process.env.GIFTCARD_TEST_PGBOUNCER;

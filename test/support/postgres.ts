@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import { startThrowawayPostgres } from "@giftcard-pay/service";
 import pg from "pg";
 
-/** A server that lives as long as a test run. */
+/** A server for the duration of a test run. */
 export interface TestPostgres {
   /** The server's address, as its superuser. */
   readonly url: string;
-  /** Makes an empty database and gives its address. */
+  /** Creates an empty database and returns its address. */
   createDatabase(name?: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts a throw-away PostgreSQL from the built service package; nothing needs to be installed, root or not. */
+/** Starts a throwaway PostgreSQL from the built service package. It needs no installation, and may run as root. */
 export async function startPostgres(): Promise<TestPostgres> {
   const server = await startThrowawayPostgres();
   return {
@@ -21,7 +21,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   };
 }
 
-/** Removes a database and all that is in it, also while somebody is connected to it. */
+/** Drops a database, even if clients are connected to it. */
 export async function dropDatabase(url: string): Promise<void> {
   const address = new URL(url);
   const name = address.pathname.slice(1);
@@ -36,10 +36,10 @@ export async function dropDatabase(url: string): Promise<void> {
 }
 
 /**
- * Makes an empty database on a running server, for example one per test file.
+ * Creates an empty database on a running server, for example one per test file.
  *
  * @param url the server's address
- * @param name letters, digits and underscores; random when left out
+ * @param name letters, digits and underscores; random by default
  */
 export async function createDatabase(
   url: string,

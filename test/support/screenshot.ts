@@ -5,10 +5,10 @@ import type { Page } from "playwright-core";
 const root = path.resolve(import.meta.dirname, "../..");
 
 /**
- * Takes a picture of the page and keeps it as `docs/<name>.png`. The one that is there stays, unless
+ * Takes a screenshot of the page and saves it as `docs/<name>.png`. An existing file is replaced only if
  * UPDATE_SCREENSHOTS is set.
  *
- * @throws when the picture is too small to show anything
+ * @throws if the file is so small that the page must be blank
  */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   const folder = path.join(root, "node_modules", ".cache", "giftcard-pay");
@@ -18,7 +18,7 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   await page.evaluate("scrollTo(0, 0)");
   await page.screenshot({ path: taken, fullPage: true, animations: "disabled" });
   const { size } = await stat(taken);
-  if (size <= 20_000) throw new Error(`The picture of ${name} has ${size} bytes only.`);
+  if (size <= 20_000) throw new Error(`The screenshot of ${name} has only ${size} bytes.`);
   const isThere = await stat(kept).then(
     () => true,
     () => false,

@@ -20,10 +20,10 @@ export interface TestCard {
   readonly expiryDate: string;
 }
 
-/** What the service's command line does, without a process for each command. The tests of the commands start them. */
+/** The operations of the service's command line, without a process for each command. */
 export interface ServiceDesk {
   createCompany(): Promise<TestCompany>;
-  /** @param order.expires in three years when left out */
+  /** @param order.expires in three years by default */
   issueCard(order: { balanceCents: number; expires?: string }): Promise<TestCard>;
   setBlocked(cardNumber: string, isBlocked: boolean): Promise<unknown>;
   createProvider(name?: string): Promise<{ id: number; name: string }>;
@@ -33,7 +33,7 @@ export interface ServiceDesk {
 const act = { operator: "test", osUser: "test", reason: "a test" };
 const MAX_CONNECTIONS = 2;
 
-/** @param service its database, and the file with its secrets, which the service has made */
+/** Opens the desk of a running service, which must have created its secrets file. */
 export function openServiceDesk({
   databaseUrl,
   secretsFile,

@@ -11,46 +11,46 @@ export type { TestCard, TestCompany };
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const READY_TIMEOUT_MS = 240_000;
-/** A command that takes longer hangs, on any machine. */
+/** A command that takes longer must be hanging, even on a slow machine. */
 const COMMAND_TIMEOUT_MS = 120_000;
-/** For tests that run a dozen commands, each a process of its own: one that hangs is ended, and named, long before. */
+/** The timeout of tests that run a dozen commands. A command that hangs times out earlier, with its name. */
 export const MANY_COMMANDS_TIMEOUT_MS = 3 * COMMAND_TIMEOUT_MS;
 
 type StartedProcess = Omit<Awaited<ReturnType<typeof startNode>>, "match">;
 
-/** What a command of the service ended with. */
+/** The result of a command of the service. */
 export interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The real service in a process of its own, as an operator runs it. */
+/** The real service in a separate process, as an operator runs it. */
 export interface TestService extends Omit<ServiceDesk, "close" | "setBlocked"> {
   readonly url: string;
   readonly pid: number;
   readonly databaseUrl: string;
-  /** All that it has written so far, to both outputs. */
+  /** Returns everything written to stdout and stderr so far. */
   logs(): string;
-  /** Its metrics, as Prometheus reads them. */
+  /** Returns the metrics in Prometheus's format. */
   metrics(): Promise<string>;
-  /** Ends it in good order, and gives its exit code. */
+  /** Shuts the service down gracefully, and returns its exit code. */
   stop(): Promise<number | null>;
-  /** Ends it as a power cut would. */
+  /** Kills the process with SIGKILL, like a power failure. */
   kill(): Promise<void>;
-  /** Runs a command on the same database, and gives the value that it printed. */
+  /** Runs a command on the same database, and returns the JSON that it printed. */
   command(...args: string[]): Promise<unknown>;
 }
 
 export interface TestServiceOptions {
   readonly databaseUrl: string;
   readonly environment?: "live" | "sandbox";
-  /** Kept by the caller, for a service that is started again on the same database; made when left out. */
+  /** The caller's file, for a service that is restarted on the same database. By default, a temporary file. */
   readonly secretsFile?: string;
   readonly args?: readonly string[];
 }
 
-/** A database's address by way of a PgBouncer: `host:port/`, and what else its address has to say. */
+/** Returns a database's address through a PgBouncer. @param door `host:port/`, and a query if it needs one */
 export function throughDoor(databaseUrl: string, door: string): string {
   const [url, way] = [new URL(databaseUrl), new URL(`postgres://${door}`)];
   url.host = way.host;
@@ -58,13 +58,13 @@ export function throughDoor(databaseUrl: string, door: string): string {
   return url.href;
 }
 
-/** What `npm run pgbouncer` has the service reach its database by. */
+/** The environment variable with the PgBouncer's address: `npm run pgbouncer` makes each service connect through it. */
 const DOOR = "GIFTCARD_TEST_DOOR";
 
 /**
- * Runs the built command to its end.
+ * Runs the built command until it exits.
  *
- * @throws when it hangs
+ * @throws if it hangs
  */
 export async function runCommand(
   args: readonly string[],
@@ -82,14 +82,14 @@ export async function runCommand(
     return { exitCode: 0, ...(await running) };
   } catch (error) {
     const { code, stdout, stderr, killed } = error as CommandFailure;
-    if (killed) throw new Error(`giftcard-service ${args[0]} did not end, or wrote without end: ${stderr}`);
+    if (killed) throw new Error(`giftcard-service ${args[0]} hung, or wrote too much: ${stderr}`);
     return { exitCode: code, stdout, stderr };
   } finally {
     recordTime({ process: `giftcard-service ${args[0]}`, ms: performance.now() - startedAt });
   }
 }
 
-/** What Node says of a command that ended with another code than 0, or that it killed. */
+/** Node's error for a command that failed, or that Node killed. */
 interface CommandFailure {
   readonly code: number;
   readonly stdout: string;
@@ -97,7 +97,7 @@ interface CommandFailure {
   readonly killed: boolean;
 }
 
-/** A `serve` that has said that it is ready. */
+/** A `serve` process that has reported that it is ready. */
 export type ServeProcess = StartedProcess & { readonly url: string };
 
 /** Starts `serve` with these arguments, on a free port, and waits until it is ready. */
@@ -116,7 +116,7 @@ export async function spawnServe(
   return { ...server, url: match[1] as string };
 }
 
-/** Migrates the database, and starts the service on it. */
+/** Migrates the database and starts the service on it. */
 export async function startGiftcardService(options: TestServiceOptions): Promise<TestService> {
   const { databaseUrl, environment = "live", args = [] } = options;
   const folder = options.secretsFile
@@ -125,7 +125,7 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
   const env = {
     GIFTCARD_DATABASE_URL: process.env[DOOR] ? throughDoor(databaseUrl, process.env[DOOR]) : databaseUrl,
     GIFTCARD_SECRETS_FILE: options.secretsFile ?? path.join(folder as string, "secrets.json"),
-    // Commands that take a right, or move money, want one.
+    // Commands that change an issued card, or revoke or remove something, require a reason.
     GIFTCARD_REASON: "a test",
   };
   const command = async (...words: string[]) => {

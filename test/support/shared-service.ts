@@ -6,7 +6,7 @@ import { startPostgres } from "./postgres.js";
 import { runCommand, startGiftcardService, type TestService } from "./service.js";
 import { openServiceDesk } from "./service-desk.js";
 
-/** A service that many test files use one after the other, and how they reach it. */
+/** A service that many test files use in turn, and how to connect to it. */
 export interface SharedService {
   readonly url: string;
   readonly pid: number;
@@ -17,12 +17,12 @@ export interface SharedService {
 declare module "vitest" {
   interface ProvidedContext {
     sharedService?: SharedService;
-    /** The only kind of store that is tried. */
+    /** The only kind of store to test. */
     onlyStore?: string;
   }
 }
 
-/** vitest's `globalSetup` where the same tests run hundreds of times: one service for all of them, on SQLite's store alone. */
+/** Starts one service for all test files, with only SQLite's store, as vitest's `globalSetup` of the mutation tests. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startPostgres();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
@@ -39,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** The shared service as a test file has it. Cards are blocked in this process too, since each command takes long. */
+/** Connects a test file to the shared service. Cards are blocked in this process, since each command is slow. */
 export async function attachService({ secretsFile, ...shared }: SharedService): Promise<TestService> {
   const desk = openServiceDesk({ databaseUrl: shared.databaseUrl, secretsFile });
   const env = { GIFTCARD_DATABASE_URL: shared.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
@@ -60,7 +60,7 @@ export async function attachService({ secretsFile, ...shared }: SharedService): 
     ...desk,
     logs: () => "",
     metrics: async () => {
-      throw new Error("The shared service shows no metrics.");
+      throw new Error("The shared service serves no metrics.");
     },
     stop,
     kill: async () => void (await stop()),

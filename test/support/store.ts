@@ -6,11 +6,11 @@ import {
 
 export type { MedusaStore };
 
-/** Settings of a test's shop, beside its database. */
+/** Settings of a test's shop, except its database. */
 export type StoreSettings = Omit<Parameters<typeof startMedusaStore>[0], "databaseUrl">;
 
 /**
- * Starts the example shop, built before, on a database of its own.
+ * Starts the built example shop on a new database.
  *
  * @param postgresUrl the test server's address
  * @param settings the gift card service it uses, its port, further environment variables

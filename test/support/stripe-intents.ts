@@ -9,23 +9,23 @@ import {
   StripeRefusal,
 } from "./stripe-objects.js";
 
-/** What moved on one intent, in cents: `hold` and `release` of an authorization, `take` and `give back` of money. */
+/** A movement on an intent, in cents: `hold` and `release` of an authorization, `take` and `give back` of money. */
 export interface StripeEntry {
   readonly intentId: string;
   readonly deed: "hold" | "release" | "take" | "give back";
   readonly cents: number;
-  /** The Idempotency-Key of the call that did it; null where the shopper's page did. */
+  /** The Idempotency-Key of the call; null if the shopper's page made it. */
   readonly key: string | null;
 }
 
-/** Less than this Stripe takes in no payment in euro. */
+/** Stripe's minimum for a payment in euros. */
 const LEAST_CENTS = 50;
 
 const NEEDS_AUTHENTICATION = "4000002500003155";
 const DECLINED = "4000000000000002";
 const FAILING_IBAN = "DE62370400440532013001";
 
-/** What an intent can be created with. */
+/** The parameters of a new intent. */
 export interface IntentOrder {
   readonly amount: number;
   readonly currency: string;
@@ -39,18 +39,18 @@ export interface IntentOrder {
 const OPEN = ["requires_payment_method", "requires_confirmation", "requires_action"];
 
 /**
- * Stripe's payment intents and the money on them. Each change of money is an entry; what an intent holds and has taken is
- * the sum of its entries, and neither can fall below zero.
+ * Stripe's payment intents and their money. Each movement is an entry. An intent's held and taken amounts are sums of
+ * its entries, and neither can become negative.
  */
 export class StripeIntents {
   readonly entries: StripeEntry[] = [];
   readonly #intents = new Map<string, StripeIntent>();
   readonly #methods = new Map<string, StripeMethod>();
-  /** What was typed, by payment method; no answer shows it. */
+  /** The number that was entered, by payment method. No response contains it. */
   readonly #numbers = new Map<string, string>();
   readonly #tell: (type: string, intent: StripeIntent) => void;
 
-  /** @param tell hears of each event, with the intent as it is then */
+  /** @param tell called for each event, with the intent's current state */
   constructor(tell: (type: string, intent: StripeIntent) => void) {
     this.#tell = tell;
   }
@@ -68,7 +68,7 @@ export class StripeIntents {
 
   #enter({ id }: StripeIntent, deed: StripeEntry["deed"], cents: number, key: string | null): void {
     this.entries.push({ intentId: id, deed, cents, key });
-    if (this.heldCents(id) < 0 || this.takenCents(id) < 0) throw new Error(`${deed} beyond what is there`);
+    if (this.heldCents(id) < 0 || this.takenCents(id) < 0) throw new Error(`${deed} exceeds the amount`);
   }
 
   /** @throws {StripeRefusal} 404 */
@@ -107,7 +107,7 @@ export class StripeIntents {
     return intent;
   }
 
-  /** @param amount in cents; undefined where it stays */
+  /** @param amount in cents; undefined leaves it unchanged */
   update(id: string, amount: number | undefined): StripeIntent {
     const intent = this.find(id);
     if (amount === undefined || amount === intent.amount) return intent;
@@ -132,7 +132,7 @@ export class StripeIntents {
     return intent;
   }
 
-  /** @param amount in cents; undefined for all. What isn't captured is released. */
+  /** Captures an amount and releases the remainder. @param amount in cents; undefined for all */
   capture(id: string, amount: number | undefined, key: string | null): StripeIntent {
     const intent = this.find(id);
     if (intent.status !== "requires_capture") throw unexpected(intent, "charge could not be captured");
@@ -151,8 +151,8 @@ export class StripeIntents {
   }
 
   /**
-   * @param amount in cents; undefined for all that is left
-   * @returns how much went back, in cents
+   * @param amount in cents; undefined for everything not yet refunded
+   * @returns the refunded cents
    */
   refund(id: string, amount: number | undefined, key: string | null): number {
     const intent = this.find(id);
@@ -172,7 +172,7 @@ export class StripeIntents {
     return cents;
   }
 
-  /** @param typed a card's number, or an IBAN */
+  /** @param typed a card number or an IBAN */
   createMethod(typed: string): StripeMethod {
     const number = typed.replaceAll(" ", "");
     const id = newId("pm");
@@ -190,7 +190,7 @@ export class StripeIntents {
     return method;
   }
 
-  /** The shopper pays by this method. @throws {StripeRefusal} 402 where it is declined */
+  /** Pays the intent by this method. @throws {StripeRefusal} 402 if it is declined */
   confirm(id: string, methodId?: string): StripeIntent {
     const intent = this.find(id);
     if (!OPEN.includes(intent.status)) throw unexpected(intent, "payment could not be confirmed");
@@ -227,7 +227,7 @@ export class StripeIntents {
     }
   }
 
-  /** A payment that failed; the shopper may try again with the same intent. @returns why, as the intent remembers it */
+  /** Records a failed payment. The shopper may retry with the same intent. @returns the intent's last error */
   #fail(intent: StripeIntent, method: StripeMethod | undefined, fault: StripeFault): StripeFault {
     intent.last_payment_error = { ...fault, payment_method: method };
     Object.assign(intent, { status: "requires_payment_method", payment_method: null, next_action: null });
@@ -235,7 +235,7 @@ export class StripeIntents {
     return intent.last_payment_error;
   }
 
-  /** The shopper's bank has asked him. @param isDone whether he said yes */
+  /** Ends the authentication by the shopper's bank. @param isDone whether it succeeded */
   authenticate(id: string, isDone: boolean): StripeIntent {
     const intent = this.find(id);
     if (intent.status !== "requires_action") throw unexpected(intent, "payment could not be authenticated");
@@ -244,7 +244,7 @@ export class StripeIntents {
     return intent;
   }
 
-  /** What was processed is over: the money came, or it didn't, by what the IBAN stands for. */
+  /** Ends the processing of a debit. The IBAN determines whether it succeeds. */
   settle(id: string): StripeIntent {
     const intent = this.find(id);
     if (intent.status !== "processing") throw unexpected(intent, "payment could not be settled");
@@ -264,7 +264,7 @@ const unauthenticated: StripeFault = {
   message: "We are unable to authenticate your payment method.",
 };
 
-/** @param what what isn't possible in this state, as Stripe says it */
+/** @param what the action that this state forbids, in Stripe's words */
 function unexpected(intent: StripeIntent, what: string): StripeRefusal {
   const message = `This PaymentIntent's ${what} because it has a status of ${intent.status}.`;
   return invalid({ code: "payment_intent_unexpected_state", message, payment_intent: { ...intent } });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** A PaymentIntent, with the fields that Stripe shows and that somebody reads here. */
+/** A PaymentIntent, with the fields of Stripe's that a shop or test reads. */
 export interface StripeIntent {
   readonly id: string;
   readonly object: "payment_intent";
@@ -39,7 +39,7 @@ export interface StripeMethod {
   readonly sepa_debit?: { readonly last4: string };
 }
 
-/** The `error` of one of Stripe's answers. */
+/** The `error` in a response of Stripe's. */
 export interface StripeFault {
   readonly type: string;
   readonly message: string;
@@ -50,7 +50,7 @@ export interface StripeFault {
   readonly payment_method?: StripeMethod | undefined;
 }
 
-/** An answer that isn't 200. */
+/** A response with a status other than 200. */
 export class StripeRefusal extends Error {
   readonly status: number;
   readonly fault: StripeFault;

@@ -1,6 +1,6 @@
 /*
- * A stand-in for Stripe.js in a page: one field for a card's number, and what confirms a payment with it. It runs in the
- * browser without its types, behind a line that says where the played Stripe is.
+ * A stand-in for Stripe.js in a page: a field for a card's number, and the functions that confirm a payment with it. It
+ * runs in the browser without its types. A line with the URL of the simulated Stripe precedes it.
  */
 declare const PLAYED_STRIPE_URL: string;
 
@@ -10,7 +10,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** An intent or a payment method, as far as a page looks at it. */
+/** An intent or a payment method, with the fields that a page reads. */
 interface StripeObject {
   readonly id: string;
   readonly status?: string;
@@ -36,7 +36,7 @@ type Listener = (event: object) => void;
     return isLongEnough(number) && sum % 10 === 0;
   }
 
-  /** Stripe's card field, with the number alone. */
+  /** Stripe's card field, with only the number. */
   class CardElement {
     readonly #listeners = new Map<string, Listener[]>();
     readonly #input = document.createElement("input");
@@ -126,7 +126,7 @@ type Listener = (event: object) => void;
     let card: CardElement | null = null;
     return {
       create(type: string) {
-        if (type !== "card") throw new Error(`This Stripe plays the card field alone, and no ${type}.`);
+        if (type !== "card") throw new Error(`This simulated Stripe has only the card field, not ${type}.`);
         if (card) throw new Error("Can only create one Element of type card through elements().");
         return (card = new CardElement(() => {
           card = null;
@@ -139,7 +139,7 @@ type Listener = (event: object) => void;
     };
   }
 
-  /** What a shopper's bank asks: ends when he has said yes. */
+  /** Shows the authentication dialog of the shopper's bank, and resolves when the shopper confirms. */
   function ask(): Promise<void> {
     const overlay = document.createElement("div");
     overlay.setAttribute("role", "dialog");
@@ -203,7 +203,7 @@ type Listener = (event: object) => void;
         return named("paymentMethod", await call("/v1/payment_methods", { "card[number]": card.number }));
       },
       async createToken() {
-        throw new Error("This Stripe makes no tokens.");
+        throw new Error("This simulated Stripe creates no tokens.");
       },
       registerAppInfo() {},
       _registerWrapper() {},

@@ -7,7 +7,7 @@ export interface StripeCustomer {
   email: string | null;
 }
 
-/** A call that was admitted. */
+/** An authorized call. */
 export interface StripeCall {
   /** The id in the path. */
   readonly id: string;
@@ -15,10 +15,10 @@ export interface StripeCall {
   readonly key: string | null;
 }
 
-/** A call that this Stripe knows. */
+/** A route of the simulated Stripe. */
 export interface StripeRoute {
   readonly pattern: RegExp;
-  /** A page may call it, with the intent's client secret. */
+  /** Whether a page may call it. An intent's routes also require its client secret. */
   readonly isOpen?: boolean;
   readonly fields: readonly string[];
   readonly run: (call: StripeCall) => object;
@@ -30,7 +30,7 @@ const INTENT_FIELDS = [
 ];
 const CUSTOMER_FIELDS = ["email", "name", "phone", "address", "shipping", "metadata", "expand"];
 
-/** The parts of Stripe's API that a shop's provider and a page call. The secret key may call all, a page what is open. */
+/** Creates the routes of Stripe's API that a shop's provider and a page call. A page may call only the open ones. */
 export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]): StripeRoute[] {
   const create = ({ form }: StripeCall) =>
     intents.create({
@@ -101,7 +101,7 @@ export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]
       fields: ["payment_method", "payment_method_data", "client_secret", "return_url", "expand"],
     },
     {
-      // At Stripe, the page of the shopper's bank is between these.
+      // Stripe has no such route: it sends the shopper to the bank's page.
       ...{
         pattern: new RegExp(`^POST ${intent}/authenticate$`),
         fields: ["client_secret", "outcome"],

@@ -7,7 +7,7 @@ declare module "vitest" {
   }
 }
 
-/** Makes an empty database for this test file on the server that `postgres-setup.ts` started. */
+/** Creates an empty database for this test file on the server that `postgres-setup.ts` started. */
 export function testDatabase(): Promise<string> {
   return createDatabase(inject("postgresUrl"));
 }

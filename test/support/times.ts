@@ -1,10 +1,10 @@
 import { afterAll, expect } from "vitest";
 import { readCpuSeconds, recordTime } from "../../scripts/process/times.mjs";
 
-/** The processor time of this worker when its previous file ended: a worker may run several files. */
+/** This worker's CPU time at the end of its previous test file. A worker may run several files. */
 const worker = globalThis as { giftcardCpuSeconds?: number };
 
-/** vitest's `setupFiles`: registered first, this runs after the file's own `afterAll`, so its processes have ended. */
+// vitest's `setupFiles` register this hook first, so it runs after the file's own `afterAll` has ended its processes.
 afterAll(() => {
   const total = readCpuSeconds("self");
   const file = expect.getState().testPath ?? "unknown";

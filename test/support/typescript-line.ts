@@ -4,19 +4,19 @@ import path from "node:path";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** A mistake that a package is used with, and the line of its source that throws. */
+/** A misuse of a package, and the line of its source that throws. */
 export interface Mistake {
   readonly name: string;
   readonly program: string;
-  /** The kind of module that the program is. */
+  /** The program's module format. */
   readonly kind: "module" | "commonjs";
-  /** From the repository's root. */
+  /** The source file, relative to the repository's root. */
   readonly source: string;
-  /** What stands in the line, and in no line before it. */
+  /** A text in the line that throws, and in no earlier line. */
   readonly line: string;
 }
 
-/** Makes a mistake in a project in which the package is installed; what Node then says on its error output. */
+/** Runs the program in a project with the package installed, and returns Node's stderr. */
 export async function makeMistake(folder: string, { program, kind }: Mistake): Promise<string> {
   const args = ["--enable-source-maps", `--input-type=${kind}`, "--eval", program];
   return new Promise((resolve) => {
@@ -24,7 +24,7 @@ export async function makeMistake(folder: string, { program, kind }: Mistake): P
   });
 }
 
-/** How a stack trace names the line: the package's own file, as it is in the repository, and its number. */
+/** Returns the line as a stack trace shows it: the package's source file and the line number. */
 export async function whereThrown({ source, line }: Mistake): Promise<string> {
   const lines = (await readFile(path.join(root, source), "utf8")).split("\n");
   const at = lines.findIndex((one) => one.includes(line));

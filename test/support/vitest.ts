@@ -5,12 +5,12 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 /** @param file in this folder */
 export const support = (file: string) => path.resolve(import.meta.dirname, file);
 
-/** A suite that boots Medusas or browsers takes longer than one that doesn't, on any machine. */
+/** The timeout factor of suites that boot Medusa or a browser. */
 const SLOWER = 2;
 
 /**
- * What every suite of this repository runs with. Its times are for a machine that is slow and busy: a test waits for
- * conditions, and a limit only ends what hangs.
+ * Returns a suite's configuration. The timeouts suit a slow, busy machine: tests wait for conditions, so only a hang
+ * times out.
  */
 export function suite({
   isSlow = false,

@@ -15,7 +15,7 @@ import { Modules } from "@medusajs/framework/utils";
 const keys = [{ id: "jest", key: Buffer.alloc(32).toString("base64") }];
 const card = { cardNumber: "6064990000001234567", pin: "004711" };
 
-it("loads every entry of the plugin, and of what it needs", () => {
+it("loads every entry of the plugin and of its dependencies", () => {
   expect(withGiftcard).toBe(withGiftcardOfConfig);
   const config = withGiftcard(
     { plugins: [], modules: {} },
@@ -45,7 +45,7 @@ it("seals a card, and opens it as the client's own secrets", async () => {
   await expect(sealer.openTenderCard(sealed, "cart_2")).rejects.toBeInstanceOf(SealError);
 });
 
-it("knows that a deduction has not left where nobody listens", async () => {
+it("reports that a deduction was not sent if the connection is refused", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
