@@ -36,7 +36,7 @@ const config = defineConfig({
   admin: { disable: env.DISABLE_ADMIN === "true", path: "/app" },
   plugins: [{ resolve: "@giftcard-pay/medusa-events", options: events }],
   modules: {
-    // Mails are written into the log. The admin's own notices are of the channel "feed".
+    // Emails are written to the log. The admin's own notifications use the channel "feed".
     notification: {
       resolve: "@medusajs/medusa/notification",
       options: {

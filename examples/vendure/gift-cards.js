@@ -30,7 +30,7 @@ const isOrdered = (/** @type {Order} */ { orderPlacedAt, state }) =>
 export async function openGiftCards(settings, injector, bank) {
   const { environment, sealingKeys, leaseMs, pendingLifeMs } = settings;
   const pool = new pg.Pool({ connectionString: settings.databaseUrl });
-  pool.on("error", ({ message }) => Logger.error(message, "GiftCards")); // a connection that nobody uses just then
+  pool.on("error", ({ message }) => Logger.error(message, "GiftCards")); // an idle connection failed
   const store = createPostgresStore({ pool, schema: "giftcard" });
   await store.migrate();
   const orders = openOrders(injector);
