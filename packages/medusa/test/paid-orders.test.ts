@@ -158,6 +158,27 @@ test("an order is recorded as paid with its total when it is placed", async () =
   await expect.poll(noted).toEqual([{ cart_id: cartId, total_cents: "7498", paid_at: expect.any(Date) }]);
 });
 
+test("recovery that deletes an unfinished credit line does not report its order as canceled", async () => {
+  const { storefront, service } = shop;
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, await service.issueCard({ balanceCents: 7500 }));
+  await storefront.initiate(cartId);
+  const { body } = await storefront.complete(cartId);
+  const orderId: string = body.order.id;
+  await shop.passTime(LEASE_MS);
+  // The change that Medusa leaves if it crashes before it writes the credit line's amount.
+  await database.query(
+    `insert into order_change (id, order_id, version, status, change_type, created_at)
+     values ('ordch_crashed', $1, 2, 'pending', 'credit_line', now() - interval '1 hour')`,
+    [orderId],
+  );
+  const { canceledOrderIds, failed } = await recover();
+  expect({ canceledOrderIds, failed }).toEqual({ canceledOrderIds: [], failed: 0 });
+  const left = "select id from order_change where id = 'ordch_crashed' and deleted_at is null";
+  expect((await database.query(left)).rowCount).toBe(0);
+  expect(await statusOf(orderId)).not.toBe("canceled");
+});
+
 /**
  * Places orders for 74.98 whose bank payment was never made, each with an uncharged card on its cart, so that recovery
  * finds all of them in one run.

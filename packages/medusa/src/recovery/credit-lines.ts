@@ -6,8 +6,9 @@ import { type BegunCreditLine, findBegunCreditLines } from "../medusa-tables/cre
 import { scanOnly } from "../medusa-tables/scan.js";
 
 /** Ends a credit line that was begun, while nobody else changes the order. */
-export const endCreditLine = (container: MedusaContainer, { orderId }: BegunCreditLine): Promise<unknown> =>
-  withOrderLease(container, orderId, () => endCreditLines(container, orderId));
+export async function endCreditLine(container: MedusaContainer, { orderId }: BegunCreditLine): Promise<void> {
+  await withOrderLease(container, orderId, () => endCreditLines(container, orderId));
+}
 
 /**
  * Ends an order's credit lines that were begun: confirms them as Medusa would have, or deletes those without an amount.

@@ -60,7 +60,8 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
   for (const job of recoveryJobs) {
     const doAll = async () => {
       for (const task of await findTasks(job, scan, fail)) {
-        if (await doTask(container, task, fail, { budget })) canceledOrderIds.push(String(task.orderId));
+        const isCanceled = await doTask(container, task, fail, { budget });
+        if (isCanceled && job.kind === "cancel_order") canceledOrderIds.push(String(task.orderId));
       }
     };
     if (job.kind === "cancel_order") await inTurn(container, doAll);
