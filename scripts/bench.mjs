@@ -1,6 +1,6 @@
-// How fast the service is, as ratios within one run: against its database, when the data grows, with more processes,
-// over time; what a gift card costs a purchase; what the widget costs a page; and what a list of events takes. Every
-// number but the ratios depends on the machine.
+// Measures the service's speed as ratios within one run: against its database, with more data, with more processes, and
+// over time. Also measures what a gift card adds to a purchase, what the widget adds to a page, and how long a list of
+// events takes. All numbers except the ratios depend on the machine.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -20,11 +20,11 @@ const ALL_PARTS = ["devalue", "floor", "growth", "workers", "memory", "lists", "
 const HELP = `Measures speed, as ratios within one run.
 
   npm run bench                        everything, in about ten minutes
-  npm run bench -- --only carts        some of it: ${ALL_PARTS.join(", ")}
-  npm run bench -- --full              with the large figures: a million cards and calls, 200 carts of each kind (an hour)
-  npm run bench -- --json              one JSON value on the output, progress beside it
+  npm run bench -- --only carts        only these parts, comma-separated: ${ALL_PARTS.join(", ")}
+  npm run bench -- --full              full size: a million cards and calls, 200 carts of each kind (an hour)
+  npm run bench -- --json              prints the result as JSON, and progress on standard error
 
-docs/performance.md says what each figure is. Carts are bought in a shop that is installed when it is needed first
+docs/performance.md explains each figure. Carts are bought in a shop that the first run installs
 (scripts/bench/loyalty, 700 MB, a minute or two).
 `;
 const SMALL = { cards: 10_000, ledgerRows: 10_000, companies: 1, keysEach: 1 };
@@ -50,7 +50,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const { makeDatabase } = await import("./bench/database.mjs");
   const { openEmbeddedPostgres } = await import("../packages/service/dist/postgres/embedded.js");
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-bench-"));
-  say("a database that syncs to disk");
+  say("starting a database that syncs to disk");
   const server = await openEmbeddedPostgres({ dataDir: path.join(folder, "data"), role: "serve" });
   const common = { serverUrl: server.url, folder, connections: CONNECTIONS, say };
   /** @type {Awaited<ReturnType<typeof makeDatabase>>[]} */
@@ -83,13 +83,13 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     }
     signal.throwIfAborted();
     if (parts.includes("carts")) {
-      say("completing carts with a card, against without, and against Medusa's loyalty plugin");
+      say("completing carts with a card, without one, and with Medusa's loyalty plugin");
       const { benchCarts } = await import("./bench/carts.mjs");
       Object.assign(result, await benchCarts({ serverUrl: server.url, carts: isFull ? 200 : 30, say }));
     }
     signal.throwIfAborted();
     if (parts.includes("widget")) {
-      say("the widget in Chromium, against a bare Lit hello");
+      say("the widget in Chromium, compared with a minimal Lit element");
       const { widgetBench } = await import("../packages/widget/bench/widget-bench.mjs");
       Object.assign(result, await widgetBench());
     }

@@ -1,4 +1,4 @@
-/** Builds the packages and the example shop, in order, leaving out what is up to date. */
+/** Builds the packages and the example shop in dependency order. Skips parts that are up to date. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,15 +14,15 @@ const medusaPlugin = fileURLToPath(new URL("build/medusa-plugin.mjs", import.met
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 /**
- * Something that is built.
+ * A part of the build.
  * @typedef {object} Part
- * @property {string} folder where it is built
- * @property {string[]} args what Node runs there
- * @property {string[]} [forced] what is added to build it although it is up to date
- * @property {boolean} [commonJs] whether its `exports` have files for `require`, which are made after it
- * @property {string[]} output what must be there afterwards, from the folder
- * @property {string[]} needs the parts that are built before it
- * @property {string[]} [beside] other folders that it is made of, from the repository's root
+ * @property {string} folder the working directory of the build
+ * @property {string[]} args the arguments for Node
+ * @property {string[]} [forced] extra arguments for a forced build
+ * @property {boolean} [commonJs] whether its `exports` have files for `require`, which a second step writes
+ * @property {string[]} output files that must exist after the build, relative to the folder
+ * @property {string[]} needs the parts that must be built first
+ * @property {string[]} [beside] other source folders, relative to the repository's root
  * @property {Record<string, string>} [env]
  */
 
@@ -33,7 +33,7 @@ const compiled = {
   output: ["dist/index.js", "dist/index.d.ts", "dist/index.cjs", "dist/index.d.cts"],
 };
 
-/** In the order in which they are built. @satisfies {Record<string, Part>} */
+/** All parts, in build order. @satisfies {Record<string, Part>} */
 const parts = {
   client: { ...compiled, folder: "packages/client", needs: [] },
   checkout: {
@@ -86,10 +86,10 @@ const parts = {
 export const partNames = /** @type {PartName[]} */ (Object.keys(parts));
 
 /**
- * Builds these parts and what they need, and leaves out each whose sources, and those of what it needs, are as they
- * were when it was last built here. Parts that don't need each other are built at the same time.
+ * Builds these parts and their dependencies. Skips each part whose sources, and those of its dependencies, haven't
+ * changed since its last build here. Independent parts are built concurrently.
  *
- * @param {string[]} [names] all when left out
+ * @param {string[]} [names] all parts by default
  * @param {{ force?: boolean, progress?: (text: string) => void, signal?: AbortSignal }} [options]
  * @throws {Error} naming the part that failed, with the end of its output
  */
@@ -101,7 +101,7 @@ export async function build(names = partNames, { force = false, progress = () =>
   let previous = Promise.resolve();
   for (const name of partNames.filter((part) => wanted.has(part))) {
     const needed = parts[name].needs.map((need) => builds.get(need));
-    // A forced build compiles what it needs again, so only one may run.
+    // A forced build also recompiles its dependencies, so two at once would write the same files.
     const ready = force ? previous.then(() => Promise.all(needed)) : Promise.all(needed);
     const built = ready.then((hashes) =>
       buildPart(name, hashes, { force, progress, ...(signal && { signal }) }),
@@ -163,11 +163,11 @@ async function readStamp(stamp) {
 }
 
 const notSources = new Set(["dist", "node_modules", "test", "coverage"]);
-/** Files beside the sources that change no build. */
+/** Files among the sources that don't affect the build. */
 const notBuilt = /\.md$|^(vitest|web-test-runner)\.config\./;
 
 /**
- * Returns a hash over the names and contents of all sources. Times of change would be wrong after a checkout.
+ * Returns a hash over the names and contents of all sources. Modification times would be wrong after a checkout.
  * @param {Part} part
  * @param {(string | undefined)[]} neededHashes
  */
@@ -195,11 +195,11 @@ async function listSources(folder, files) {
   }
 }
 
-const HELP = `Builds the packages and the example shop, leaving out what is up to date.
+const HELP = `Builds the packages and the example shop. Skips parts that are up to date.
 
   npm run build                     everything
-  npm run build -- client service   these parts and what they need
-  npm run build -- --force          also what is up to date
+  npm run build -- client service   these parts and their dependencies
+  npm run build -- --force          rebuilds parts that are up to date too
 
 Parts: ${partNames.join(", ")}
 `;

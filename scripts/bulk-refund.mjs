@@ -1,25 +1,25 @@
-/** Refunds a show with many orders while everything dies, and holds the books of all sides against each other. */
+/** Runs a bulk refund of many orders while processes are killed, then compares the books of all sides. */
 import { build } from "./build.mjs";
 import { command, loadTypeScript, UsageError } from "./command.mjs";
 
-const HELP = `Refunds a show of many orders while Medusa is killed each second and the service is away half of the time.
-Then it proves, order by order, that each card and the bank gave back their part once, and that Medusa's books say so.
+const HELP = `Runs a bulk refund of many orders while Medusa is killed every second and the service is down half of the time.
+Then proves, order by order, that each card and the bank refunded their part once, and that Medusa's books agree.
 
   npm run bulk-refund                    1,000 orders: about an hour
-  npm run bulk-refund -- --orders 50     a smaller show
+  npm run bulk-refund -- --orders 50     fewer orders
 
-  --life <ms>   how long Medusa lives each time, on average (default 1000)
-  --seed <n>    from which the moments of death come (default 1)
-  --json        the result as JSON, progress on the other output
+  --life <ms>   average time between two kills of Medusa (default 1000)
+  --seed <n>    seed for the times of the kills (default 1)
+  --json        prints the result as JSON, and progress on standard error
 
-Ends with 1 when a cent is in the wrong place.
+Exits with 1 if a cent is in the wrong place.
 `;
 
 /** @param {string} text @param {string} name @param {number} least */
 function read(text, name, least) {
   const value = Number(text);
   if (!Number.isInteger(value) || value < least)
-    throw new UsageError(`--${name} is a whole number from ${least} on.`);
+    throw new UsageError(`--${name} must be a whole number of at least ${least}.`);
   return value;
 }
 

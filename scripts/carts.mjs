@@ -1,25 +1,26 @@
-/** Buys random carts in a Medusa with VAT and promotions, takes every unit back, and proves that each cent is where it was. */
+/** Buys random carts in a Medusa shop with VAT and promotions, returns every unit, and proves that every cent is back. */
 import { build } from "./build.mjs";
 import { command, loadTypeScript, UsageError } from "./command.mjs";
 
-const HELP = `Buys random carts with VAT, promotions and one to five cards over HTTP, in a Medusa that charges by line. Takes their units back
-in random order by returns, edits and refunds of shows. Then each card and the bank has what it had before.
+const HELP = `Buys random carts with VAT, promotions and one to five cards over HTTP, in a Medusa shop that charges by line.
+Refunds their units in random order by returns, order edits and bulk refunds. Then proves that each card and the bank
+hold the same amount as before.
 
-  npm run carts                    300 carts, from a seed of the clock (half an hour)
-  npm run carts -- --carts 20      fewer
-  npm run carts -- --seed 42       from this seed: the first cart takes 42, the next one 43
+  npm run carts                    300 carts, with a seed from the clock (half an hour)
+  npm run carts -- --carts 20      fewer carts
+  npm run carts -- --seed 42       with this seed: the first cart uses 42, the next 43
 
-  --workers <n>   shops side by side (default 2)
-  --json          the results as JSON, progress on the other output
+  --workers <n>   number of concurrent shops (default 2)
+  --json          prints the results as JSON, and progress on standard error
 
-Ends with 1 when a cent is in the wrong place, or a unit can't come back.
+Exits with 1 if a cent is in the wrong place, or a unit can't be refunded.
 `;
 
 /** @param {string} text @param {string} name @param {number} least */
 function read(text, name, least) {
   const value = Number(text);
   if (!Number.isInteger(value) || value < least)
-    throw new UsageError(`--${name} is a whole number from ${least} on.`);
+    throw new UsageError(`--${name} must be a whole number of at least ${least}.`);
   return value;
 }
 

@@ -1,4 +1,4 @@
-/** Checks everything that can be checked without running the product: style, templates, types, schemas, packages. */
+/** Runs all checks that don't run the product: style, templates, types, schemas, packages. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -16,14 +16,14 @@ import { readVersion, staleFiles } from "./release/version-places.mjs";
 
 const require = createRequire(import.meta.url);
 
-/** The file that a package's command runs. @param {string} name @param {string} [command] */
+/** Returns the path of a package's executable. @param {string} name @param {string} [command] */
 function bin(name, command) {
   const file = findPackage(name);
   const { bin } = require(file);
   return path.join(path.dirname(file), typeof bin === "string" ? bin : bin[command ?? name]);
 }
 
-/** Not `require.resolve(name + "/package.json")`, which some packages don't export. @param {string} name */
+/** Finds a package's manifest. `require.resolve` can't: some packages don't export their package.json. @param {string} name */
 function findPackage(name) {
   for (const folder of require.resolve.paths(name) ?? []) {
     const file = path.join(folder, name, "package.json");
@@ -35,12 +35,12 @@ function findPackage(name) {
 }
 
 /**
- * One check.
+ * A check.
  * @typedef {object} Step
  * @property {string} name
- * @property {() => Promise<unknown>} run rejects with what was found
- * @property {() => Promise<string | undefined>} [unless] why there is nothing to look at; undefined where there is
- * @property {string} mend what to do about it
+ * @property {() => Promise<unknown>} run rejects with the findings
+ * @property {() => Promise<string | undefined>} [unless] the reason to skip the check; undefined runs it
+ * @property {string} mend how to fix a failure
  */
 
 /** @param {string} name @param {string[]} args @param {string} [folder] */
@@ -51,10 +51,10 @@ const node = (name, args, folder = ".") =>
 const types = (project) =>
   node(`tsc ${project}`, [bin("typescript", "tsc"), "--noEmit", "--project", project]);
 
-/** A package as npm would publish it: the paths it promises, and its types for each way of importing it. @param {string} name @returns {Step} */
+/** Checks a package as npm would publish it: the paths that it exports, and its types for each module system. @param {string} name @returns {Step} */
 function packed(name) {
   const folder = `packages/${name}`;
-  // What isn't for a server's `import` or `require`: a file for a page's script tag, and pages for Medusa's own bundler.
+  // Entries that Node doesn't load: a file for a page's script tag, and admin pages for Medusa's own bundler.
   const others = { widget: "standalone", medusa: "admin", "medusa-events": "admin" }[name];
   // Without a profile, attw also checks `node10`. Medusa requires `node16`, and the widget's own tests cover its `node10` types.
   const profile = others ? ["--profile", "node16", "--exclude-entrypoints", others] : [];
@@ -68,7 +68,7 @@ function packed(name) {
         folder,
       );
     },
-    mend: `look at exports, files and types in ${folder}/package.json`,
+    mend: `check exports, files and types in ${folder}/package.json`,
   };
 }
 
@@ -84,49 +84,50 @@ const steps = [
         "--diagnostic-level=error",
         ".",
       ]),
-    mend: "npm run format mends most of it",
+    mend: "npm run format fixes most of it",
   },
   {
     name: "templates",
     run: () => node("eslint", [bin("eslint"), "packages/widget/src", "examples/medusa-store/storefront/src"]),
-    mend: "mend the named lines; eslint.config.js says which rules hold",
+    mend: "fix the reported lines; eslint.config.js lists the rules",
   },
   {
     name: "version",
     async run() {
       const stale = await staleFiles(root, await readVersion(root, packages));
       if (stale.length > 0)
-        throw new Error(`Another version stands in ${stale.map(([file]) => file).join(", ")}.`);
+        throw new Error(`These files have another version: ${stale.map(([file]) => file).join(", ")}.`);
     },
-    mend: "npm run version writes it",
+    mend: "run npm run version, which updates them",
   },
   {
     name: "changesets",
     unless: async () => whyNoChangesets(root, await readVersion(root, packages)),
     run: () => checkChangesets(root),
-    mend: "npx changeset asks what a change means to users, and writes it into .changeset; add that file to git",
+    mend: "run npx changeset, describe what the change means to users, and commit the file in .changeset",
   },
-  { name: "build", run: () => build(), mend: "npm run build shows the same" },
+  { name: "build", run: () => build(), mend: "run npm run build to reproduce the error" },
   {
     name: "links",
     async run() {
       const dead = await deadLinks(root);
-      if (dead.length > 0) throw new Error(`Nothing is where these lead:\n${dead.join("\n")}`);
+      if (dead.length > 0) throw new Error(`These links are broken:\n${dead.join("\n")}`);
     },
-    mend: "mend the links, or the headings that they name",
+    mend: "fix the links, or the headings that they name",
   },
   {
     name: "blocks",
     run: () => checkBlocks(root, bin("typescript", "tsc")),
-    mend: "mend the blocks; scripts/check/blocks.mjs says what may stand behind their language",
+    mend: "fix the blocks; scripts/check/blocks.mjs lists the words allowed after their language",
   },
   {
     name: "folders",
     async run() {
       const up = await importsThatGoUp(root);
-      if (up.length > 0) throw new Error(`These go up the list in docs/architecture.md:\n${up.join("\n")}`);
+      if (up.length > 0)
+        throw new Error(`These imports go up the list in docs/architecture.md:\n${up.join("\n")}`);
     },
-    mend: "move what is needed below to a folder further down the list",
+    mend: "move the imported code to a folder further down the list",
   },
   {
     name: "lengths",
@@ -149,7 +150,7 @@ const steps = [
       );
       if (wrong.length > 0) throw new Error(`docs/faults.md:\n${wrong.join("\n")}`);
     },
-    mend: "npm run faults, and npm run faults -- --vendure, write the tables; no cell may be bad",
+    mend: "run npm run faults and npm run faults -- --vendure, which write the tables; no cell may be bad",
   },
   {
     name: "types of tests and scripts",
@@ -160,31 +161,31 @@ const steps = [
       for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"])
         await types(project);
     },
-    mend: "mend the named lines",
+    mend: "fix the reported lines",
   },
   {
     name: "api docs",
     run: () => node("docs", ["scripts/docs.mjs", "--check"]),
-    mend: "give the named exports a comment, then npm run docs",
+    mend: "give the reported exports a comment, then run npm run docs",
   },
   {
     name: "schemas",
     run: () => node("schema", ["scripts/schema.mjs", "--check"]),
-    mend: "leave released migrations as they are and add one; then npm run schema, and look at what changed",
+    mend: "don't edit released migrations, add one; then run npm run schema and review the changes",
   },
   ...packages.map(packed),
   {
     name: "sizes",
     run: () => node("sizes", ["scripts/sizes.mjs", "--check"]),
-    mend: "find out what came in; where it is meant, npm run sizes writes it down",
+    mend: "find out what was added; if it is intended, run npm run sizes to record it",
   },
 ];
 
 const HELP = `Checks style, templates, versions, pages, types, schemas and packages.
 
   npm run check                    everything
-  npm run check -- style           these checks
-  npm run format                   mends what can be mended by itself
+  npm run check -- style           only these checks
+  npm run format                   fixes what can be fixed automatically
 
 Checks: ${steps.map((step) => step.name.replaceAll(" ", "-")).join(", ")}
 `;
@@ -212,6 +213,6 @@ async function runAll(chosen) {
 await command({ help: HELP, positionals: true }, async ({ positionals }) => {
   const named = (/** @type {Step} */ step) => positionals.includes(step.name.replaceAll(" ", "-"));
   const chosen = positionals.length > 0 ? steps.filter(named) : steps;
-  if (chosen.length < positionals.length) throw new UsageError("There is no such check.");
+  if (chosen.length < positionals.length) throw new UsageError("Unknown check.");
   return runAll(chosen);
 });

@@ -1,4 +1,4 @@
-/** What every command of this repository does alike. */
+/** Shared functions of this repository's commands. */
 import "./environment.mjs";
 import { once } from "node:events";
 import { createRequire } from "node:module";
@@ -9,28 +9,27 @@ import { parseArgs } from "node:util";
 export const root = fileURLToPath(new URL("../", import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** vitest's own command, to be run by Node. */
+/** The path of vitest's command, for Node to run. */
 export const vitest = path.join(path.dirname(require.resolve("vitest/package.json")), "vitest.mjs");
 
 /** @typedef {import("node:util").ParseArgsOptionsConfig} Config */
 
 /**
- * What was asked for.
+ * The parsed command line.
  * @template {Config} Options
  * @typedef {object} Given
  * @property {ReturnType<typeof parseArgs<{ options: Options }>>["values"]} values
  * @property {string[]} positionals
  * @property {AbortSignal} signal is aborted by Ctrl-C
- * @property {(text: string) => void} say shows progress: beside the result where that is JSON
+ * @property {(text: string) => void} say shows progress: on standard error if the result is JSON
  */
 
 /**
- * Runs a command to its end. `--help` prints its help. A fault on the command line ends it with 2, a failure with 1,
- * Ctrl-C with 130.
+ * Runs a command. `--help` prints its help. The exit code is 2 for a usage error, 1 for a failure and 130 for Ctrl-C.
  *
  * @template {Config} Options
- * @param {{ help: string, options?: Options, positionals?: boolean }} about `json` among the options: the result is JSON
- * @param {(given: Given<Options>) => Promise<number | void>} run answers with the exit code; 0 when it has none
+ * @param {{ help: string, options?: Options, positionals?: boolean }} about with a `json` option, the result can be JSON
+ * @param {(given: Given<Options>) => Promise<number | void>} run returns the exit code; 0 by default
  */
 export async function command({ help, options, positionals: allowPositionals = false }, run) {
   const interrupt = new AbortController();
@@ -68,8 +67,8 @@ export async function command({ help, options, positionals: allowPositionals = f
 }
 
 /**
- * Where npm brings no Node of its own, the machine's has to be new enough for what the repository is worked on with.
- * @param {string} whatNeeds how the sentence begins
+ * Checks that Node is new enough for the repository's tools. npm can't install a Node on every system.
+ * @param {string} whatNeeds the beginning of the error message
  */
 export function requireNode(whatNeeds) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -85,7 +84,7 @@ export function requireNode(whatNeeds) {
 export function readPort(text) {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port ${text} is no port. Give a whole number, or 0 for a free one.`);
+  throw new UsageError(`--port ${text} is not a port. Give a whole number, or 0 for a free port.`);
 }
 
 /** Waits for Ctrl-C. @param {AbortSignal} signal */
@@ -93,10 +92,10 @@ export async function interrupted(signal) {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** What was asked for can't be done: the command's help is shown with it. */
+/** An error on the command line. The command prints its help with it. */
 export class UsageError extends Error {}
 
-/** Vite, once something was loaded; it stays open, since what was loaded may load more. @type {Promise<any> | undefined} */
+/** Vite, after the first load. It stays open because loaded modules may import others later. @type {Promise<any> | undefined} */
 let loader;
 
 async function openLoader() {
@@ -105,14 +104,14 @@ async function openLoader() {
   return createServer({
     ...{ root, configFile: false, logLevel: "error", appType: "custom" },
     optimizeDeps: { noDiscovery: true },
-    // Packages are Node's to load, also those of this repository.
+    // Node loads packages, including those of this repository.
     ssr: { external: true },
     server: { middlewareMode: true, watch: null, ws: false },
   });
 }
 
 /**
- * Loads TypeScript as the tests do, until the command ends.
+ * Loads a TypeScript module as the tests do. Vite stays open until the command ends.
  * @param {string} file from the repository's root
  * @returns {Promise<any>}
  */

@@ -1,14 +1,14 @@
 import { build } from "./build.mjs";
 import { command, interrupted } from "./command.mjs";
 
-const HELP = `Runs the whole shop on this machine, with databases that are thrown away afterwards.
+const HELP = `Runs the whole shop on this machine, with throwaway databases.
 
-  npm run demo                 start everything, print where to go and a card to pay with; Ctrl-C stops it
-  npm run demo -- --buy        buy with a gift card and the bank without a browser, take one of two tickets back, cancel orders
-  npm run demo -- --plain      the shop without a framework: service, shop and a pretend bank
-  npm run demo -- --plain --buy  buy there, be declined, close the tab at the bank; with all amounts
+  npm run demo                 starts everything, and prints the addresses and a card to pay with; Ctrl-C stops it
+  npm run demo -- --buy        buys with a gift card and the bank without a browser, refunds one of two tickets, cancels orders
+  npm run demo -- --plain      the shop without a framework: service, shop and a simulated bank
+  npm run demo -- --plain --buy  buys there, is declined, closes the tab at the bank; prints all amounts
   npm run demo -- --no-admin   without Medusa's admin pages, which take half a minute to build the first time
-  npm run demo -- --help       this text
+  npm run demo -- --help       prints this text
 `;
 
 const startedAt = performance.now();
@@ -24,7 +24,7 @@ async function run({ buy, withAdmin }, signal) {
   progress("building what has changed");
   const news = (/** @type {string} */ text) => text.endsWith("up to date") || progress(text);
   await build(buy ? ["service", "store"] : ["service", "store", "storefront"], { progress: news, signal });
-  // Not before the build: they import what it makes.
+  // Import them after the build: they import its output.
   const { buildAdmin } = await import("./shops/medusa-store.mjs");
   if (withAdmin) await buildAdmin({ progress, signal });
   const { startWholeShop } = await import("./shops/whole-shop.mjs");

@@ -10,7 +10,7 @@ const HELP = `64 callers sell while the database's primary fails repeatedly and 
   --json   prints the result as JSON, and progress on standard error
 
 The service knows one address, which moves to the standby as a virtual IP does. In every other round the primary stops
-answering without ending, as behind a cut network. Ends with 1 if an answered sale is lost, the outcome of a sale stays
+answering without ending, as behind a cut network. Exits with 1 if an answered sale is lost, the outcome of a sale stays
 unknown, or the books are not exact.
 `;
 

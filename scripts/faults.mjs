@@ -1,4 +1,4 @@
-/** Buys through every fault at every step, and proves the books of both sides to the cent after each. */
+/** Makes purchases with every fault at every step, and proves the books of both sides to the cent after each. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { build } from "./build.mjs";
@@ -7,23 +7,23 @@ import { command, loadTypeScript, root } from "./command.mjs";
 
 const DOCUMENT = path.join(root, "docs", "faults.md");
 
-const HELP = `Buys through every fault at every step, and proves the books after each. Takes at most 20 minutes.
+const HELP = `Makes purchases with every fault at every step, and proves the books after each. Takes at most 20 minutes.
 
   npm run faults                        all cells; writes the table in docs/faults.md
   npm run faults -- --short             each fault and each step once, as npm test does
-  npm run faults -- --cell <name>       one cell, or all whose names begin so
+  npm run faults -- --cell <name>       one cell, or all whose names begin with this
   npm run faults -- --list              the cells' names
-  npm run faults -- --vendure           the same of examples/vendure (ten minutes; installs Vendure the first time); with
-                                        --cell or --list too
+  npm run faults -- --vendure           the same for examples/vendure (ten minutes; installs Vendure the first time);
+                                        also takes --cell and --list
 
-  --workers <n>   Medusas side by side, beside one plain shop of each store (default 3)
-  --json          results as JSON, progress on the other output
+  --workers <n>   number of concurrent Medusa shops, besides one plain shop for each store (default 3)
+  --json          prints the results as JSON, and progress on standard error
 
-Ends with 1 when a cell is bad.
+Exits with 1 if a cell is bad.
 `;
 
 /**
- * How a cell ended, of whichever shop.
+ * The result of a cell, in any of the shops.
  * @typedef {object} CellResult
  * @property {{ name: string, shop: string, place: string }} cell
  * @property {import("../test/faults/verdict.js").Verdict} verdict
@@ -59,7 +59,7 @@ async function matrix(isShort) {
   };
 }
 
-/** The Vendure shop, whose packages are its own. */
+/** The cells of the Vendure shop, which has its own packages. */
 async function vendure() {
   /** @type {typeof import("../test/faults/vendure/run.js")} */
   const { vendureCells, runVendure } = await loadTypeScript("test/faults/vendure/run.ts");
@@ -76,7 +76,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const cells = values.cell
     ? all.filter(({ name }) => values.cell?.some((start) => name.startsWith(start)))
     : [...all];
-  if (cells.length === 0) throw new Error("There is no such cell; --list shows their names.");
+  if (cells.length === 0) throw new Error("No cell matches. --list shows the names.");
   if (values.list) return void process.stdout.write(`${cells.map(({ name }) => name).join("\n")}\n`);
   if (cells.some(({ shop }) => shop.startsWith("medusa"))) await build(["store"], building);
   if (values.vendure) {

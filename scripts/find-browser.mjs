@@ -1,5 +1,5 @@
 /**
- * Finds a Chrome or Chromium that runs, or unpacks one that npm brought, so that tests need nothing installed.
+ * Finds a Chrome or Chromium that runs, or unpacks one from an npm package, so that tests need no installed browser.
  * Order: CHROME_PATH, the system's, playwright's cache, @sparticuz/chromium (Linux x64). `CHROME_PATH=npm` chooses the last.
  */
 import { execFile } from "node:child_process";
@@ -15,23 +15,23 @@ const require = createRequire(import.meta.url);
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const TRY_TIMEOUT_MS = 60_000;
 
-// Without a sandbox, since root and many containers have none to offer; the pages are our own, on this machine.
+// Without a sandbox, since it doesn't work for root and in many containers. The pages are our own, on this machine.
 const args = ["--no-sandbox", "--disable-dev-shm-usage"];
 
 /**
  * @typedef {object} Browser
  * @property {string} path the executable
  * @property {"CHROME_PATH" | "system" | "playwright" | "npm"} from
- * @property {string[]} args what it has to be started with
- * @property {Record<string, string>} env what its environment needs besides PATH and HOME; often empty
+ * @property {string[]} args the required arguments
+ * @property {Record<string, string>} env required environment variables besides PATH and HOME; often empty
  */
 
 /**
- * Finds or brings a browser.
+ * Finds or unpacks a browser.
  *
  * @param {NodeJS.ProcessEnv} [environment]
  * @returns {Promise<Browser>}
- * @throws {Error} saying what to install or set, when there is none
+ * @throws {Error} with what to install or set, if no browser is found
  */
 export async function findBrowser(environment = process.env) {
   const chosen = environment.CHROME_PATH;
@@ -84,10 +84,10 @@ function systemCandidates(environment) {
 }
 
 /**
- * Opens a page with it: a wrapper that only prints its version, or one that lacks a library, is of no use.
+ * Opens a page with the browser. This detects wrappers that only print a version, and missing libraries.
  * @param {string} file
  * @param {Record<string, string>} env
- * @returns {Promise<string | undefined>} why it can't be used
+ * @returns {Promise<string | undefined>} the reason why it can't be used
  */
 async function faultOf(file, env) {
   try {
@@ -115,7 +115,8 @@ async function faultOf(file, env) {
 }
 
 /**
- * Unpacks the packed browser once, in a folder of its own that is renamed when whole: safe when killed or run twice.
+ * Unpacks the packed browser once, into a temporary folder that is renamed when complete. Safe if killed or run
+ * concurrently.
  * @returns {Promise<Browser>}
  */
 async function unpack() {
@@ -143,7 +144,7 @@ async function unpack() {
   const whole = `${home}.${process.pid}`;
   await rm(whole, { recursive: true, force: true });
   await mkdir(whole, { recursive: true });
-  // In a process of its own: the package unpacks to TMPDIR, which it reads when it is loaded.
+  // In a separate process: the package unpacks to TMPDIR, which it reads when it is loaded.
   const program = `
     import chromium, { inflate } from ${JSON.stringify(pathToFileURL(entry).href)};
     await chromium.executablePath();
@@ -156,7 +157,7 @@ async function unpack() {
   try {
     await rename(whole, home);
   } catch (error) {
-    if (!(await isThere())) throw error; // another run was faster
+    if (!(await isThere())) throw error; // a concurrent run finished first
     await rm(whole, { recursive: true, force: true });
   }
   const fault = await faultOf(browser.path, browser.env);
@@ -168,8 +169,8 @@ async function unpack() {
 }
 
 /**
- * Without fonts of its own every page of the packed browser dies on a bare machine. One of them stands in for what isn't
- * installed: without it, text that is half bold comes in any font that happens to be half bold.
+ * Returns a font configuration. Without fonts, every page of the packed browser crashes on a bare machine. One font is
+ * the fallback for fonts that aren't installed. Otherwise semi-bold text uses any font that happens to be semi-bold.
  * @param {string} home
  */
 const fontsConfig = (home) => `<?xml version="1.0"?>

@@ -1,4 +1,4 @@
-/** Folders with a lockfile of their own, for packages that few need: installed when they are needed first. */
+/** Folders with their own lockfile, for packages that are rarely needed. They are installed on first use. */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -7,14 +7,14 @@ import path from "node:path";
 const STILL_AT_WORK_MS = 15_000;
 
 /**
- * Installs what a folder's lockfile names, unless that is there.
+ * Installs the packages of a folder's lockfile, unless they are installed.
  *
  * @param {object} options
  * @param {string} options.home the folder
- * @param {string} options.what is installed, in words
+ * @param {string} options.what a description of the packages
  * @param {(text: string) => void} options.say
  * @param {AbortSignal} [options.signal]
- * @throws with npm's last output when it fails
+ * @throws with npm's last output if it fails
  */
 export async function installLocked({ home, what, say, signal }) {
   const stamp = path.join(home, "node_modules", ".installed");
@@ -24,7 +24,7 @@ export async function installLocked({ home, what, say, signal }) {
   say(`installing ${what}: once, a minute or two`);
   const startedAt = performance.now();
   const seconds = () => ((performance.now() - startedAt) / 1000).toFixed(0);
-  const progress = setInterval(() => say(`  still at it, ${seconds()} s`), STILL_AT_WORK_MS);
+  const progress = setInterval(() => say(`  still installing, ${seconds()} s`), STILL_AT_WORK_MS);
   try {
     await npmCi(home, signal);
   } finally {
@@ -34,7 +34,7 @@ export async function installLocked({ home, what, say, signal }) {
   say(`  installed in ${seconds()} s`);
 }
 
-/** By the npm that runs us, or the one on the PATH. @param {string} cwd @param {AbortSignal | undefined} signal */
+/** Runs npm ci, with the npm that started this process or the one on the PATH. @param {string} cwd @param {AbortSignal | undefined} signal */
 async function npmCi(cwd, signal) {
   const script = process.env.npm_execpath;
   const [command, first] = script ? [process.execPath, [script]] : ["npm", []];

@@ -1,21 +1,21 @@
-/** Random sequences against `@giftcard-pay/checkout`: people, crashes and a bank, on both stores, held against the books. */
+/** Runs random sequences of people, crashes and a bank against `@giftcard-pay/checkout`, and checks the books, on both stores. */
 import { build } from "./build.mjs";
 import { command, loadTypeScript, UsageError } from "./command.mjs";
 
-const HELP = `Plays random sequences of what shoppers, shops, banks and crashes do, and proves the books after each.
+const HELP = `Runs random sequences of actions by shoppers, shops and banks, and of crashes, and proves the books after each.
 
   npm run model                          10,000 sequences on both stores, from a new seed
   npm run model -- --seed <n>            the same sequences again
-  npm run model -- --seed <n> --path <p> one of them
-  npm run model -- --steps '<json>'      the shortened one, as it was printed
+  npm run model -- --seed <n> --path <p> one of these sequences
+  npm run model -- --steps '<json>'      a shortened sequence, as printed by a failed run
 
   --sequences <n>   how many (default 10000)
-  --minutes <n>     at most so long (default 20)
-  --store <name>    sqlite or postgres alone
-  --at-once <n>     how many side by side (default 6)
-  --json            the result as JSON, progress on the other output
+  --minutes <n>     time limit (default 20)
+  --store <name>    only sqlite or only postgres
+  --at-once <n>     number of concurrent sequences (default 6)
+  --json            prints the result as JSON, and progress on standard error
 
-Ends with 1 when anything is not as promised.
+Exits with 1 on any violation.
 `;
 
 const text = /** @type {const} */ ({ type: "string" });
@@ -28,7 +28,7 @@ const options = /** @type {const} */ ({
 await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const { store, sequences = "10000", "at-once": atOnce } = values;
   if (store !== undefined && store !== "sqlite" && store !== "postgres")
-    throw new UsageError("--store is sqlite or postgres.");
+    throw new UsageError("--store must be sqlite or postgres.");
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
   await build(["service"], { progress: say, signal });
   /** @type {typeof import("../packages/checkout/test/model/run.js")} */

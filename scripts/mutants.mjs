@@ -1,18 +1,18 @@
-/** Changes the files that decide about money, one place at a time, and tells which changes no test notices. */
+/** Mutates the files that decide about money, one place at a time, and reports the mutants that no test detects. */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { build } from "./build.mjs";
 import { command, root } from "./command.mjs";
 
-const HELP = `Runs StrykerJS over the files of packages/checkout that decide about money. Takes an hour or two; a second run tries
-only what has changed since. The report is .cache/mutants/report.html; docs/mutants.md names what survived. Ends with 1
+const HELP = `Runs StrykerJS over the files of packages/checkout that decide about money. Takes an hour or two; a second run tests
+only what has changed since. The report is .cache/mutants/report.html; docs/mutants.md lists the survivors. Exits with 1
 below 85 %.
 
   npm run mutants                                  every file (scripts/mutants/stryker.config.mjs lists them)
   npm run mutants -- --file engine/recovery        one of them
   npm run mutants -- --file engine/recovery:40-80  some of its lines
-  npm run mutants -- --force                       also what hasn't changed, such as after a change of the conformance cases
+  npm run mutants -- --force                       includes unchanged code, for example after a change of the conformance cases
 `;
 
 const options = /** @type {const} */ ({
@@ -36,7 +36,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   if (mutate) args.push("--mutate", mutate.join(","));
   if (values.force) args.push("--force");
   const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
-  // Asked to end, it writes down what it has tried.
+  // On SIGTERM, Stryker saves its results so far.
   signal.addEventListener("abort", () => child.kill("SIGTERM"));
   return new Promise((resolve, reject) => {
     child.once("error", reject);

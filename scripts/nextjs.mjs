@@ -10,11 +10,11 @@ browser: card and method in either order, two cards, a covered cart, a wrong PIN
   git clone https://github.com/medusajs/dtc-starter
   npm run nextjs -- dtc-starter/apps/storefront
 
-  --pictures <folder>   keeps pictures of the pages there
-  --only <text>         the purchases whose name has this in it
-  --in <folder>         works there and leaves it there: the next time takes half as long
+  --pictures <folder>   saves screenshots of the pages there
+  --only <text>         only purchases whose name contains this
+  --in <folder>         works in this folder and keeps it: the next run takes half as long
 
-It takes five minutes, and needs the npm registry. Ends with 1 when a purchase went wrong.
+Takes five minutes, and needs the npm registry. Exits with 1 if a purchase fails.
 `;
 
 const options = /** @type {const} */ ({
@@ -27,7 +27,7 @@ await command({ help: HELP, options, positionals: true }, async ({ values, posit
   const [source] = positionals;
   const { pictures, only } = values;
   const workshop = values.in && path.resolve(values.in);
-  if (!source || positionals.length > 1) throw new UsageError("Give the folder of one storefront.");
+  if (!source || positionals.length > 1) throw new UsageError("Give the folder of exactly one storefront.");
   if (!existsSync(path.join(source, "package.json")))
     throw new UsageError(`There is no package.json in ${source}.`);
   await build(["service", "widget", "store"], { progress: say, signal });
@@ -35,6 +35,6 @@ await command({ help: HELP, options, positionals: true }, async ({ values, posit
   const { tryStorefront } = await loadTypeScript("test/nextjs/run.ts");
   const wrong = await tryStorefront({ source, workshop, pictures, only, say, signal });
   if (signal.aborted) return;
-  say(wrong.length > 0 ? `${wrong.length} went wrong: ${wrong.join("; ")}` : "all good");
+  say(wrong.length > 0 ? `${wrong.length} failed: ${wrong.join("; ")}` : "all passed");
   return wrong.length > 0 ? 1 : 0;
 });

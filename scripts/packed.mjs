@@ -1,4 +1,4 @@
-/** Uses the packages as strangers do: packed, installed by npm into fresh projects, type-checked, and run. */
+/** Tests the packages as users get them: packed, installed by npm into fresh projects, type-checked, and run. */
 import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { installNode, packPackages, published } from "./packed/pack.mjs";
 import { tryProject } from "./packed/project.mjs";
 import { tryRuntimes } from "./packed/runtimes.mjs";
 
-/** The ends of what `engines` in each package.json says. */
+/** The bounds of the Node versions in each package.json's `engines`. */
 const versions = { oldest: "20.19.0", oldest22: "22.12.0", newest: "26" };
 
 const HELP = `Packs the packages, installs them by npm into fresh projects outside of this repository, type-checks them there
@@ -19,13 +19,13 @@ refunds, the admin's pages, the command line and Jest are tried too.
 
   npm run packed                         on Node ${Object.values(versions).join(", ")}
   npm run packed -- --node oldest        on one of: ${Object.keys(versions).join(", ")}, current, or a version such as 24.1.0
-  npm run packed -- --no-medusa          without the Medusa store, whose install takes minutes
-  npm run packed -- --medusa 2.18.0      the Medusa store alone, with this release of Medusa, or with "latest"
-  npm run packed -- --medusa 2.18.0 --pnpm   by pnpm 10, in a workspace beside a storefront, as Medusa's starter is
+  npm run packed -- --no-medusa          without the Medusa store, which takes minutes to install
+  npm run packed -- --medusa 2.18.0      only the Medusa store, with this release of Medusa or "latest"
+  npm run packed -- --medusa 2.18.0 --pnpm   with pnpm 10, in a workspace with a storefront, like Medusa's starter
   npm run packed -- --registry           publishes to a registry on this machine, and installs from there, on this Node;
-                                         also an upgrade from a release before, npx, the plain shop, and the tag in pages
-  npm run packed -- --runtimes           client and checkout alone, in Bun, Deno and workerd: against a real service (a minute)
-  npm run packed -- --keep               keeps the projects, to look at
+                                         also tests an upgrade, npx, the plain shop, and the tag in pages
+  npm run packed -- --runtimes           only client and checkout, in Bun, Deno and workerd, against a real service (a minute)
+  npm run packed -- --keep               keeps the projects for inspection
 `;
 
 /**
@@ -82,7 +82,7 @@ async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntime
       await tryMedusa(store, { progress: report, signal });
       if (!keep) await rm(folder, { recursive: true, force: true });
     }
-    progress("all good");
+    progress("all passed");
   } finally {
     await registry?.stop();
     if (keep) progress(`kept in ${scratch}`);
@@ -106,7 +106,7 @@ await command({ help: HELP, options }, async ({ values, signal }) => {
   const isOnAll = medusa === undefined && !byRegistry;
   const nodes = values.node ?? (isOnAll ? Object.keys(versions) : ["current"]);
   const wrong = nodes.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no version of Node.`);
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a Node version.`);
   const withMedusa = !values["no-medusa"];
   await runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntimes, keep }, signal);
 });

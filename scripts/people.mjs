@@ -1,27 +1,27 @@
-/** Lets random shoppers and admins act on a real shop at the same moment, and holds it against what the product promises. */
+/** Runs random shoppers and admins concurrently on a real shop, and checks the product's promises. */
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { build } from "./build.mjs";
 import { command, loadTypeScript } from "./command.mjs";
 
-const HELP = `Random shoppers and admins at the same moment, on a real Medusa, a real service and a played bank.
+const HELP = `Runs random shoppers and admins concurrently on a real Medusa, a real service and a simulated bank.
 
-  npm run people                        25 rounds of four carts, from a seed of the clock
-  npm run people -- --carts 1000        until so many carts were bought, or left
-  npm run people -- --minutes 10        for so long
-  npm run people -- --seed 42           round after round from this seed: the first takes 42, the next 43
-  npm run people -- --replay <file>     plays what a violation wrote down, again
+  npm run people                        25 rounds of four carts, with a seed from the clock
+  npm run people -- --carts 1000        until this many carts were bought or abandoned
+  npm run people -- --minutes 10        for ten minutes
+  npm run people -- --seed 42           with this seed: the first round uses 42, the next 43
+  npm run people -- --replay <file>     replays the scenario that a violation saved
 
-  --rounds <n>      so many rounds
-  --workers <n>     worlds side by side, each with two Medusas for each way of charging cards (default 2)
-  --scenario <json> plays this scenario
-  --pending         shops that take payments which settle later beside cards (\`allowPendingRemainder\`)
-  --shared-lock     Medusa's own lock is one for both processes (\`locking-postgres\`); by default each has its own
-  --shrink <n>      how often a violated round is played again to make it shorter (default 40; 0: not at all)
-  --json            one JSON value as result, progress on the other output
+  --rounds <n>      number of rounds
+  --workers <n>     number of concurrent worlds, each with two Medusas for each way of charging cards (default 2)
+  --scenario <json> runs this scenario
+  --pending         allows payments that settle later together with cards (\`allowPendingRemainder\`)
+  --shared-lock     both Medusa processes share one lock (\`locking-postgres\`); by default each has its own
+  --shrink <n>      how often a failed round is replayed to shorten it (default 40; 0: never)
+  --json            prints the result as JSON, and progress on standard error
 
-What it checks is in docs/people.md. Ends with 1 when a promise wasn't kept.
+docs/people.md lists the checks. Exits with 1 on a violation.
 `;
 
 /** @typedef {import("../test/people/run-people.js").RoundResult} RoundResult */
@@ -31,7 +31,7 @@ What it checks is in docs/people.md. Ends with 1 when a promise wasn't kept.
 function numberOf(text, name) {
   if (text === undefined) return {};
   const value = Number(text);
-  if (!(value >= 0)) throw new Error(`--${name} takes a number.`);
+  if (!(value >= 0)) throw new Error(`--${name} must be a number of at least 0.`);
   return { [name]: value };
 }
 

@@ -1,16 +1,16 @@
-/** Runs the service's tests of contract, races and repetition with a PgBouncer between each service and its database. */
+/** Runs the service's contract, race and idempotency tests with a PgBouncer between each service and its database. */
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { build } from "./build.mjs";
 import { command, loadTypeScript, root, vitest } from "./command.mjs";
 
-const HELP = `The service's tests of contract, races and repetition, with PgBouncer in transaction mode before the database.
+const HELP = `Runs the service's contract, race and idempotency tests with PgBouncer in transaction mode before the database.
 
-  npm run pgbouncer                  statements aren't prepared: any version will do
-  npm run pgbouncer -- --prepared    PgBouncer keeps what is prepared: from version 1.21 on
+  npm run pgbouncer                  without prepared statements: any version of PgBouncer
+  npm run pgbouncer -- --prepared    with prepared statements: PgBouncer 1.21 or newer
 
-Takes the machine's pgbouncer (Debian: apt install pgbouncer), or the program that PGBOUNCER names. Ends with 1 when a test
-fails; without a PgBouncer it says so, and ends with 0.
+Uses the installed pgbouncer (Debian: apt install pgbouncer), or the program that PGBOUNCER names. Exits with 1 if a test
+fails. Without a PgBouncer it prints a notice and exits with 0.
 `;
 
 const FILES = ["contract", "races", "issuer-races", "idempotency", "ending", "batches", "pgbouncer"];
@@ -21,10 +21,10 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   /** @type {typeof import("../test/support/pgbouncer.js")} */
   const { findPgBouncer, canKeepStatements } = await loadTypeScript("test/support/pgbouncer.ts");
   const version = findPgBouncer();
-  if (version === undefined) return say("No PgBouncer is installed: nothing was tried.");
+  if (version === undefined) return say("PgBouncer is not installed: no tests were run.");
   if (values.prepared && !canKeepStatements(version))
     throw new Error(
-      `This PgBouncer (${version}) keeps no prepared statements. Take 1.21 or newer, or leave out --prepared.`,
+      `This PgBouncer (${version}) doesn't support prepared statements. Use 1.21 or newer, or omit --prepared.`,
     );
   say(`PgBouncer ${version}, ${values.prepared ? "with" : "without"} prepared statements`);
   const files = FILES.map((name) => `test/${name}.test.ts`);

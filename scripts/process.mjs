@@ -6,10 +6,10 @@ import { recordTime } from "./process/times.mjs";
  * A process that this one started.
  * @typedef {object} StartedProcess
  * @property {number} pid
- * @property {() => string} logs everything that it has written so far, both streams
- * @property {() => Promise<number | null>} stop asks it to end (SIGTERM), insists after ten seconds; its exit code
- * @property {() => Promise<number | null>} kill ends it at once (SIGKILL), as a power failure would
- * @property {Promise<number | null>} exited resolves with the exit code; null when a signal ended it
+ * @property {() => string} logs its output so far, of both streams
+ * @property {() => Promise<number | null>} stop sends SIGTERM, and SIGKILL after ten seconds; returns the exit code
+ * @property {() => Promise<number | null>} kill ends it immediately (SIGKILL), as a power failure would
+ * @property {Promise<number | null>} exited resolves with the exit code; null if a signal ended it
  */
 
 /**
@@ -33,7 +33,7 @@ const INSIST_AFTER_MS = 10_000;
  *
  * @param {Program & { ready: RegExp, timeoutMs?: number }} program
  * @returns {Promise<StartedProcess & { match: RegExpMatchArray }>}
- * @throws when it ends or the time is up before it is ready; nothing is left running
+ * @throws if it ends or times out before it is ready; nothing is left running
  */
 export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
   const startedAt = performance.now();
@@ -83,7 +83,7 @@ export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
  * Runs Node with a script to its end.
  * @param {Program & { onOutput?: (text: string) => void }} program `onOutput` gets what it writes, as it comes
  * @returns {Promise<string>} what it wrote on stdout
- * @throws with its last output when it fails
+ * @throws with its last output if it fails
  */
 export async function runNode({ onOutput = () => {}, ...program }) {
   const startedAt = performance.now();
@@ -100,15 +100,15 @@ export async function runNode({ onOutput = () => {}, ...program }) {
   throw new Error(`${program.name} failed (${code}):\n${(stdout + stderr).slice(-4000)}`);
 }
 
-/** Ends what still runs, when this process exits. @type {Set<() => void>} */
+/** Functions that end the running processes when this process exits. @type {Set<() => void>} */
 const living = new Set();
 process.once("exit", () => {
   for (const endNow of living) endNow();
 });
 
 /**
- * The process leads a group of its own: Ctrl-C reaches it only through us, in our order, and what it has started
- * ends with it. Where this process is killed, the group ends too.
+ * Starts Node as the leader of its own process group. Ctrl-C reaches the process only through us, in our order. The
+ * processes that it starts end with it. If this process is killed, the group ends too.
  * @param {Program} program
  */
 function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
@@ -116,7 +116,7 @@ function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
   const child = /** @type {WithOutput} */ (
     spawn(node, ["--import", END_WITH_PARENT, ...args], {
       cwd,
-      // A service that we stop has no proxy before it that is to notice.
+      // The service needs no grace period on stop: no proxy in front of it has to notice.
       env: { GIFTCARD_STOP_GRACE: "0", ...process.env, ...env, GIFTCARD_PARENT_PID: String(process.pid) },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: isGroup,
@@ -133,7 +133,7 @@ function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
   let isOver = false;
   const end = (/** @type {NodeJS.Signals} */ how) => {
     if (isOver) return exited;
-    // By its group, also when it has ended: a process that it left behind holds its output open.
+    // Signal the group even if its leader has ended: an orphaned child would hold the output open.
     if (child.pid && isGroup) sendToGroup(child.pid, how);
     else child.kill(how);
     return exited;

@@ -10,21 +10,21 @@ import { publishPackages } from "./release/publish.mjs";
 import { checkReady, checkTagged } from "./release/readiness.mjs";
 import { readVersion } from "./release/version-places.mjs";
 
-/** The suites that are run before: those that move money without a process of their own. CI runs all for the tag first. */
+/** The suites that run before a release: those that move money inside the caller's process. CI runs all suites for the tag. */
 const TESTED = ["client", "checkout"];
 
-const HELP = `Releases the packages at the version that they have: builds them afresh, runs npm run check and the tests of
-${TESTED.join(" and ")}, packs, and publishes, each package after those that it needs. What is published already with the
-same content is left out, so it can be run again after half of it. CI runs it for a tag, after all tests; from there each
-package says where it comes from.
+const HELP = `Releases the packages at their current version: rebuilds them, runs npm run check and the tests of
+${TESTED.join(" and ")}, packs, and publishes each package after its dependencies. Skips packages that are published
+already with the same content, so it can be rerun after a partial failure. CI runs it for a tag, after all tests, and
+publishes with provenance.
 
-  npm run release                     publishes; the commit has to be tagged with its version
-  npm run release -- --dry-run        does all but publish
-  npm run release -- --registry URL   at another registry than npm's, from any commit
+  npm run release                     publishes; the commit must be tagged with its version
+  npm run release -- --dry-run        does everything except publishing
+  npm run release -- --registry URL   publishes to another registry than npm's, from any commit
 
-  --json   what became of each package as JSON, progress on the other output
+  --json   prints the result of each package as JSON, and progress on standard error
 
-How a release is made: CONTRIBUTING.md.
+CONTRIBUTING.md describes how to make a release.
 `;
 
 const options = /** @type {const} */ ({
@@ -39,7 +39,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   await checkReady(root, version);
   if (!isDryRun && registry === undefined) await checkTagged(root, version);
   say(`${version}: build`);
-  // What a removed source has left must not be published.
+  // Outputs of removed sources must not be published.
   for (const output of published.flatMap((name) => [`${name}/dist`, `${name}/.medusa`]))
     await rm(path.join(root, "packages", output), { recursive: true, force: true });
   await build(published, { progress: say, signal });

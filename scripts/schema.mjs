@@ -33,10 +33,10 @@ const files = {
   [FROZEN]: freeze,
 };
 
-const HELP = `Writes what the migrations make, to be read.
+const HELP = `Writes the tables that the migrations create, for reading.
 
-  npm run schema             all of it
-  npm run schema -- --check  says whether it is up to date, and writes nothing
+  npm run schema             writes all files
+  npm run schema -- --check  fails if a file is out of date; writes nothing
 
 Files: ${Object.keys(files).join(", ")}
 `;

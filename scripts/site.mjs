@@ -6,13 +6,13 @@ import { command, interrupted, readPort, requireNode, root, UsageError } from ".
 import { runNode } from "./process.mjs";
 import { findDeadLinks } from "./site/dead-links.mjs";
 
-const HELP = `Builds the docs site into site/dist: files for any web server. What builds it is installed the first time.
+const HELP = `Builds the docs site into site/dist: files for any web server. The first run installs the build tools.
 
-  npm run site                          build it; fails where a link of it leads nowhere
-  npm run site -- --serve               build it, and serve it on this machine until Ctrl-C
-  npm run site -- --try                 build it, and open it in a browser: search, gallery, accessibility
-  npm run site -- --address https://…   for this address, with a sitemap; without it, for the root of any
-  npm run site -- --port 5000           where to serve it; without it 4173, or the next free one
+  npm run site                          builds it; fails on a broken link
+  npm run site -- --serve               builds it, and serves it on this machine until Ctrl-C
+  npm run site -- --try                 builds it, and tests it in a browser: search, gallery, accessibility
+  npm run site -- --address https://…   for this address, with a sitemap; by default for the root of any host
+  npm run site -- --port 5000           the port to serve it on; by default 4173, or the next free one
 `;
 
 const site = path.join(root, "site");
@@ -24,7 +24,7 @@ async function install(signal, say) {
   const hash = createHash("sha256").update(lockfile).digest("hex");
   const stamp = path.join(site, "node_modules", ".installed");
   if ((await readFile(stamp, "utf8").catch(() => undefined)) === hash) return;
-  say("installing what builds it, 100 MB; half a minute");
+  say("installing the build tools, 100 MB; half a minute");
   const npm = process.env.npm_execpath;
   if (!npm) throw new Error("Run it by `npm run site`: it needs npm to install what builds the site.");
   await runNode({ name: "npm ci", args: [npm, "ci"], cwd: site, signal });
@@ -48,8 +48,8 @@ async function build({ address, base, signal, say }) {
   const { buildGallery } = await import(gallery);
   await buildGallery(path.join(out, "gallery"), { home: "../index.html" });
   const { links, pages, dead } = await findDeadLinks(out, base);
-  if (dead.length > 0) throw new Error(`These links of the site lead nowhere:\n${dead.join("\n")}`);
-  say(`${pages} pages, ${links} links; all of them lead somewhere`);
+  if (dead.length > 0) throw new Error(`These links of the site are broken:\n${dead.join("\n")}`);
+  say(`${pages} pages, ${links} links; no broken links`);
 }
 
 /** @param {string | undefined} text @returns {string | undefined} with a slash at its end */

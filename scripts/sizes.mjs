@@ -1,4 +1,4 @@
-/** Writes what the packed packages weigh, so that none grows without a word. */
+/** Records the sizes of the packed packages, so that no growth goes unnoticed. */
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -8,10 +8,10 @@ import { command, root } from "./command.mjs";
 import { packPackages, published } from "./packed/pack.mjs";
 
 const FILE = "scripts/check/sizes.json";
-const HELP = `Writes what npm downloads of each package, in kB, into ${FILE}. Look at what changed, and commit it.
+const HELP = `Writes the download size of each package, in kB, into ${FILE}. Review the changes, then commit them.
 
-  npm run sizes             writes them
-  npm run sizes -- --check  fails where one isn't what is written there, within the tolerance; writes nothing
+  npm run sizes             writes the sizes
+  npm run sizes -- --check  fails if a size differs by more than the tolerance; writes nothing
 `;
 
 const options = /** @type {const} */ ({ check: { type: "boolean" } });

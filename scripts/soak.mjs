@@ -1,18 +1,18 @@
 /**
- * Random calls of 64 callers on 20 cards for some minutes, while a process is killed each second and the database once;
- * then every answer is held against the ledger. Before that, random sequences of operations run beside a simple model.
+ * Runs random calls of 64 callers on 20 cards for some minutes, while a process is killed every second and the database
+ * once, then compares every answer with the ledger. Before that, compares random operations with a simple model.
  */
 import { build } from "./build.mjs";
 import { command, UsageError } from "./command.mjs";
 
-const HELP = `Random calls of 64 callers on 20 cards, while a process is killed each second and the database once; then every
-answer is held against the ledger. Ends with 1 when anything differs.
+const HELP = `Runs random calls of 64 callers on 20 cards, while a process is killed every second and the database once. Then
+compares every answer with the ledger. Exits with 1 if anything differs.
 
   npm run soak                       two minutes, from a new seed
-  npm run soak -- --minutes 10       for so long
-  npm run soak -- --seed 42          the same calls again
+  npm run soak -- --minutes 10       for ten minutes
+  npm run soak -- --seed 42          repeats the calls of this seed
 
-  --json   the result as JSON
+  --json   prints the result as JSON
 `;
 
 const MODEL_STEPS = 10_000;

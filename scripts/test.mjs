@@ -12,8 +12,8 @@ import { chooseTests } from "./test/choice.mjs";
 import { suites } from "./test/suites.mjs";
 import { reportTimes } from "./test/times.mjs";
 
-const HELP = `Builds what the tests need, and runs them. Nothing else has to be installed; the suite "whole" installs the packed
-packages in fresh folders, for which it needs the npm registry.
+const HELP = `Builds what the tests need, and runs them. Nothing else must be installed. The suite "whole" installs the packed
+packages in fresh folders, and needs the npm registry for that.
 
   npm test                      everything
   npm test -- quick             the money core, in two minutes
@@ -21,7 +21,7 @@ packages in fresh folders, for which it needs the npm registry.
   npm test -- medusa limits     the files of a suite whose names contain one of these words
   npm test -- limits            the same in all suites
   npm test -- medusa limits -t "50.00"   only the tests whose names match
-  npm test -- --times           everything, and where the time went
+  npm test -- --times           everything, with a report of the times
 
 Suites: ${Object.keys(suites).join(", ")}
 `;
@@ -37,7 +37,7 @@ const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
 /** @typedef {import("./test/times.mjs").FileResult} FileResult */
 
 /**
- * Runs Node and shows its output: immediately, or at its end if another process writes meanwhile.
+ * Runs Node and shows its output: immediately, or at its end if another process writes at the same time.
  * @param {string[]} args
  * @param {{ cwd: string, signal: AbortSignal, env?: Record<string, string>, isQuiet?: boolean }} options
  * @returns {Promise<{ code: number | null, output: string }>}

@@ -3,13 +3,13 @@ import { build } from "./build.mjs";
 import { command } from "./command.mjs";
 
 const HELP = `Starts examples/vendure with the card service, a bank and databases of its own, and buys there by Vendure's APIs: card and
-bank, cards alone, a refund, a cancel, a shopper who waits too long, and a shop that dies in between. Each time it says
-what the cards and the bank hold, and fails where that isn't right to the cent. It takes a minute; the first time it
+bank, cards alone, a refund, a cancel, a shopper who waits too long, and a shop that crashes in between. Prints the
+amounts at the cards and the bank each time, and fails if one is wrong by a cent. Takes a minute; the first run
 installs Vendure in examples/vendure.
 
   npm run vendure
 
-To buy through every fault: npm run faults -- --vendure
+To test every fault: npm run faults -- --vendure
 `;
 
 await command({ help: HELP }, async ({ signal, say }) => {
@@ -27,5 +27,5 @@ await command({ help: HELP }, async ({ signal, say }) => {
   } finally {
     await stage.stop();
   }
-  say("all right to the cent");
+  say("all amounts are exact");
 });

@@ -1,4 +1,4 @@
-/** Makes the next version of the changesets that wait, and writes it wherever a version stands. */
+/** Applies the pending changesets, and writes the new version everywhere. */
 import path from "node:path";
 import { command, root } from "./command.mjs";
 import { published, runNpm } from "./packed/pack.mjs";
@@ -10,12 +10,12 @@ each CHANGELOG.md, and writes the version into the sources, the examples, the RE
 
   npm run version    read what changed, then commit it as "chore: release X.Y.Z"
 
-Where no changeset waits, the version stays, and is only written wherever it stands.
+If no changeset is pending, the version doesn't change. It is only written to files that have another one.
 `;
 
 await command({ help: HELP }, async ({ signal, say }) => {
   const before = await readVersion(root, published);
-  if ((await waitingChangesets(root)).length === 0) say("No changeset waits.");
+  if ((await waitingChangesets(root)).length === 0) say("No changeset is pending.");
   else {
     const changeset = path.join(root, "node_modules", "@changesets", "cli", "bin.js");
     await runNode({ name: "changeset version", args: [changeset, "version"], cwd: root, signal });

@@ -1,4 +1,4 @@
-/** What it costs to complete a cart: with a gift card, without, and with a card of Medusa's own loyalty plugin. */
+/** Measures the time to complete a cart: with a gift card, without one, and with a card of Medusa's own loyalty plugin. */
 
 import { apiAt, fillCart } from "../demo/purchase.mjs";
 import { CleanUp, startCardService } from "../shops/card-service.mjs";
@@ -11,20 +11,20 @@ import { openBenchStore } from "./store.mjs";
 /** @typedef {(text: string) => void} Say */
 
 /**
- * What carts of one kind took: the completion alone, and all calls that pay: apply, collection, session, complete.
+ * Times for carts of one kind: the completion alone, and all calls of the payment (apply, collection, session, complete).
  * @typedef {{ completeMs: number[], checkoutMs: number[] }} Times
  */
 
 /**
- * A shop's two doors.
+ * A shop's two APIs.
  * @typedef {{ store: Api, admin: Api }} Shop
  */
 
 /**
- * A kind of cart: the shop that it is bought in and, where a card pays a part of it, how that comes to the cart.
+ * A kind of cart: its shop and, if a card pays a part of it, how the card is applied.
  * @typedef {object} Kind
  * @property {Shop} shop
- * @property {() => Promise<(cartId: string) => Promise<unknown>>} [takeCard] a new card, and how it is applied
+ * @property {() => Promise<(cartId: string) => Promise<unknown>>} [takeCard] takes a new card; returns a function that applies it
  */
 
 const CARD_CENTS = 5000;
@@ -39,10 +39,10 @@ const shops = {
 };
 
 /**
- * Buys carts of each kind in turns, one after the other, and notes how long they took to complete.
+ * Buys carts sequentially, alternating between the kinds, and measures how long they take to complete.
  *
  * @param {{ serverUrl: string, carts: number, say: Say }} options `carts` of each kind
- * @returns {Promise<Record<string, number>>} ratios, milliseconds, and the service's calls for each purchase with a card
+ * @returns {Promise<Record<string, number>>} ratios, milliseconds, and the service calls per purchase with a card
  */
 export async function benchCarts({ serverUrl, carts, say }) {
   const cleanUp = new CleanUp();
@@ -61,7 +61,7 @@ export async function benchCarts({ serverUrl, carts, say }) {
       loyaltyPlain: { shop: loyalty },
       bare: { shop: await open("bare") },
     };
-    say(`${carts} carts of each kind in turns, after ${WARM_UP_CARTS} that warm up`);
+    say(`${carts} carts of each kind, alternating, after ${WARM_UP_CARTS} to warm up`);
     await buyInTurns(kinds, WARM_UP_CARTS);
     const callsBefore = await countCalls(service);
     const times = await buyInTurns(kinds, carts, say);
@@ -90,7 +90,7 @@ async function openShop({ name, appDir, serverUrl, service, cleanUp, say }) {
 /** @param {Shop} shop @param {import("../shops/card-service.mjs").IssuedCard[]} cards */
 function applyGiftcard({ store }, cards) {
   const card = cards.pop();
-  if (!card) throw new Error("Every card was used.");
+  if (!card) throw new Error("All cards are used up.");
   const body = { cardNumber: card.cardnumber, pin: card.pin };
   return (/** @type {string} */ cartId) => store("POST", `/store/giftcard-pay/carts/${cartId}/cards`, body);
 }
@@ -115,7 +115,7 @@ async function buyInTurns(kinds, carts, say = () => {}) {
   const entries = names.map((name) => [name, { completeMs: [], checkoutMs: [] }]);
   const times = /** @type {Record<Name, Times>} */ (Object.fromEntries(entries));
   for (let turn = 1; turn <= carts; turn++) {
-    // Each kind comes in each place as often as the others.
+    // Rotate the order, so that each kind runs in each position equally often.
     const rotated = [...names.slice(turn % names.length), ...names.slice(0, turn % names.length)];
     for (const name of rotated) {
       const { completeMs, checkoutMs } = await buy(kinds[name]);
@@ -130,7 +130,7 @@ async function buyInTurns(kinds, carts, say = () => {}) {
 }
 
 /**
- * Buys one cart over HTTP, as a page does. What comes before the payment isn't measured.
+ * Buys one cart over HTTP, as a page does. Measures the payment only, not the steps before it.
  * @param {Kind} kind
  */
 async function buy({ shop: { store }, takeCard }) {
@@ -170,7 +170,7 @@ function summarize({ card, plain, loyalty, loyaltyPlain, bare }) {
   };
 }
 
-/** All calls that the service has answered so far. @param {GiftcardService} service */
+/** Returns the number of calls that the service has answered so far. @param {GiftcardService} service */
 async function countCalls({ metricsUrl }) {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();
   const counts = [...text.matchAll(/^giftcard_calls_total\{[^}]*\} (\d+)/gm)];

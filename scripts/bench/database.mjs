@@ -1,4 +1,4 @@
-// A database of the bench: its service, its companies with their keys, and cards that are spread over all that it holds.
+// A benchmark database: companies with their API keys, and cards with their history. Starts the service on it.
 import { randomInt } from "node:crypto";
 import path from "node:path";
 import { startNode } from "../process.mjs";
@@ -18,22 +18,23 @@ const TELL_CARDS = 100_000;
 const TELL_ROWS = 1_000_000;
 const BALANCE_CENTS = 100_000_000;
 const AMOUNT_CENTS = cents(1);
-/** Limits are on and counted, and far above what can be reached. */
+/** Rate limits are enabled and counted, but too high to be reached. */
 const LIMITS = ["--calls-per-minute", "100000000"];
 const ACT = { operator: "bench", osUser: "bench", reason: undefined };
 
-/** Cards that are called: evenly over all, and no more, as a million would fill this process's memory. */
+/** The number of cards to charge, spread evenly over all. A million would fill this process's memory. */
 const KNOWN_CARDS = 100_000;
 
 let keysUsed = 0;
 
 /**
- * What a database of the bench holds. Each ledger row besides the cards' first ones is a devalue with an Idempotency-Key.
+ * The contents of a benchmark database. Each ledger row, except the first of each card, is a devalue with an
+ * Idempotency-Key.
  * @typedef {{ cards: number, ledgerRows: number, companies: number, keysEach: number }} Size
  */
 
 /**
- * Makes a database of this size.
+ * Creates a database of this size.
  * @param {Size & { serverUrl: string, name: string, folder: string, connections: number, say: (text: string) => void }} options
  */
 export async function makeDatabase({ serverUrl, name, folder, connections, say, ...size }) {
@@ -65,10 +66,10 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
   return {
     url: url.href,
     size,
-    /** A devalue of any card, and of one alone. */
+    /** The next devalue: of a random card, or always of the same card. */
     next: bodies(anyCard),
     nextOfOneCard: bodies(() => /** @type {(typeof issued)[number]} */ (issued[0])),
-    /** The same devalue straight by the driver. */
+    /** Makes the same devalue directly with the database driver. */
     async straight() {
       const { apiKey, companyId } = any(callers);
       const order = {
@@ -79,7 +80,7 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
         idempotencyKey: `bench-${keysUsed++}`,
       };
       const { outcome } = await devalue(order);
-      if (outcome !== "done") throw new Error(`The statement answered ${outcome}.`);
+      if (outcome !== "done") throw new Error(`The statement returned ${outcome}.`);
     },
     /** @param {string[]} args */
     async startService(...args) {
@@ -102,7 +103,7 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
         env: {
           GIFTCARD_DATABASE_URL: url.href,
           GIFTCARD_SECRETS_FILE: secretsFile,
-          // As docs/operating.md advises: else one step of V8's heap, which comes at some busy moment, looks like a leak.
+          // As docs/operating.md advises. Otherwise V8 enlarges its heap at a busy moment, and that looks like a leak.
           NODE_OPTIONS: "--max-semi-space-size=16",
         },
         ready: /"url":"([^"]+)","metrics_url":"([^"]+)"/,
@@ -110,7 +111,7 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
       const [, serviceUrl = "", metricsUrl = ""] = service.match;
       return { ...service, url: serviceUrl, metricsUrl };
     },
-    /** Gives the first company so many events. @param {number} count @returns {Promise<string>} its API key */
+    /** Adds events to the first company. @param {number} count @returns {Promise<string>} its API key */
     async addEvents(count) {
       const [{ companyId, apiKey }] = /** @type {[(typeof callers)[number]]} */ (callers);
       const { rows } = await pool.query("insert into providers (name) values ('Bench') returning id");
@@ -126,7 +127,7 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
       const { rows } = await pool.query("select count(*) as count from ledger where kind = 'devalue'");
       return Number(rows[0].count);
     },
-    /** Writes everything down, so that no round pays for what an earlier one left. */
+    /** Runs a checkpoint, so that no round pays for the writes of an earlier one. */
     settle: async () => void (await pool.query("checkpoint")),
     close: () => pool.end(),
   };
@@ -162,8 +163,8 @@ async function issue(pool, keys, cards, say) {
 }
 
 /**
- * Adds devalues of long ago, evenly over the cards and companies, each with its Idempotency-Key. The triggers are off
- * meanwhile; the balances are set to what the ledger then says.
+ * Adds old devalues, spread evenly over the cards and companies, each with its Idempotency-Key. Disables the triggers
+ * meanwhile, then sets the balances from the ledger.
  * @param {import("pg").Pool} pool
  * @param {Size} size
  * @param {(text: string) => void} say
@@ -188,7 +189,7 @@ async function addHistory(pool, { cards, ledgerRows, companies }, say) {
              sha256(convert_to('parameters ' || id, 'UTF8')), id from added`,
         [cards, companies, begun, end - 1],
       );
-      if (end % TELL_ROWS === 0 || end === rows) say(`  ${end} devalues of long ago`);
+      if (end % TELL_ROWS === 0 || end === rows) say(`  ${end} old devalues`);
     }
     if (rows > 0) {
       say("  balances and statistics");
@@ -196,7 +197,7 @@ async function addHistory(pool, { cards, ledgerRows, companies }, say) {
         from (select card_id, sum(amount_cents) as cents from ledger group by card_id) s where s.card_id = id`);
     }
     await db.query("vacuum analyze cards, ledger, api_keys");
-    // Vacuumed while it is empty, it would be scanned whole until its statistics are renewed.
+    // If the table is vacuumed while empty, PostgreSQL scans it sequentially until its statistics are updated.
     if (rows > 0) await db.query("vacuum analyze idempotency_keys");
   } finally {
     db.release(true);

@@ -1,4 +1,4 @@
-/** What a long list of events takes: to read and check it, and to write it in each format. */
+/** Measures how long it takes to read and check a long list of events, and to write it in each format. */
 
 import { formats } from "../../packages/events/dist/cli/formats.js";
 import { csv, readCsv } from "../../packages/events/dist/formats/csv.js";
@@ -11,7 +11,7 @@ import { median } from "./load.mjs";
 const EVENTS = 5000;
 const ROUNDS = 5;
 
-/** Each with all that an event can have. @returns {Iterable<ShopEvent>} */
+/** Generates events with every field set. @returns {Iterable<ShopEvent>} */
 function* manyEvents() {
   for (let index = 0; index < EVENTS; index++) {
     const day = new Date(Date.UTC(2036, 0, 1 + (index % 300))).toISOString().slice(0, 10);
@@ -67,7 +67,7 @@ async function secondsOf(work) {
   return Number(median(times).toFixed(2));
 }
 
-/** Seconds for 5,000 events: to read and check them, and to write them in each format. */
+/** Returns the seconds that 5,000 events take: to read and check them, and to write them in each format. */
 export async function benchEvents() {
   const table = await textOf(csv);
   const fed = await textOf(formats.feed());

@@ -1,10 +1,10 @@
-// Callers of the service that do as little work as they can, so that the service is what is measured.
+// Clients of the service that do as little work as possible, so that the service is what is measured.
 import net from "node:net";
 
 /**
- * One keep-alive connection.
+ * Opens a keep-alive connection.
  * @param {string} url
- * @param {() => { body: string, key: string }} next what the next devalue is
+ * @param {() => { body: string, key: string }} next returns the next devalue
  */
 export function openConnection(url, next) {
   const { hostname, port, host } = new URL(url);
@@ -23,7 +23,7 @@ export function openConnection(url, next) {
     if (answer.startsWith("HTTP/1.1 200")) settle?.resolve();
     else settle?.reject(new Error(`The service answered: ${answer.slice(head + 4)}`));
   };
-  // The service closes a connection on which nothing comes for long, as between two measurements.
+  // The service closes idle connections, for example between two measurements.
   const connect = () => {
     const made = net.connect(Number(port), hostname).setNoDelay().setEncoding("latin1");
     made.on("data", read);
@@ -50,7 +50,7 @@ export function openConnection(url, next) {
 }
 
 /**
- * Runs all callers side by side, each one call after the other.
+ * Runs all callers concurrently. Each makes one call after the other.
  * @param {(() => Promise<void>)[]} callers
  * @param {{ durationMs?: number, calls?: number }} until
  */
@@ -75,7 +75,7 @@ export async function runClosed(
 }
 
 /**
- * Calls at an even rate whatever the answers do; a call that finds every connection taken waits, and that counts.
+ * Calls at a constant rate, independent of the answers. If every connection is busy, a call waits, and the wait counts.
  * @param {(() => Promise<void>)[]} callers
  * @param {{ perSecond: number, durationMs: number }} pace
  */
@@ -90,7 +90,7 @@ export async function runOpen(callers, { perSecond, durationMs }) {
       const dueAt = startedAt + (next++ * 1000) / perSecond;
       const earlyMs = dueAt - performance.now();
       if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
-      // A timer may be late by itself; only lateness that the service caused counts.
+      // A timer may fire late. Only delays caused by the service count.
       const sentAt = performance.now();
       await once();
       latenciesMs.push(performance.now() - (earlyMs > 0 ? sentAt : dueAt));
@@ -110,15 +110,15 @@ export function quantile(numbers, part) {
 export const median = (numbers) => quantile(numbers, 0.5);
 
 /**
- * What is measured in turns: does it for so long, and tells how fast that went.
+ * A measured workload: runs for the given time, and returns its rate and latencies.
  * @typedef {(durationMs: number) => Promise<{ perSecond: number, latenciesMs: number[] }>} Measured
  */
 
-/** These callers, side by side. @param {(() => Promise<void>)[]} callers @returns {Measured} */
+/** Returns a workload that runs these callers concurrently. @param {(() => Promise<void>)[]} callers @returns {Measured} */
 export const callersAtOnce = (callers) => (durationMs) => runClosed(callers, { durationMs });
 
 /**
- * Measures several ways in turns, after a first round that warms up.
+ * Measures several workloads alternately, after a warm-up round.
  * @template {string} Way
  * @param {Record<Way, Measured>} ways
  * @param {{ rounds: number, roundMs: number, say: (text: string) => void }} options
@@ -133,7 +133,7 @@ export async function alternate(ways, { rounds, roundMs, say }) {
   const rates = empty();
   const latencies = empty();
   for (let round = 0; round <= rounds; round++) {
-    // Whoever comes second would always find what the first one left behind.
+    // Alternate the order. Otherwise the second workload always runs after the effects of the first.
     for (const name of round % 2 ? names : names.toReversed()) {
       const { perSecond, latenciesMs } = await ways[name](roundMs);
       if (round === 0) continue;
@@ -146,7 +146,7 @@ export async function alternate(ways, { rounds, roundMs, say }) {
 }
 
 /**
- * The median of the rounds' ratios: what disturbs the machine disturbs both ways of a round.
+ * Returns the median of the rounds' ratios: a disturbance on the machine affects both workloads of a round.
  * @param {number[]} one @param {number[]} other
  */
 export const ratioOf = (one, other) => median(one.map((rate, round) => rate / (other[round] ?? Number.NaN)));

@@ -1,4 +1,4 @@
-// The least that a devalue can cost: the database's own function, called by PostgreSQL's own pgbench, without Node.js.
+// The minimum cost of a devalue: pgbench calls the database function directly, without Node.js.
 import { execFile, execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 
 /** @typedef {Awaited<ReturnType<typeof import("./database.mjs").makeDatabase>>} BenchDatabase */
 
-/** Where Debian keeps what it doesn't put on the PATH, by major version. */
+/** The folder of Debian's PostgreSQL programs that aren't on the PATH, by major version. */
 const DEBIAN = "/usr/lib/postgresql";
 
-/** The program, where one is installed. */
+/** Returns the path of pgbench if it is installed. */
 export function findPgbench() {
   const versions = fs.existsSync(DEBIAN) ? fs.readdirSync(DEBIAN) : [];
   const newestFirst = versions.toSorted((one, other) => Number(other) - Number(one));
@@ -26,7 +26,7 @@ export function findPgbench() {
   );
 }
 
-/** A devalue of one cent, with an Idempotency-Key: of any card, by any key, and told what the service tells. */
+/** A devalue of one cent with an Idempotency-Key, of a random card by a random API key. Same parameters as the service's. */
 const scriptOf = (/** @type {BenchDatabase["size"]} */ { cards, companies, keysEach }) => `
 \\set card random(1, ${cards})
 \\set key random(1, ${companies * keysEach})
@@ -38,7 +38,7 @@ select d.outcome
 `;
 
 /**
- * Runs it for a while, each client one after the other.
+ * Runs pgbench. Each client makes one call after the other.
  *
  * @param {string} program
  * @param {BenchDatabase} database
@@ -67,8 +67,7 @@ export async function runPgbench(program, database, { clients, durationMs }) {
     });
     const calls = Number(/^number of transactions actually processed: (\d+)/m.exec(stdout)?.[1]);
     const devalues = (await database.countDevalues()) - before;
-    if (devalues !== calls)
-      throw new Error(`pgbench made ${calls} calls, and ${devalues} devalues came of them.`);
+    if (devalues !== calls) throw new Error(`pgbench made ${calls} calls, but only ${devalues} devalues.`);
     return { perSecond: Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]), latenciesMs: [] };
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** How fast the service is: against its own database, when the data grows, with more processes, and over time. */
+/** Measures the service's speed: against its own database, with more data, with more processes, and over time. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import {
@@ -28,7 +28,7 @@ const LISTINGS = 4;
 const LISTED_BYTES = 1024 * 1024;
 
 /**
- * What is measured, and where its figures go.
+ * A benchmark run: its results, and its progress output.
  * @typedef {object} Bench
  * @property {Record<string, number>} result
  * @property {(text: string) => void} say
@@ -62,7 +62,7 @@ function noteLatency(result, load, latenciesMs) {
 /** @param {Bench} bench @param {BenchDatabase} database */
 export async function measureDevalues(bench, database) {
   const { result, say } = bench;
-  say("devalues over HTTP, against the same statement straight by the driver");
+  say("devalues over HTTP, compared with the same statement by the database driver");
   const service = await database.startService();
   const http = connect(service.url, database.next);
   try {
@@ -74,10 +74,10 @@ export async function measureDevalues(bench, database) {
     result.driverDevaluesPerSecond = Math.round(median(rates.driver));
     noteLatency(result, "full", latencies.http);
     result.devalueCpuMicroseconds = Math.round(await cpuOf(service.metricsUrl, http.calls));
-    say("half of that load, evenly");
+    say("half of that load, at a constant rate");
     const half = { perSecond: median(rates.http) / 2, durationMs: HALF_LOAD_MS };
     noteLatency(result, "half", (await runOpen(http.calls, half)).latenciesMs);
-    say("all at one card");
+    say("all devalues on one card");
     const oneCard = connect(service.url, database.nextOfOneCard);
     const hot = await runClosed(oneCard.calls, { durationMs: HOT_CARD_MS }).finally(oneCard.close);
     result.oneCardDevaluesPerSecond = Math.round(hot.perSecond);
@@ -89,7 +89,7 @@ export async function measureDevalues(bench, database) {
 }
 
 /**
- * The worst devalue of each round, one after the other, beside listings of many events, and alone.
+ * Measures the slowest devalue of each round, alone and while other clients list many events.
  * @param {Bench} bench @param {BenchDatabase} database
  */
 export async function measureLists({ result, say }, database) {
@@ -111,7 +111,7 @@ export async function measureLists({ result, say }, database) {
       const lister = listEvents({ url: service.url, apiKey, listings: LISTINGS });
       beside.push(await worst());
       if ((await lister.end()) < LISTED_BYTES)
-        throw new Error("The lists stood still: there was nothing to be beside of.");
+        throw new Error("The listings made no progress, so the devalues ran without a concurrent load.");
       say(`  round ${made + 1}  ${round(alone[made] ?? 0)} ms alone, ${round(beside[made] ?? 0)} ms beside`);
     }
     result.listsRatio = round(ratioOf(beside, alone));
@@ -122,14 +122,14 @@ export async function measureLists({ result, say }, database) {
   }
 }
 
-/** A thread that lists. @param {{ url: string, apiKey: string, listings: number }} workerData */
+/** Starts a thread that lists events. @param {{ url: string, apiKey: string, listings: number }} workerData */
 function listEvents(workerData) {
   const thread = new Worker(new URL("lister.mjs", import.meta.url), { workerData });
   let bytes = 0;
   thread.on("message", (/** @type {number} */ more) => (bytes += more));
   const ended = once(thread, "exit");
   return {
-    /** @returns {Promise<number>} how many bytes came */
+    /** @returns {Promise<number>} the bytes received */
     async end() {
       thread.postMessage("end");
       await ended;
@@ -138,7 +138,7 @@ function listEvents(workerData) {
   };
 }
 
-/** What the service's process takes of a processor for one devalue, in microseconds. @param {string} metricsUrl @param {(() => Promise<void>)[]} calls */
+/** Returns the CPU time that the service's process uses per devalue, in microseconds. @param {string} metricsUrl @param {(() => Promise<void>)[]} calls */
 async function cpuOf(metricsUrl, calls) {
   const before = await metricOf(metricsUrl, "process_cpu_seconds_total");
   const { latenciesMs } = await runClosed(calls, { durationMs: CPU_MS });
@@ -156,8 +156,8 @@ async function metricOf(metricsUrl, name) {
 export async function measureFloor(bench, database) {
   const { result, say } = bench;
   const program = findPgbench();
-  if (program === undefined) return say("No pgbench is installed: floorRatio is left out.");
-  say("devalues over HTTP, against the same function called by pgbench");
+  if (program === undefined) return say("pgbench is not installed: skipping floorRatio.");
+  say("devalues over HTTP, compared with the same function called by pgbench");
   const service = await database.startService();
   const http = connect(service.url, database.next);
   try {
@@ -193,7 +193,7 @@ export async function measureMemory({ result, say }, database, calls) {
   }
 }
 
-/** The least that it holds within two seconds, which leaves the collector time. @param {string} metricsUrl */
+/** Returns the lowest resident memory within two seconds, which gives the garbage collector time. @param {string} metricsUrl */
 async function residentBytes(metricsUrl) {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < 10; look++) {
@@ -217,7 +217,7 @@ export async function measureGrowth(bench, small, large) {
 
 /** @param {Bench} bench @param {BenchDatabase} database */
 export async function measureWorkers(bench, database) {
-  bench.say("two workers, against one");
+  bench.say("two workers, compared with one");
   const starts = { one: () => database.startService(), two: () => database.startService("--workers", "2") };
   await compare(bench, starts, { one: database, two: database }, (rates) => {
     bench.result.workersRatio = round(ratioOf(rates.two, rates.one));
@@ -225,7 +225,7 @@ export async function measureWorkers(bench, database) {
 }
 
 /**
- * Measures several services in turns.
+ * Measures several services alternately.
  * @template {string} Way
  * @param {Bench} bench
  * @param {Record<Way, () => ReturnType<BenchDatabase["startService"]>>} starts

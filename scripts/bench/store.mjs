@@ -1,6 +1,6 @@
 /**
- * The shop in which carts are measured: at the release of Medusa that its loyalty plugin asks for, and so with packages
- * of its own, which are installed when they are needed first.
+ * The shop in which carts are measured. It uses the Medusa release that the loyalty plugin requires, so it has its own
+ * packages. The first run installs them.
  */
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, rm } from "node:fs/promises";
@@ -16,7 +16,7 @@ const packages = path.join(home, "node_modules");
 const appDir = path.join(shop, ".medusa", "server");
 
 /**
- * Makes the shop ready to start, with this repository's packages as they were built last.
+ * Prepares the shop with the latest build of this repository's packages.
  * @param {{ say: (text: string) => void }} options
  * @returns {Promise<string>} the application's folder
  */
@@ -33,7 +33,7 @@ export async function openBenchStore({ say }) {
 }
 
 /**
- * Puts a package in as npm would unpack it. A link would lead it to this repository's own, later Medusa.
+ * Copies a package in as npm would unpack it. Through a link, the package would load this repository's newer Medusa.
  * @param {string} name
  */
 async function copyPackage(name) {
@@ -50,12 +50,12 @@ async function copyPackage(name) {
   }
 }
 
-/** The plugin must not find another Medusa than the shop's. */
+/** Checks that the plugin loads the shop's own Medusa. */
 function checkMedusa() {
   const plugin = createRequire(path.join(packages, "@giftcard-pay", "medusa", "package.json"));
   for (const name of ["@medusajs/framework/utils", "@medusajs/medusa/core-flows"]) {
     const found = plugin.resolve(name);
     if (!found.startsWith(packages) || !existsSync(found))
-      throw new Error(`The plugin finds ${name} at ${found}, not in the bench's own shop.`);
+      throw new Error(`The plugin resolves ${name} to ${found}, outside the benchmark's shop.`);
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Writes the CommonJS files of a built package: what the `require` condition of its `exports` names.
+ * Writes the CommonJS files of a built package: those that the `require` condition of its `exports` names.
  *
  * - If the entry also has `module-sync`, Node loads the ES module for `import` and `require` alike. The CommonJS build is
  *   for Jest and for bundlers that don't know that condition.
  * - Otherwise the file requires the ES module.
  *
- * The types are those of the ES module. Source maps lead to the TypeScript, and contain it.
+ * The types are those of the ES module. Source maps point to the TypeScript sources, and contain them.
  *
  *   node scripts/build/commonjs.mjs packages/client …
  */
@@ -81,7 +81,7 @@ async function writeCommonJs(folder, modules) {
     dir: dist,
     format: "cjs",
     exports: "named",
-    // Without the mark `__esModule`: its users would expect a default export.
+    // Don't set `__esModule`: users would then expect a default export.
     esModule: false,
     keepNames: true,
     sourcemap: true,

@@ -1,9 +1,9 @@
 /**
- * Runs `medusa plugin:build` in the plugin's folder, which exits with 0 even if it fails, and empties its output first.
- * So the build runs in a folder of its own. If its output is complete, the folder replaces the old build in one rename:
- * a shop that runs from here never loads half a build.
+ * Runs `medusa plugin:build` in a separate folder. The command exits with 0 even if it fails, and empties its output
+ * first. If the output is complete, the folder replaces the old build in one rename, so a running shop never loads
+ * half a build.
  *
- *   node scripts/build/medusa-plugin.mjs [--copy FROM TO]     FROM is copied into the build as TO
+ *   node scripts/build/medusa-plugin.mjs [--copy FROM TO]     copies FROM into the build as TO
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";

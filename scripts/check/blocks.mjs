@@ -1,20 +1,20 @@
-/** Whether each block of code in the pages says what proves it, and is proved so. */
+/** Checks that each code block in the pages says how it is tested, and is tested that way. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { runNode } from "../process.mjs";
 import { listPages, readBlocks } from "./markdown.mjs";
 
 /**
- * What stands behind the language of a block:
+ * The word after the language of a block:
  *
- * - `file=NAME`: a test makes this file of it, and runs it.
- * - `run`: a test runs it, and finds it by what it says.
+ * - `file=NAME`: a test writes it to this file and runs it.
+ * - `run`: a test runs it, and finds it by its content.
  * - `typed`: `checkBlocks` compiles it as a module of its own.
- * - `shown`: nothing proves it; it has gaps that a reader fills, or shows what is said elsewhere.
+ * - `shown`: it isn't tested, because it has gaps for the reader to fill or repeats another place.
  */
 const WORD = /^(file=\S+|run|typed|shown)$/;
 
-/** What blocks have from the reader's own code. */
+/** Declarations that blocks use from the reader's own code. */
 const GIVEN = `
 declare const sdk: import("@medusajs/js-sdk").default;
 declare const cart: { id: string } & any;
@@ -24,11 +24,11 @@ declare function showRemainder(cents: number): void;
 `;
 
 /**
- * Proves the blocks of all pages but the API reference, which is made. A block without a language is a drawing.
+ * Checks the blocks of all pages except the generated API reference. A block without a language is a diagram.
  *
  * @param {string} root the repository
  * @param {string} tsc TypeScript's command line
- * @throws {Error} with the blocks that say nothing, that no test reads, or that don't compile
+ * @throws {Error} with the blocks that have no such word, that no test reads, or that don't compile
  */
 export async function checkBlocks(root, tsc) {
   const folders = [path.join(root, "test"), ...(await packageTests(root))];
@@ -68,10 +68,10 @@ async function readTests(folder) {
  * @param {string} root
  * @param {string} tsc
  * @param {({ page: string } & import("./markdown.mjs").Block)[]} blocks
- * @returns {Promise<string[]>} what doesn't compile, by the pages' lines
+ * @returns {Promise<string[]>} the compiler's errors, with the pages' lines
  */
 async function compile(root, tsc, blocks) {
-  // Inside of the repository, where the packages are found.
+  // Inside the repository, so that the compiler can resolve the packages.
   const folder = path.join(root, "node_modules", ".cache", "giftcard-pay", "blocks");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });

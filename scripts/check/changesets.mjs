@@ -1,4 +1,4 @@
-/** Whether what changed in the packages since they left the main branch has a changeset. */
+/** Checks that changes to the packages since the main branch have a changeset. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -7,11 +7,12 @@ import { runNode } from "../process.mjs";
 const changeset = fileURLToPath(new URL("../../node_modules/@changesets/cli/bin.js", import.meta.url));
 
 /**
- * Why no changeset is asked for. Before the tag of the packages' version, what changes belongs to a release that isn't out.
+ * Returns the reason why no changeset is required. Until the packages' version is tagged, changes belong to that
+ * upcoming release.
  *
  * @param {string} folder the repository
- * @param {string} version the packages'
- * @returns {Promise<string | undefined>} undefined where one is asked for
+ * @param {string} version the packages' version
+ * @returns {Promise<string | undefined>} undefined if a changeset is required
  */
 export async function whyNoChangesets(folder, version) {
   if ((await git(folder, "rev-parse", "--verify", `v${version}^{commit}`)) === undefined)
@@ -20,17 +21,17 @@ export async function whyNoChangesets(folder, version) {
 }
 
 /**
- * Asks Changesets about all that changed since the main branch, also what isn't committed.
+ * Runs Changesets on all changes since the main branch, including uncommitted ones.
  *
  * @param {string} folder
- * @throws {Error} with what it says, where a package changed without a changeset
+ * @throws {Error} with the output of Changesets, if a package changed without a changeset
  */
 export async function checkChangesets(folder) {
   const args = [changeset, "status", "--since", (await findBase(folder)) ?? "HEAD"];
   await runNode({ name: "changeset status", args, cwd: folder, env: { NO_COLOR: "1" } });
 }
 
-/** Where this branch left the one that it goes to. @param {string} folder */
+/** Returns the commit at which this branch left its target branch. @param {string} folder */
 async function findBase(folder) {
   const { GITHUB_BASE_REF: target } = process.env;
   for (const branch of [...(target ? [`origin/${target}`] : []), "origin/main", "main"]) {
@@ -40,7 +41,7 @@ async function findBase(folder) {
   return undefined;
 }
 
-/** @param {string} folder @param {string[]} args @returns {Promise<string | undefined>} undefined where git has no answer */
+/** @param {string} folder @param {string[]} args @returns {Promise<string | undefined>} undefined if git fails */
 function git(folder, ...args) {
   return promisify(execFile)("git", args, { cwd: folder }).then(
     ({ stdout }) => stdout.trim(),

@@ -1,6 +1,6 @@
-/** The tables in docs/faults.md: written by `npm run faults`, and compared with the cells that there are. */
+/** The tables in docs/faults.md: `npm run faults` writes them, and a check compares them with the current cells. */
 
-/** How a cell can end, in the order of the columns. */
+/** The possible outcomes of a cell, in the order of the columns. */
 const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
 
 /** @typedef {{ shop: string, place: string }} Cell */
@@ -9,20 +9,20 @@ const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "pe
 /** The commands that write a table. */
 export const writers = /** @type {const} */ (["npm run faults", "npm run faults -- --vendure"]);
 
-/** Where a command's table stands in the document. @param {string} writer */
+/** Matches a command's table in the document. @param {string} writer */
 const placeOf = (writer) => new RegExp(`(?<=<!-- written by ${writer} -->\n)[\\s\\S]*?(?=\n<!-- end -->)`);
 
 /** @param {string} document @param {(typeof writers)[number]} writer @param {string} table */
 export const putTable = (document, writer, table) => document.replace(placeOf(writer), () => table);
 
-/** The plain shop is one, on whichever store. @param {Cell} cell */
+/** Returns a cell's row. The plain shop has one row for both stores. @param {Cell} cell */
 const rowOf = ({ shop, place }) => `${shop.replace(/ (?:sqlite|postgresql)$/, "")} | ${place}`;
 
 /** @param {Result} result */
 export const isBad = ({ verdict }) => verdict.wrong.length > 0;
 
 /**
- * A line for each shop and place, with how many purchases ended how.
+ * Returns a row for each shop and place, with the number of purchases per outcome.
  * @param {readonly Result[]} results
  */
 export function tableOf(results) {
@@ -43,12 +43,12 @@ export function tableOf(results) {
 }
 
 /**
- * Compares a command's table with the cells that it runs.
+ * Compares a command's table with the command's cells.
  *
  * @param {string} document
  * @param {(typeof writers)[number]} writer
  * @param {readonly Cell[]} cells
- * @returns {string[]} rows with bad cells, and rows that aren't of these cells
+ * @returns {string[]} rows with bad cells, and rows that don't match the cells
  */
 export function faultsOfTable(document, writer, cells) {
   const lines = placeOf(writer).exec(document)?.[0].split("\n").slice(2) ?? [];

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** The lists, each with the source that it describes, and whether a type alone may be imported from anywhere. */
+/** The lists, each with the source folder that it describes, and whether type imports are exempt. */
 const lists = [
   { heading: "## The folders of the service", source: "packages/service/src", ignoresTypes: false },
   { heading: "## The folders of the library", source: "packages/checkout/src", ignoresTypes: false },
@@ -47,7 +47,7 @@ async function upwardImports(root, { heading, source, ignoresTypes }, architectu
 }
 
 /**
- * The row of each folder or file in a list; several may share one.
+ * Returns the row of each folder or file in a list. Several can share a row.
  * @param {string} architecture @param {string} heading @returns {[name: string, rank: number][]}
  */
 function ranksOf(architecture, heading) {

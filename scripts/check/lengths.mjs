@@ -7,8 +7,8 @@ const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 70;
 
 /**
- * Lists what is too long. A function's own lines don't include those of the functions inside it: a factory that returns
- * ten methods is read method by method.
+ * Lists functions and files that are too long. A function's lines don't include those of nested functions, because a
+ * factory that returns ten methods is read method by method.
  * @param {string} root the repository
  * @returns {Promise<string[]>} with file, line and length
  */

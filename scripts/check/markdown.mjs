@@ -1,4 +1,4 @@
-/** The pages of this repository, as Markdown: their links, the places that links can name, and their blocks of code. */
+/** Reads this repository's Markdown pages: their links, their anchors, and their code blocks. */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,17 +8,17 @@ const NO_PAGES = new Set(["node_modules", "dist", "coverage"]);
 const FENCE = /^( *)(```+)([^\n`]*)\n(.*?)^\1\2 *$/gms;
 
 /**
- * A block of code.
+ * A code block.
  * @typedef {object} Block
  * @property {string} language
- * @property {string[]} words what stands behind the language
- * @property {number} line where it begins
+ * @property {string[]} words the words after the language
+ * @property {number} line its first line
  * @property {string} text
  */
 
 /**
  * @param {string} root the repository
- * @returns {Promise<string[]>} the pages, from there
+ * @returns {Promise<string[]>} the pages' paths, relative to the root
  */
 export async function listPages(root) {
   const entries = await readdir(root, { withFileTypes: true });
@@ -44,7 +44,7 @@ export function readBlocks(text) {
 /** @param {string} text */
 const withoutBlocks = (text) => text.replaceAll(FENCE, "").replaceAll(/<!--.*?-->/gs, "");
 
-/** Where a page leads, as it says it. @param {string} text @returns {string[]} */
+/** Returns the targets of a page's links, as written. @param {string} text @returns {string[]} */
 export function readLinks(text) {
   const prose = withoutBlocks(text).replaceAll(/(`+)(?!`).*?(?<!`)\1(?!`)/gs, "");
   const written = prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)|^\[[^\]]+\]:\s*(\S+)/gm);
@@ -52,7 +52,7 @@ export function readLinks(text) {
   return [...written, ...tags].map(([, one, other]) => String(one ?? other));
 }
 
-/** What a link to a place in the page can name, by GitHub's rules. @param {string} text @returns {Set<string>} */
+/** Returns a page's anchors, by GitHub's rules. @param {string} text @returns {Set<string>} */
 export function readPlaces(text) {
   const prose = withoutBlocks(text);
   const slugger = new GithubSlugger();
@@ -69,10 +69,10 @@ export function readPlaces(text) {
 }
 
 /**
- * The links of all pages that lead nowhere in this repository. Those to other sites aren't followed.
+ * Returns the broken links of all pages. Links to other sites are not checked.
  *
  * @param {string} root
- * @returns {Promise<string[]>} each with its page
+ * @returns {Promise<string[]>} each link with its page
  */
 export async function deadLinks(root) {
   const pages = await listPages(root);

@@ -1,13 +1,13 @@
-/** Whether packages weigh what is written down. */
+/** Compares the packages' sizes with the recorded ones. */
 
-/** Another Node compresses a little otherwise, and a line more is no news. */
+/** Allows for another Node version's compression, and for small changes. */
 const TOLERANCE = 0.03;
 const TOLERANCE_KB = 2;
 
 /**
  * @param {Record<string, number>} writtenKb by the packages' names
  * @param {Record<string, number>} sizesKb
- * @returns {string[]} what differs by more than the tolerance
+ * @returns {string[]} the sizes that differ by more than the tolerance
  */
 export function changedSizes(writtenKb, sizesKb) {
   return Object.entries(sizesKb).flatMap(([name, nowKb]) => {

@@ -10,13 +10,14 @@ const HANG_MS = 1_000;
 const inEuro = (cents) => (cents / 100).toFixed(2);
 
 /**
- * Buys in the plain shop as a browser does, by HTTP alone: a purchase that is paid, one that the bank declines, one
- * whose shopper closes the tab at the bank, and one that was paid there though nobody came back. Says each step and checks each figure.
+ * Buys in the plain shop over HTTP, as a browser does. One purchase is paid, and the bank declines another. In the third
+ * the shopper closes the tab at the bank. In the last they pay there, but never return. Logs each step and checks each
+ * amount.
  *
  * @param {import("../shops/plain-shop.mjs").PlainShop} shop
  * @param {() => Promise<import("../shops/card-service.mjs").IssuedCard>} issueCard gives a card of 75.00
  * @param {(text: string) => void} say
- * @throws when a call fails or a figure is wrong
+ * @throws if a call fails or an amount is wrong
  */
 export async function buyInFourWays(shop, issueCard, say) {
   const { url, apiKey, companyId } = shop.service;
@@ -65,7 +66,7 @@ export async function buyInFourWays(shop, issueCard, say) {
   say(`orders and books, ${await compareBooks(shop)}`);
 }
 
-/** What the shop says of its orders against the checkout's books. @param {import("../shops/plain-shop.mjs").PlainShop} shop */
+/** Compares the shop's orders with the checkout's books. @param {import("../shops/plain-shop.mjs").PlainShop} shop */
 async function compareBooks({ url, operatorPassword }) {
   const authorization = `Basic ${Buffer.from(`operator:${operatorPassword}`).toString("base64")}`;
   const books = await (await fetch(`${url}/operator/books`, { headers: { authorization } })).text();
@@ -74,7 +75,7 @@ async function compareBooks({ url, operatorPassword }) {
   return found;
 }
 
-/** @param {() => Promise<boolean>} isSo @throws when it isn't so in time */
+/** @param {() => Promise<boolean>} isSo @throws on a timeout */
 async function until(isSo) {
   const giveUpAt = Date.now() + SWEEP_TIMEOUT_MS;
   while (!(await isSo())) {
@@ -84,7 +85,7 @@ async function until(isSo) {
 }
 
 /**
- * A shopper with a new session puts the festival into the cart, applies the card, and places the order.
+ * Puts the festival into a new shopper's cart, applies the card, and places the order.
  * @param {import("../shops/plain-shop.mjs").PlainShop} shop
  * @param {{ cardNumber: string, pin: string }} card
  * @param {(text: string) => void} say
@@ -103,12 +104,12 @@ async function toBank(shop, card, say) {
   assert.ok(bank.url.startsWith(shop.bankUrl), `the order led to ${bank.url}`);
   return {
     decide: (/** @type {string} */ choice) => visitor.submit(bank.url, { choice }),
-    /** The bank takes the money and doesn't answer. */
+    /** Has the bank take the money without answering. */
     hang: () =>
       assert.rejects(visitor.submit(bank.url, { choice: "hang" }, AbortSignal.timeout(HANG_MS)), {
         name: "TimeoutError",
       }),
-    /** Where the order stands now. */
+    /** Opens the page with the order's status. */
     look: () => visitor.open(`${shop.url}/checkout`),
   };
 }

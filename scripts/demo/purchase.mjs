@@ -10,7 +10,7 @@ export const inEuro = (cents) => (cents / 100).toFixed(2);
 
 /**
  * Buys two festival tickets for 74.98 with a card of 75.00 and the bank through the shop's public API, then cancels
- * the order. Says each step and checks each figure.
+ * the order. Logs each step and checks each amount.
  *
  * @param {import("../shops/whole-shop.mjs").WholeShop} shop
  * @param {import("../shops/whole-shop.mjs").IssuedCard} card
@@ -56,8 +56,8 @@ export async function buyAndCancel({ store, service }, card, say) {
 /** @typedef {(method: string, path: string, body?: unknown) => Promise<any>} Api */
 
 /**
- * Buys two tickets of 20.00 with a card of 35.00 and the bank, takes one of them back, and then cancels the order. Says
- * each step and checks each figure.
+ * Buys two tickets of 20.00 with a card of 35.00 and the bank, refunds one of them, and then cancels the order. Logs
+ * each step and checks each amount.
  *
  * @param {import("../shops/whole-shop.mjs").WholeShop} shop
  * @param {import("../shops/whole-shop.mjs").IssuedCard} card
@@ -103,13 +103,13 @@ export async function capture(api, orderId) {
 }
 
 /**
- * Takes a unit off an order and refunds what the order owes for it.
+ * Removes a unit from an order, and refunds the amount that the order then owes.
  *
  * @param {Api} api
  * @param {string} orderId
  * @param {string} itemId
- * @param {number} quantity how many of the item stay
- * @returns {Promise<any>} the refund that was made
+ * @param {number} quantity how many of the item remain
+ * @returns {Promise<any>} the refund
  */
 export async function giveOneBack(api, orderId, itemId, quantity) {
   const edit = `/admin/order-edits/${orderId}`;
@@ -122,18 +122,18 @@ export async function giveOneBack(api, orderId, itemId, quantity) {
   return refund.splits[0];
 }
 
-/** A reversal may take a moment. @param {() => Promise<number>} balance @param {number} cents */
+/** Waits for a balance, since a reversal may take a moment. @param {() => Promise<number>} balance @param {number} cents */
 export async function reachBalance(balance, cents) {
   const giveUpAt = Date.now() + CARD_RELOAD_TIMEOUT_MS;
   while ((await balance()) !== cents && Date.now() < giveUpAt) await sleep(250);
 }
 
 /**
- * Fills a cart, with an address and free delivery.
+ * Fills a cart, and sets an address and free delivery.
  *
  * @param {Api} api
- * @param {Record<string, number>} [goods] how many of each product, by its handle; of several variants, the dearest
- * @param {string[]} [codes] of promotions
+ * @param {Record<string, number>} [goods] quantities by product handle; of several variants, buys the most expensive
+ * @param {string[]} [codes] promotion codes
  * @returns {Promise<any>} the cart
  */
 export async function fillCart(api, goods = { "summer-night-festival": 1 }, codes = []) {
@@ -164,7 +164,7 @@ export async function fillCart(api, goods = { "summer-night-festival": 1 }, code
   return (await api("POST", `/store/carts/${cart.id}/shipping-methods`, { option_id: free.id })).cart;
 }
 
-/** Has the bank pay the rest, and completes the cart. @param {Api} api @param {string} cartId */
+/** Pays the remainder by the bank, and completes the cart. @param {Api} api @param {string} cartId */
 export async function placeOrder(api, cartId) {
   const { payment_collection } = await api("POST", "/store/payment-collections", { cart_id: cartId });
   await api("POST", `/store/payment-collections/${payment_collection.id}/payment-sessions`, {
@@ -183,7 +183,7 @@ export async function readPayments(api, id) {
 }
 
 /**
- * By card and by bank, in euro.
+ * Returns the amounts by card and by bank, in euro.
  * @param {any[]} payments
  * @param {(payment: any) => number} centsOf
  */
@@ -195,14 +195,14 @@ function byMethod(payments, centsOf) {
   return { giftcard: inEuro(sumOf(true)), bank: inEuro(sumOf(false)) };
 }
 
-/** What the shop's admin shows of an order. @param {Api} api @param {string} id */
+/** Reads an order's payments as the shop's admin shows them. @param {Api} api @param {string} id */
 export async function readOrder(api, id) {
   const { order } = await api("GET", `/admin/orders/${id}?fields=total`);
   const payments = await readPayments(api, id);
   return { total: inEuro(inCents(order.total)), ...byMethod(payments, ({ amount }) => inCents(amount)) };
 }
 
-/** What was refunded of an order. @param {Api} api @param {string} id */
+/** Reads the refunded amounts of an order. @param {Api} api @param {string} id */
 export async function readRefunds(api, id) {
   return byMethod(await readPayments(api, id), ({ refunds }) =>
     refunds.reduce((/** @type {number} */ sum, /** @type {any} */ { amount }) => sum + inCents(amount), 0),
@@ -210,7 +210,7 @@ export async function readRefunds(api, id) {
 }
 
 /**
- * Asks the service itself.
+ * Reads a card's balance from the service directly.
  * @param {import("../shops/whole-shop.mjs").GiftcardService} service
  * @param {import("../shops/whole-shop.mjs").IssuedCard} card
  * @returns {() => Promise<number>} the balance in cents

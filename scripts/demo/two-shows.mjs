@@ -16,13 +16,13 @@ import {
 const TICKET = "late-night-comedy";
 
 /**
- * Buys tickets for two shows with VAT included and 10 % off, which makes half a cent: 62.865. A card of 75.00 and the bank
- * pay 62.87. One ticket comes back, then the order is canceled. Says where each cent went and checks it.
+ * Buys tickets for two shows with VAT included and 10 % off. The total has half a cent: 62.865. A card of 75.00 and the
+ * bank pay 62.87. Then one ticket is returned, and the order is canceled. Logs and checks each amount.
  *
  * @param {import("../shops/whole-shop.mjs").WholeShop} shop
  * @param {import("../shops/whole-shop.mjs").IssuedCard} card
  * @param {(text: string) => void} say
- * @throws when a call fails or a figure is wrong
+ * @throws if a call fails or an amount is wrong
  */
 export async function buyTwoShows({ store, service }, card, say) {
   const balance = balanceOf(service, card);
@@ -53,7 +53,7 @@ export async function buyTwoShows({ store, service }, card, say) {
     `one ticket of 24.95 returned, ${inEuro(amountCents)} were paid for it: ${first.giftcard} to the card, ${first.bank} by the bank; ` +
       `card balance 25.00 -> ${inEuro(back)}`,
   );
-  // Of 44.91 for two, one cost a cent more than the other.
+  // Two tickets cost 44.91, so one of them costs a cent more.
   assert.ok(amountCents === 2245 || amountCents === 2246, `${amountCents} cents came back for a ticket`);
   assert.equal(back - 2500 + inCents(Number(first.bank)), amountCents);
 

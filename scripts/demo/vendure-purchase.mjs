@@ -1,4 +1,4 @@
-/** What a shopper and an admin do in the Vendure shop, with each figure. */
+/** Purchases and refunds in the Vendure shop, with all amounts. */
 import assert from "node:assert/strict";
 
 /** @typedef {import("./vendure-stage.mjs").Stage} Stage */
@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 const inEuro = (/** @type {number} */ cents) => (cents / 100).toFixed(2);
 
 /**
- * Buys two tickets of 37.49 in six ways, and checks each time what cards and bank hold, and what Vendure says.
+ * Buys two tickets of 37.49 in six ways. Checks the amounts at the cards, at the bank and in Vendure each time.
  * @param {Stage} stage
  * @param {(text: string) => void} say
- * @throws where a figure is wrong
+ * @throws if an amount is wrong
  */
 export async function buyInSixWays(stage, say) {
   /** @param {Shopper} shopper @param {string} what @param {{ state: string, cards: number, bank: number }} expected */
@@ -70,7 +70,7 @@ export async function buyInSixWays(stage, say) {
 }
 
 /**
- * The shop stands still between the charge and Vendure's own writing, and dies there.
+ * Stalls the shop after the charge and before Vendure records it, and kills it there.
  * @param {Stage} stage
  * @param {Shopper} shopper
  */
@@ -87,7 +87,7 @@ async function dieAfterTheCharge(stage, shopper) {
 }
 
 /**
- * What Vendure says that a method holds.
+ * Returns the amount that Vendure records for a payment method.
  * @param {import("./vendure-stage.mjs").OrderView["payments"]} payments
  * @param {unknown} method
  */

@@ -1,4 +1,4 @@
-/** The Vendure shop with its bank, the card service, a shopper and an admin. */
+/** Starts the Vendure shop with its bank and the card service, and opens a shopper's and an admin's session. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
 import { startBank } from "../../examples/vendure/bank.js";
@@ -8,7 +8,7 @@ import { holdOrder, newVendureSecrets, startVendureShop } from "../shops/vendure
 import { openAdmin, openShopper } from "../shops/vendure-shopper.mjs";
 
 const PATIENCE_MS = 60_000;
-/** So that a minute is enough to see what takes half an hour. */
+/** Short intervals, so that the demo takes a minute instead of half an hour. */
 const HASTE = {
   GIFTCARD_TIMEOUT_MS: "2000",
   LEASE_MS: "6000",
@@ -20,7 +20,7 @@ const HASTE = {
 
 /**
  * @param {{ say: (text: string) => void, signal: AbortSignal }} options
- * @throws when a part doesn't start; nothing is left running then
+ * @throws if a part doesn't start; everything is stopped first
  */
 export async function openStage({ say, signal }) {
   const cleanUp = new CleanUp();
@@ -41,7 +41,7 @@ export async function openStage({ say, signal }) {
       companyId: service.companyId,
     });
     return {
-      /** A shopper with two tickets of 37.49, and these cards applied. @param {number[]} balances in cents */
+      /** Opens a shopper's session with two tickets of 37.49 and these cards applied. @param {number[]} balances in cents */
       async shopper(...balances) {
         const shopper = openShopper(shop.url, signal);
         const { id, code } = await shopper.order();
@@ -74,7 +74,8 @@ export async function openStage({ say, signal }) {
       async until(isSo, what) {
         const giveUpAt = Date.now() + PATIENCE_MS;
         while (!(await isSo())) {
-          if (Date.now() > giveUpAt) throw new Error(`There isn't ${what()}:\n${shop.logs().slice(-4000)}`);
+          if (Date.now() > giveUpAt)
+            throw new Error(`Timed out waiting for ${what()}:\n${shop.logs().slice(-4000)}`);
           await sleep(200, undefined, { signal });
         }
       },

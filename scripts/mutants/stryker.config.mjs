@@ -1,4 +1,4 @@
-/** What of the checkout library decides about money. Left out: shapes, SQL for PostgreSQL, and what only reads or reports. */
+/** The checkout library's files that decide about money. Excludes types, SQL for PostgreSQL, and code that only reads or reports. */
 const decide = [
   "purchase/pay", // pays an order
   "purchase/steps", // decides a purchase, once
@@ -24,9 +24,9 @@ export default {
   plugins: ["@stryker-mutator/vitest-runner"],
   vitest: { configFile: "scripts/mutants/vitest.config.mjs", related: false },
   coverageAnalysis: "perTest",
-  // The tests wait more than they work.
+  // The tests mostly wait.
   concurrency: 3,
-  // A mutant that waits for a lease isn't dead: the suite waits for some seconds itself.
+  // A mutant that waits for a lease hasn't timed out: the unmutated suite also waits for some seconds.
   timeoutMS: 60_000,
   timeoutFactor: 3,
   dryRunTimeoutMinutes: 30,
@@ -57,7 +57,7 @@ export default {
     "test/faults",
     "test/packed",
     "test/packed-medusa",
-    // It names every package, also those left out above.
+    // It names every package, including those excluded above.
     "/tsconfig.json",
   ],
 };

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** Run by Stryker in a copy of the repository: the tests of the money flow, on SQLite's store and one service for all. */
+/** The tests of the money flow, on the SQLite store and one shared service. Stryker runs them in a copy of the repository. */
 const names = [
   "charge-layout",
   "charges",

@@ -1,5 +1,5 @@
 /**
- * Loaded first into what `spawnNode` starts: ends it, and its group, when whoever started it is gone, however that came.
+ * Loaded first into processes that `spawnNode` starts. Ends the process and its group when its parent is gone.
  * The pipe is the parent's alone, so it ends with the parent. What this process starts itself has another parent.
  */
 import net from "node:net";
