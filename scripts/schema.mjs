@@ -11,7 +11,7 @@ const NOTE =
   "-- Written by `npm run schema`, to be read: what the migrations make. Add a migration instead.\n\n";
 
 /**
- * What is written, by its file. Each is given an empty database of PostgreSQL.
+ * The writers of the schema files, by file. Each gets an empty PostgreSQL database.
  * @type {Record<string, (url: string) => Promise<string>>}
  */
 const files = {

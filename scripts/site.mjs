@@ -18,7 +18,7 @@ const HELP = `Builds the docs site into site/dist: files for any web server. The
 const site = path.join(root, "site");
 const out = path.join(site, "dist");
 
-/** Installs what builds the site, unless it is there as the lockfile says. @param {AbortSignal} signal @param {(text: string) => void} say */
+/** Installs the build tools, unless the lockfile's versions are installed. @param {AbortSignal} signal @param {(text: string) => void} say */
 async function install(signal, say) {
   const lockfile = await readFile(path.join(site, "package-lock.json"));
   const hash = createHash("sha256").update(lockfile).digest("hex");

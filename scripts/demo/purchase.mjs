@@ -9,7 +9,7 @@ const CARD_RELOAD_TIMEOUT_MS = 60_000;
 export const inEuro = (cents) => (cents / 100).toFixed(2);
 
 /**
- * Buys two festival tickets for 74.98 with a card of 75.00 and the bank through the shop's public API, then cancels
+ * Buys two festival tickets for 74.98 with a card of 75.00 and the bank through the shop's public API. Then cancels
  * the order. Logs each step and checks each amount.
  *
  * @param {import("../shops/whole-shop.mjs").WholeShop} shop

@@ -1,4 +1,4 @@
-/** Orders that a card pays alone, and refunds as people make them in Medusa's admin: there releases of Medusa differ. */
+/** Orders that a card pays in full, and their refunds in Medusa's admin. Medusa's releases differ in these. */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiAt, balanceOf, fillCart, placeOrder, readOrder, readPayments } from "../demo/purchase.mjs";
@@ -7,13 +7,13 @@ const POLL_MS = 250;
 const RUN_TIMEOUT_MS = 60_000;
 
 /**
- * Buys two tickets of 20.00 in an order each, with a card of 75.00 alone: the page's session asks for nothing. Refunds one
- * by its payment, beyond what the order owes, so that Medusa writes a credit line; and the other as a show that is off.
+ * Buys two tickets of 20.00, each in its own order, with a card of 75.00 alone. The payment session is for 0. Refunds one
+ * by its payment, beyond what the order owes, so that Medusa writes a credit line. Refunds the other by a bulk refund.
  *
  * @param {import("../shops/whole-shop.mjs").WholeShop} shop
  * @param {import("../shops/whole-shop.mjs").IssuedCard} card
  * @param {(text: string) => void} say
- * @throws when a call fails or a figure is wrong
+ * @throws if a call fails or an amount is wrong
  */
 export async function coverAndRefund({ store, service }, card, say) {
   const balance = balanceOf(service, card);
@@ -38,7 +38,7 @@ export async function coverAndRefund({ store, service }, card, say) {
   const { pending_difference: owed, refunded_total: refunded } = order.summary;
   assert.deepEqual([order.credit_line_total, owed, refunded, await balance()], [20, 0, 20, 5500]);
   say(
-    "an order that a card paid alone is refunded by its payment: card balance 35.00 -> 55.00, credit line 20.00",
+    "an order paid by card alone is refunded by its payment: card balance 35.00 -> 55.00, credit line 20.00",
   );
 
   const routes = "/admin/giftcard-pay";
@@ -49,5 +49,5 @@ export async function coverAndRefund({ store, service }, card, say) {
   while ((await read()).open > 0 && Date.now() < giveUpAt) await sleep(POLL_MS);
   const { done, doneCents, waiting } = await read();
   assert.deepEqual([done, doneCents, waiting, await balance()], [1, 2000, [], 7500]);
-  say("the show of another is refunded as a whole: card balance 55.00 -> 75.00");
+  say("another order is refunded by a bulk refund: card balance 55.00 -> 75.00");
 }

@@ -1,4 +1,4 @@
-/** What strangers do with packages that are on a registry, and what no tarball can show: names, programs, upgrades. */
+/** Tests the packages from a registry, for what tarballs can't show: names, programs, upgrades. */
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { publishPackages } from "../release/publish.mjs";
@@ -9,18 +9,18 @@ import { tryPlainShop } from "./plain-shop.mjs";
 import { startRegistry } from "./registry.mjs";
 import { tryUpgrade } from "./upgrade.mjs";
 
-/** A release before all that there are. */
+/** A version older than every release. */
 const OLDER = "0.0.9";
 
 /**
- * Starts a registry, publishes the packages there as a release before this one and as this one, and lets npm find them.
+ * Starts a registry, publishes the packages there as an older release and as the current one, and points npm to it.
  *
  * @param {object} options
  * @param {Record<string, string>} options.tarballs as `packPackages` gives them
  * @param {string} options.folder a new one
  * @param {(text: string) => void} options.say
  * @param {AbortSignal} [options.signal]
- * @returns the registry, and what npm installs, by the packages' names
+ * @returns the registry, and the specs for npm to install, by the packages' names
  */
 export async function publishHere({ tarballs, folder, say, signal }) {
   const early = signal ? { signal } : {};
@@ -40,7 +40,7 @@ export async function publishHere({ tarballs, folder, say, signal }) {
 }
 
 /**
- * Upgrades a shop and a service with their data, runs the programs by npx, the plain shop and the tag in pages.
+ * Upgrades a shop and a service with their data. Runs the programs by npx, the plain shop, and the tag in pages.
  *
  * @param {object} options
  * @param {string} options.version that of the packages
@@ -59,7 +59,7 @@ export async function tryFromRegistry({ version, node, folder }, watched = {}) {
 }
 
 /**
- * Runs by npx what the READMEs of service and events run by it, without leave to bring anything else.
+ * Runs the npx commands from the READMEs of service and events. npx may not install anything else.
  * @param {{ version: string, node: import("./pack.mjs").Node, folder: string }} options
  * @param {import("./project.mjs").Watched} [watched]
  */
@@ -78,6 +78,6 @@ export async function tryPrograms({ version, node, folder }, { progress = () => 
   if (!said.includes(version))
     throw new Error(`npx giftcard-service --version said ${said}, not ${version}.`);
   await npm("exec", "--no", "--", "giftcard-events", "check", "events.csv");
-  // Also where npm was told to run no install script, PostgreSQL's own among them.
+  // Works even if npm runs no install scripts, including PostgreSQL's own.
   await npm("exec", "--no", "--", "giftcard-service", "migrate", "--data-dir", path.join(folder, "data"));
 }

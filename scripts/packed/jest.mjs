@@ -15,12 +15,12 @@ export async function addJest(folder) {
  * Runs the tests of one type.
  *
  * @param {object} options
- * @param {string} options.folder a store with `addJest`'s files, in which Jest is installed
+ * @param {string} options.folder a store with `addJest`'s files and Jest installed
  * @param {"unit" | "integration:http"} options.type
  * @param {string} [options.node]
  * @param {Record<string, string>} [options.env]
  * @param {AbortSignal} [options.signal]
- * @throws with what Jest said when a test fails, or there is none
+ * @throws with Jest's output if a test fails, or none is found
  */
 export async function runJest({ folder, type, env, ...how }) {
   await runNode({

@@ -1,4 +1,4 @@
-/** A stranger's Medusa store with the packed packages: its files, and its install by npm, or by pnpm in a workspace. */
+/** A user's Medusa store with the packed packages: its files, and its install by npm, or by pnpm in a workspace. */
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { OURS_FROM, runNpm } from "./pack.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const exampleStore = path.join(root, "examples/medusa-store");
 
-/** What `create-medusa-app` writes, but for `strict`, which it leaves at `strictNullChecks`. */
+/** The options that `create-medusa-app` writes, except `strict`. It sets only `strictNullChecks`. */
 const medusaOptions = {
   target: "ES2021",
   esModuleInterop: true,
@@ -36,11 +36,11 @@ const medusaOptions = {
  * @param {Record<string, string>} options.specs what npm installs, by the packages' names: tarballs, or names with versions
  * @param {string} options.node which Node runs npm and pnpm
  * @param {string} options.folder a new one
- * @param {string | undefined} options.release the release of Medusa; that of the example store when left out
+ * @param {string | undefined} options.release the release of Medusa; by default the example store's
  * @param {boolean} options.byPnpm as in Medusa's starter: pnpm, in a workspace beside a storefront with another React
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<string>} the store's folder
- * @throws where the install fails, or warns of what our packages ask for
+ * @throws if the install fails, or warns about our packages' dependencies
  */
 export async function installStore({ specs, node, folder, release, byPnpm, signal }) {
   const npm = (/** @type {string[]} */ ...args) =>
@@ -60,30 +60,30 @@ export async function installStore({ specs, node, folder, release, byPnpm, signa
     "--loglevel=error",
   );
   await writeWorkspace({ folder, store, specs, medusa, ofDashboard: JSON.parse(dashboard) });
-  // Not frozen, as it is where CI says that it is CI.
+  // In CI, pnpm freezes the lockfile by default.
   checkWarnings(await npm("exec", "--yes", "--", PNPM, "install", "--no-frozen-lockfile"));
   return store;
 }
 
-/** The one that Medusa's starter is made for. */
+/** The version that Medusa's starter requires. */
 const PNPM = "pnpm@10";
 
 /** @param {string} said by npm or pnpm */
 function checkWarnings(said) {
   const at = said.search(/ERESOLVE|peer dependenc/i);
   if (at < 0 || !said.slice(at).includes("@giftcard-pay/")) return;
-  throw new Error(`The install warns of what our packages ask for:\n${said.slice(-4000)}`);
+  throw new Error(`The install warns about our packages' dependencies:\n${said.slice(-4000)}`);
 }
 
 /**
- * Writes the workspace around a store: what Medusa's starter writes, where it matters to packages.
+ * Writes the workspace around a store: the parts of Medusa's starter that affect packages.
  *
  * @param {object} options
  * @param {string} options.folder
  * @param {string} options.store
  * @param {Record<string, string>} options.specs
  * @param {string} options.medusa the release
- * @param {Record<string, string>} options.ofDashboard the starter's pages have the versions that the dashboard has
+ * @param {Record<string, string>} options.ofDashboard the versions in the dashboard, which the starter's pages also use
  */
 async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
   const isPublished = !Object.values(specs).some((spec) => path.isAbsolute(spec));
@@ -111,7 +111,7 @@ async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
       "react-dom": "19.0.5",
     },
   });
-  // Nobody writes the overrides for packages that are on npm. The service's PostgreSQL unpacks itself.
+  // Packages on npm need no overrides. The service's PostgreSQL unpacks itself.
   const { allowScripts } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
   const onlyBuiltDependencies = Object.keys(allowScripts).filter((name) => allowScripts[name]);
   const pnpm = { ...(!isPublished && { overrides: ours }), onlyBuiltDependencies };
@@ -145,11 +145,11 @@ async function writeStore(folder, release) {
     name: "a-medusa-store",
     private: true,
     dependencies,
-    // As in a store that create-medusa-app made.
+    // As in a store by create-medusa-app.
     devDependencies: {
       "@swc/core": "^1.7.28",
       "@medusajs/test-utils": medusa,
-      // In 2.16 and 2.17 its test runner asks for this, and doesn't bring it.
+      // The test runner of 2.16 and 2.17 requires this, but doesn't depend on it.
       ...(/^2\.1[67]\./.test(medusa) && { "pg-god": "^1.0.12" }),
       "@swc/jest": "^0.2.36",
       "@types/node": "^20.12.11",

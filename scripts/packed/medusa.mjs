@@ -1,4 +1,4 @@
-/** A stranger's Medusa store with the packed packages: installed, type-checked by Medusa's own settings, built, and run. */
+/** A user's Medusa store with the packed packages: installed, type-checked with Medusa's own settings, built, and run. */
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,16 +10,16 @@ import { outsideEnv } from "./pack.mjs";
 import { checkTypes, programOf, startPackedService } from "./project.mjs";
 
 /**
- * Installs all packages and Medusa into a new folder, with the configuration and goods of the example store; type-checks
- * it as CommonJS and as ES modules; builds it with its admin pages; buys with cards there, cancels, and refunds in each
- * way; has the command line read Medusa's tables; runs Jest, with a card on a cart.
+ * Installs all packages and Medusa into a new folder, with the configuration and goods of the example store. Type-checks
+ * it as CommonJS and as ES modules, and builds it with its admin pages. Buys with cards there, cancels, and refunds in
+ * each way. Has the command line read Medusa's tables, and runs Jest with a card on a cart.
  *
  * @param {object} options
  * @param {Record<string, string>} options.specs what npm installs, by the packages' names
  * @param {import("./pack.mjs").Node} options.node
  * @param {string} options.folder
- * @param {string} [options.medusa] the release of Medusa; that of the example store when left out
- * @param {boolean} [options.byPnpm] in a workspace, as Medusa's starter has it
+ * @param {string} [options.medusa] the release of Medusa; by default the example store's
+ * @param {boolean} [options.byPnpm] in a workspace, like Medusa's starter
  * @param {import("./project.mjs").Watched} [watched]
  */
 export async function tryMedusa(
@@ -32,7 +32,7 @@ export async function tryMedusa(
   const install = { specs, node: node.path, folder: place, release, byPnpm };
   const folder = await installStore({ ...install, ...early });
   const manifest = path.join(folder, "node_modules/@medusajs/medusa/package.json");
-  progress(`medusa: it is ${JSON.parse(await readFile(manifest, "utf8")).version}`);
+  progress(`medusa: version ${JSON.parse(await readFile(manifest, "utf8")).version}`);
   for (const project of ["tsconfig.json", "tsconfig.esm.json", "tsconfig.bundler.json"]) {
     progress(`medusa: types by ${project}`);
     const types = { folder, node: node.path, project, noEmit: project !== "tsconfig.esm.json" };
@@ -41,7 +41,7 @@ export async function tryMedusa(
   const outside = { node: node.path, cwd: folder, ...early };
   const env = { ...outsideEnv(node.path), DISABLE_ADMIN: "true", MEDUSA_DISABLE_TELEMETRY: "true" };
   const load = `const { default: config } = await import("./esm/medusa-config.mjs");
-    if (!config.modules.payment.dependencies.includes("giftcard")) throw new Error("There are no gift cards in it.");`;
+    if (!config.modules.payment.dependencies.includes("giftcard")) throw new Error("It has no gift card provider.");`;
   await runNode({ ...outside, name: "Its ES module", args: ["--input-type=module", "--eval", load], env });
   progress("medusa: build, with the admin's pages");
   const medusa = await programOf(folder, "@medusajs/cli", "medusa");
@@ -54,7 +54,7 @@ export async function tryMedusa(
     const cards = [await issueCard(7500), await issueCard(3500), await issueCard(7500)];
     await addJest(folder);
     const stage = JSON.stringify({ service, cards, folder });
-    // Under that Node too, which then starts Medusa's.
+    // The same Node then starts Medusa.
     const args = [fileURLToPath(import.meta.url)];
     const said = await runNode({ ...outside, name: "The purchase", args, env: { ...env, STAGE: stage } });
     for (const line of said.trim().split("\n")) progress(`medusa: ${line}`);
@@ -63,7 +63,7 @@ export async function tryMedusa(
   }
 }
 
-/** Medusa's build leaves out an extension that it can't build, and ends with 0. @param {string} folder */
+/** Checks that the build has the plugin's pages. Medusa omits an extension that it can't build, and exits with 0. @param {string} folder */
 async function findPages(folder) {
   const assets = path.join(folder, ".medusa/server/public/admin/assets");
   const names = (await readdir(assets)).filter((name) => name.endsWith(".js"));
@@ -73,7 +73,9 @@ async function findPages(folder) {
       texts.some((text) => text.includes(path)),
     )
   )
-    throw new Error(`The admin's pages in ${assets} don't ask for gift cards: the plugin's aren't there.`);
+    throw new Error(
+      `The admin pages in ${assets} don't call the gift card routes: the plugin's pages are missing.`,
+    );
 }
 
 /** @param {string} stage what `tryMedusa` has made */
@@ -110,7 +112,7 @@ async function buy(stage) {
 }
 
 /**
- * Asks for what the command line reads in Medusa's tables: it fails where one of them is other.
+ * Runs the commands that read Medusa's tables. They fail if a table differs from what they expect.
  * @param {{ folder: string, databaseUrl: string, companyId: number }} options
  */
 async function readTables({ folder, databaseUrl, companyId }) {
@@ -126,7 +128,7 @@ async function readTables({ folder, databaseUrl, companyId }) {
 }
 
 /**
- * Runs Jest with Medusa's own test runner, which makes its database by itself.
+ * Runs Jest with Medusa's own test runner, which creates its own database.
  *
  * @param {object} options
  * @param {string} options.folder
@@ -137,7 +139,7 @@ async function readTables({ folder, databaseUrl, companyId }) {
 async function testByJest({ folder, postgresUrl, giftcard, card }) {
   const { port, username, password } = new URL(postgresUrl);
   const env = {
-    // By any other name than this, Medusa's test runner speaks TLS.
+    // With any other host name, Medusa's test runner uses TLS.
     DB_HOST: "localhost",
     DB_PORT: port,
     DB_USERNAME: decodeURIComponent(username),

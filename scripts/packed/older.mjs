@@ -1,4 +1,4 @@
-/** A release before this one, made of the same packages: to upgrade from. */
+/** Makes an older release of the same packages, to test upgrades. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -6,11 +6,11 @@ import { promisify } from "node:util";
 import { runNpm } from "./pack.mjs";
 
 /**
- * Packs packages again under another version, which they have in each other and say of themselves too.
+ * Repacks packages under another version, including in their dependencies on each other and in their code.
  *
  * @param {Record<string, string>} tarballs as `packPackages` gives them
  * @param {string} version
- * @param {string} folder where to work
+ * @param {string} folder the working folder
  * @param {AbortSignal} [signal]
  * @returns {Promise<Record<string, string>>} each new tarball's path, by the package's name
  */
@@ -33,7 +33,7 @@ export async function packAs(tarballs, version, folder, signal) {
   return older;
 }
 
-/** The client says its version in each call, and the service in its answers. @param {string} folder @param {string} from @param {string} to */
+/** Replaces the version in the code: the client sends it in each call, and the service in its answers. @param {string} folder @param {string} from @param {string} to */
 async function renameInCode(folder, from, to) {
   let count = 0;
   for (const name of await readdir(folder)) {

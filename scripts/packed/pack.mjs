@@ -1,4 +1,4 @@
-/** The packages as npm publishes them, and npm as somebody runs it who has never seen this repository. */
+/** Packs the packages as npm publishes them, and runs npm as outside of this repository. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -13,10 +13,10 @@ const NPM_TIMEOUT_MS = 30 * 60_000;
 export const published = ["client", "events", "checkout", "service", "widget", "medusa", "medusa-events"];
 
 /**
- * Packs packages that are built.
+ * Packs built packages.
  *
  * @param {string[]} names some of `published`
- * @param {string} folder where to put them; made if it isn't there
+ * @param {string} folder the target; created if it doesn't exist
  * @param {AbortSignal} [signal]
  * @returns {Promise<Record<string, string>>} each tarball's path, by the package's name
  */
@@ -38,13 +38,13 @@ export async function packPackages(names, folder, signal) {
 }
 
 /**
- * Runs npm to its end.
+ * Runs npm.
  *
  * @param {string[]} args
  * @param {{ cwd: string, node?: string, env?: Record<string, string>, signal?: AbortSignal }} options `node` runs npm, and
  *   what npm starts; `env` is added to its environment
- * @returns {Promise<string>} its output, warnings behind it
- * @throws with its last output when it fails
+ * @returns {Promise<string>} its output, followed by warnings
+ * @throws with its last output if it fails
  */
 export async function runNpm(args, { cwd, node, env, signal }) {
   const options = {
@@ -69,10 +69,10 @@ export async function runNpm(args, { cwd, node, env, signal }) {
 /** @typedef {{ version: string, path: string }} Node */
 
 /**
- * Brings a Node of this version from the npm registry.
+ * Installs a Node of this version from the npm registry.
  *
- * @param {string} version such as "20.19.0", or "26" for the newest of these
- * @param {string} folder where to put it
+ * @param {string} version such as "20.19.0", or "26" for the newest 26.x
+ * @param {string} folder the target
  * @param {AbortSignal} [signal]
  * @returns {Promise<Node>}
  */
@@ -89,14 +89,14 @@ export async function installNode(version, folder, signal) {
   return { version: found.trim().slice(1), path: file };
 }
 
-/** The registry of our packages alone, as npm's environment has it; all others come from where they always come from. */
+/** npm's environment variable for the registry of our packages. All others come from the default registry. */
 export const OURS_FROM = "npm_config_@giftcard-pay:registry";
 
 const kept = /^npm_config_((@giftcard-pay:)?registry|cache|userconfig|cafile|proxy|https_proxy|noproxy)$/;
 
 /**
- * The environment outside of this repository: without what npm and the test runner tell their scripts, and without our
- * programs in the search path.
+ * Returns an environment as outside of this repository: without the variables that npm and the test runner set for
+ * their scripts, and without our programs in the search path.
  *
  * @param {string} [node] the Node that comes first in the search path
  * @returns {Record<string, string>}
@@ -110,7 +110,7 @@ export function outsideEnv(node = process.execPath) {
   }
   const programs = (env.PATH ?? "").split(path.delimiter).filter((folder) => !folder.startsWith(root));
   Object.assign(env, { npm_config_audit: "false", npm_config_fund: "false" });
-  // What npm has brought for us it needn't bring again; what a registry of ours had at this address once is another thing.
+  // Use npm's cache, except for our own registry: an earlier one at the same address had other packages.
   if (!(OURS_FROM in env)) env.npm_config_prefer_offline = "true";
   env.PATH = [path.dirname(node), ...programs].join(path.delimiter);
   return env;

@@ -1,4 +1,4 @@
-/** The tag in a stranger's pages: by a bundler, and by script tag. */
+/** Tests the tag in a user's pages: by a bundler, and by script tag. */
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import http from "node:http";
 import path from "node:path";
@@ -19,12 +19,12 @@ const pageWith = (script) => `<!doctype html>
 `;
 
 /**
- * Installs the widget and Vite, builds a page with it, puts the standalone files beside another page, and opens both in a
- * browser until the tag speaks Dutch: it runs, and has loaded its language.
+ * Installs the widget and Vite, builds one page with it, and copies the standalone files for another. Opens both in a
+ * browser and waits for Dutch text, which proves that the tag runs and has loaded its language.
  *
  * @param {{ folder: string, version: string, node: import("./pack.mjs").Node }} options `folder` is a new one
  * @param {import("./project.mjs").Watched} [watched]
- * @throws where the build fails, or a page shows no tag
+ * @throws if the build fails, or a page shows no tag
  */
 export async function tryPages({ folder, version, node }, watched = {}) {
   const { progress = () => {}, signal } = watched;
@@ -74,7 +74,7 @@ async function openPages(folder, names) {
     for (const name of names) {
       const page = await browser.newPage();
       await page.goto(`http://127.0.0.1:${port}/${name}`);
-      // No shop answers here, which the tag says in the page's language.
+      // No shop answers here, so the tag shows an error in the page's language.
       const said = page.locator("giftcard-pay").getByRole("button", { name: "Opnieuw proberen" });
       await said.waitFor({ timeout: SHOWN_TIMEOUT_MS });
       await page.close();

@@ -1,4 +1,4 @@
-/** The example of a shop without a framework, as somebody has it who copied its folder: installed, started, and bought in. */
+/** Tests the example shop without a framework from a copy of its folder: installs it, starts it, and buys there. */
 import { cp } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ const example = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.
  * @param {string} options.serviceFolder a project with the service
  * @param {import("./pack.mjs").Node} options.node with SQLite
  * @param {import("./project.mjs").Watched} [watched]
- * @throws when a call fails or a figure is wrong
+ * @throws if a call fails or an amount is wrong
  */
 export async function tryPlainShop({ folder, serviceFolder, node }, watched = {}) {
   const { progress = () => {}, signal } = watched;

@@ -1,4 +1,4 @@
-/** A stranger's project with the packed packages: installed by npm, type-checked, and run. */
+/** A user's project with the packed packages: installed by npm, type-checked, and run. */
 import { execFile } from "node:child_process";
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -15,8 +15,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** @typedef {{ progress?: (text: string) => void, signal?: AbortSignal | undefined }} Watched */
 
 /**
- * Makes a fresh project, installs the packages there by npm, type-checks a shop by `node16` (and by `bundler`, as ES
- * modules), and runs it under each of the Nodes.
+ * Creates a new project, installs the packages there by npm, type-checks a shop by `node16` (and by `bundler`, as ES
+ * modules), and runs it with each Node.
  *
  * @param {object} options
  * @param {Kind} options.kind
@@ -24,10 +24,10 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
  *   gives them, or names with versions
  * @param {Node[]} options.nodes the first one also runs npm and the compiler
  * @param {string} options.folder a new one
- * @param {boolean} [options.withFrameworks] brings React, Vue and Svelte too, and type-checks pages with them
+ * @param {boolean} [options.withFrameworks] also installs React, Vue and Svelte, and type-checks pages with them
  * @param {Watched} [watched]
- * @returns {Promise<string[]>} what each run said
- * @throws with what the compiler or the shop said
+ * @returns {Promise<string[]>} the output of each run
+ * @throws with the output of the compiler or the shop
  */
 export async function tryProject({ kind, specs, nodes, folder, withFrameworks = false }, watched = {}) {
   const { progress = () => {}, signal } = watched;
@@ -41,14 +41,14 @@ export async function tryProject({ kind, specs, nodes, folder, withFrameworks = 
     node,
     ...early,
   });
-  // A bundler resolves both kinds alike.
+  // A bundler resolves both kinds in the same way.
   for (const resolution of kind === "esm" ? ["node16", "bundler"] : ["node16"]) {
     progress(`${kind}: types by ${resolution}`);
     await checkTypes({ folder, node, project: `tsconfig.${resolution}.json`, ...early });
   }
   if (kind === "esm") {
     progress("types by the oldest TypeScript");
-    // The other resolutions only take time in the tests: attw finds the same faults of the packages.
+    // The tests skip the other resolutions: attw finds the same faults in less time.
     await checkOldestTypes({ folder, node, ...(withFrameworks ? {} : { by: ["node16"] }), ...early });
   }
   const said = [];
@@ -59,7 +59,7 @@ export async function tryProject({ kind, specs, nodes, folder, withFrameworks = 
   return said;
 }
 
-/** What the shop needs besides our packages, in the versions that we build with. @param {boolean} withFrameworks */
+/** Returns the shop's other dependencies, in the versions that we build with. @param {boolean} withFrameworks */
 async function libraries(withFrameworks) {
   const names = ["typescript", "@types/node", "pg", "@types/pg"];
   if (withFrameworks) names.push("react", "@types/react", "@lit/react", "vue", "svelte");
@@ -101,7 +101,7 @@ async function writeProject(folder, kind, withFrameworks) {
 }
 
 /**
- * Compiles. Other packages' own types are theirs to keep.
+ * Compiles the project. Ignores errors in other packages' types.
  * @param {{ folder: string, node: string, project: string, noEmit?: boolean, signal?: AbortSignal }} options
  */
 export async function checkTypes({ folder, node, project, noEmit = false, signal }) {
@@ -115,7 +115,7 @@ export async function checkTypes({ folder, node, project, noEmit = false, signal
   const text = await running.then(
     ({ stdout }) => stdout,
     (error) => {
-      // Anything but a list of mistakes, such as no memory.
+      // Not a list of type errors, but for example out of memory.
       if (!/error TS/.test(error.stdout ?? "")) throw error;
       return String(error.stdout);
     },
@@ -129,9 +129,9 @@ const isTheirs = (line) =>
   line.startsWith("node_modules/") && !line.startsWith("node_modules/@giftcard-pay/");
 
 /**
- * Runs the shop against the service, both from their tarballs.
+ * Runs the shop against the service, both installed from the packages.
  * @param {{ folder: string, node: Node, signal?: AbortSignal }} options
- * @returns {Promise<string>} what the shop said
+ * @returns {Promise<string>} the shop's output
  */
 async function runShop({ folder, node, signal }) {
   const service = await startPackedService({ folder, node, ...(signal && { signal }) });
@@ -167,7 +167,7 @@ async function runShop({ folder, node, signal }) {
 }
 
 /**
- * The script of a program that a project's dependency brings. Only npm links to it from `.bin`.
+ * Returns the script of a program from a project's dependency. Only npm links to it from `.bin`.
  * @param {string} folder @param {string} dependency @param {string} program
  */
 export async function programOf(folder, dependency, program) {
@@ -178,7 +178,7 @@ export async function programOf(folder, dependency, program) {
 /** @typedef {{ companyId: number, apiKey: string }} Company */
 
 /**
- * Starts the service that is installed in a project, with its own database there, and makes a company unless it has one.
+ * Starts the service that is installed in a project, with its own database there. Creates a company unless one is given.
  * @param {{ folder: string, node: Node, port?: number, company?: Company, signal?: AbortSignal }} options
  */
 export async function startPackedService({ folder, node, port = 0, company, signal }) {
@@ -215,7 +215,7 @@ async function makeCompany(command) {
   return { companyId: made.company_id, apiKey: made.apikey };
 }
 
-/** Node warns where loading a module is an experiment. SQLite is one by itself, on some Nodes. */
+/** Fails on Node's warnings about experimental module loading. SQLite itself is experimental in some versions of Node. */
 const warningsAreErrors = `data:text/javascript,${encodeURIComponent(
   `process.on("warning", (warning) => { if (!/SQLite/.test(warning.message)) throw warning; });`,
 )}`;

@@ -1,4 +1,4 @@
-/** An npm registry on this machine, for the packages of this repository alone: to publish to, and to install from. */
+/** An npm registry on this machine, only for the packages of this repository. */
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,13 +10,13 @@ import { OURS_FROM } from "./pack.mjs";
 const home = fileURLToPath(new URL("registry/", import.meta.url));
 
 /**
- * Starts Verdaccio on a free port of 127.0.0.1. It has no other registry behind it.
+ * Starts Verdaccio on a free port of 127.0.0.1, without an upstream registry.
  *
  * @param {object} options
- * @param {string} options.folder where to keep what is published
+ * @param {string} options.folder the storage of published packages
  * @param {(text: string) => void} options.say
  * @param {AbortSignal} [options.signal]
- * @returns its address; what npm's environment needs to publish there; and what ends it
+ * @returns its address, the npm environment for publishing to it, and a function that stops it
  */
 export async function startRegistry({ folder, say, signal }) {
   await installLocked({ home, what: "Verdaccio, a registry", say, ...(signal && { signal }) });
@@ -52,7 +52,7 @@ export async function startRegistry({ folder, say, signal }) {
   return {
     url,
     publishEnv: { [`npm_config_//${host}:_authToken`]: token },
-    /** Lets every npm that this process starts from now on find our packages there. */
+    /** Points every npm that this process starts later to this registry for our packages. */
     use: () => void (process.env[OURS_FROM] = url),
     async stop() {
       if (process.env[OURS_FROM] === url) delete process.env[OURS_FROM];
@@ -61,7 +61,7 @@ export async function startRegistry({ folder, say, signal }) {
   };
 }
 
-/** As `npm adduser` does. @param {string} url @returns {Promise<string>} a token */
+/** Creates a user, as `npm adduser` does. @param {string} url @returns {Promise<string>} a token */
 async function makeUser(url) {
   const user = { name: "publisher", password: randomBytes(16).toString("hex") };
   const answer = await fetch(`${url}-/user/org.couchdb.user:${user.name}`, {
@@ -70,6 +70,6 @@ async function makeUser(url) {
     body: JSON.stringify(user),
   });
   const { token } = /** @type {{ token?: string }} */ (await answer.json());
-  if (token === undefined) throw new Error(`The registry made no user: it answered ${answer.status}.`);
+  if (token === undefined) throw new Error(`The registry created no user: it answered ${answer.status}.`);
   return token;
 }

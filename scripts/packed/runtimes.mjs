@@ -1,4 +1,4 @@
-/** The packed client and checkout where they aren't run by Node: in Bun, in Deno and in workerd, against a real service. */
+/** Tests the packed client and checkout in other runtimes than Node: Bun, Deno and workerd, against a real service. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -12,11 +12,11 @@ import { CleanUp, startCardService } from "../shops/card-service.mjs";
 import { createDatabase } from "../shops/medusa-store.mjs";
 import { outsideEnv, runNpm } from "./pack.mjs";
 
-/** What is tried, from npm. The READMEs say these versions. */
+/** The tested releases, from npm. The READMEs state these versions. */
 const releases = { bun: "1.4.5", deno: "2.9.6", workerd: "1.20261117.1" };
 const PROGRAM = fileURLToPath(new URL("runtimes/", import.meta.url));
 
-/** Runs a program that isn't Node in Node's stead: what Node has started ends with it, and it ends with us. */
+/** A Node program that runs another runtime. The runtime ends with this Node, and this Node ends with us. */
 const INSTEAD = `require("node:child_process")
   .spawn(process.argv[1], process.argv.slice(2), { stdio: "inherit" })
   .on("exit", (code) => process.exit(code ?? 1));`;
@@ -30,8 +30,8 @@ const instead = (/** @type {string} */ program, /** @type {string[]} */ args) =>
 /** @typedef {{ cwd: string, stage: Stage, signal: AbortSignal }} Try */
 
 /**
- * Each runtime, and what it can't tell: why there was no connection. A call that wasn't sent counts as lost there, which
- * is the safer side.
+ * The runtimes, and the failure that each reports if it can't connect. Some can't tell why there was no connection. The
+ * client then treats the unsent call as lost, which is the safe choice.
  * @type {Record<string, { run: (one: Try) => Promise<string>, unconnected: object }>}
  */
 const runtimes = {
@@ -71,7 +71,7 @@ const binary = (/** @type {string} */ cwd, /** @type {string} */ name) =>
  *
  * @param {{ tarballs: Record<string, string>, folder: string }} options
  * @param {{ progress: (text: string) => void, signal: AbortSignal }} watched
- * @throws where one did anything else than it has to
+ * @throws if a runtime's result is wrong
  */
 export async function tryRuntimes({ tarballs, folder }, { progress, signal }) {
   progress("installing Bun, Deno and workerd");
@@ -101,7 +101,7 @@ export async function tryRuntimes({ tarballs, folder }, { progress, signal }) {
       const sent = lossy.devalues() - before;
       assert.equal(sent, 1, `${name} sent a devalue ${sent} times`);
       const release = name === "node" ? process.versions.node : releases[/** @type {"bun"} */ (name)];
-      progress(`${name} ${release}: paid and gave back, by client and checkout`);
+      progress(`${name} ${release}: paid and refunded, by client and checkout`);
     }
   } finally {
     await cleanUp.run();
@@ -109,7 +109,7 @@ export async function tryRuntimes({ tarballs, folder }, { progress, signal }) {
 }
 
 /**
- * A network to the service that keeps connections open, and loses the answer of each devalue.
+ * Starts a proxy to the service that keeps connections open, and drops the answer of each devalue.
  * @param {string} serviceUrl
  */
 async function startLossyNetwork(serviceUrl) {
@@ -150,7 +150,7 @@ function check(name, { client: { events, ...client }, checkout }, unconnected) {
     },
     `the client in ${name}`,
   );
-  // Each runtime before has made its own.
+  // Each earlier runtime has also created one.
   for (const number of [1, 2, 3]) assert.ok(events.includes(`Night ${number}`), `events in ${name}`);
   assert.deepEqual(
     checkout,
@@ -162,7 +162,7 @@ function check(name, { client: { events, ...client }, checkout }, unconnected) {
   );
 }
 
-/** A worker is one file, and is asked by HTTP. @param {Try} options */
+/** Bundles the program into one file, runs it as a worker, and calls it over HTTP. @param {Try} options */
 async function runWorker({ cwd, stage, signal }) {
   await mkdir(path.join(cwd, "worker"), { recursive: true });
   const bundle = await rolldown({

@@ -1,4 +1,4 @@
-/** A stranger's shop and service that go from one release to the next, with their data. */
+/** Upgrades a user's shop and service from one release to the next, with their data. */
 import { randomBytes } from "node:crypto";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,8 +10,8 @@ import { programOf, startPackedService } from "./project.mjs";
 const shop = fileURLToPath(new URL("../../test/packed-upgrade/shop.mjs", import.meta.url));
 
 /**
- * Installs one release of these packages, pays an order by a card of the service; installs the newest over it, on the same
- * databases: the order is paid there, goes back, and the service proves its ledger.
+ * Installs one release of these packages, and pays an order with a card. Then installs the newest release over it, on the
+ * same databases. There the order is still paid, it is canceled, and the service checks its ledger.
  *
  * @param {object} options
  * @param {string[]} options.names `client`, `checkout` and `service` among them
@@ -20,7 +20,7 @@ const shop = fileURLToPath(new URL("../../test/packed-upgrade/shop.mjs", import.
  * @param {import("./pack.mjs").Node} options.node with SQLite
  * @param {string} options.folder a new one
  * @param {import("./project.mjs").Watched} [watched]
- * @throws when a call fails or a figure is wrong
+ * @throws if a call fails or an amount is wrong
  */
 export async function tryUpgrade({ names, from, to, node, folder }, watched = {}) {
   const { progress = () => {}, signal } = watched;
@@ -39,7 +39,7 @@ export async function tryUpgrade({ names, from, to, node, folder }, watched = {}
 
   progress(`upgrade: ${from}, with an order that a card pays`);
   await install(from, from);
-  // A charge is reversed at the address where it was made.
+  // Keep the port: a charge is reversed at the address where it was made.
   const port = await freePort();
   const before = await startPackedService({ folder, node, port, ...early });
   const { companyId, apiKey, url } = before;
@@ -79,7 +79,7 @@ export async function tryUpgrade({ names, from, to, node, folder }, watched = {}
 }
 
 /**
- * Each of ours once, at this version.
+ * Checks that each of our packages is installed once, at this version.
  * @param {string} folder @param {string[]} names @param {string} version
  */
 async function checkInstalled(folder, names, version) {
@@ -96,5 +96,6 @@ async function checkInstalled(folder, names, version) {
     args: [program, "--version"],
     cwd: folder,
   });
-  if (said.trim() !== version) throw new Error(`giftcard-service says that it is ${said}, not ${version}.`);
+  if (said.trim() !== version)
+    throw new Error(`giftcard-service reports the version ${said}, not ${version}.`);
 }

@@ -1,4 +1,4 @@
-/** Publishes packed packages, each after those that it needs, and leaves out what is published already. */
+/** Publishes packed packages, each after its dependencies. Skips those that are published already. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import os from "node:os";
@@ -13,33 +13,33 @@ import { runNpm } from "../packed/pack.mjs";
  * @property {string} name
  * @property {string} version
  * @property {string} tarball its path
- * @property {string[]} needs what it depends on
+ * @property {string[]} needs its dependencies
  */
 
 /**
- * What became of a package: it was published, would be, or was there before with the same content.
+ * The result for a package: it was published, would be in a real run, or was published before with the same content.
  * @typedef {{ name: string, version: string, state: "published" | "not published" | "already published" }} Outcome
  */
 
 /**
- * Publishes. A version that is there with other content stops it before anything is published: half a release would be
- * of one state of the sources, and half of another.
+ * Publishes the packages. If a version is published already with other content, fails before publishing anything.
+ * Otherwise a release would mix two states of the sources.
  *
  * @param {object} options
  * @param {Record<string, string>} options.tarballs by name, as `packPackages` gives them
- * @param {string} [options.registry] npm's own setting when left out
- * @param {boolean} [options.isDryRun] does all but publish
+ * @param {string} [options.registry] npm's own setting by default
+ * @param {boolean} [options.isDryRun] does everything except publishing
  * @param {Record<string, string>} [options.env] for npm, such as a registry's token
  * @param {(text: string) => void} [options.say]
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<Outcome[]>} in the order in which they were published
- * @throws where npm fails; what was published before is left out the next time
+ * @throws if npm fails; the next run skips the packages published so far
  */
 export async function publishPackages({ tarballs, registry, isDryRun = false, env, say = () => {}, signal }) {
-  // Outside of the repository, whose own settings would count.
+  // Outside of the repository, so that its npm settings don't apply.
   const cwd = await mkdtemp(path.join(os.tmpdir(), "giftcard-publish-"));
   const toRegistry = registry === undefined ? [] : ["--registry", registry];
-  // What is there is asked for anew: npm's copy of the list may be from before the half of a release that broke off.
+  // Bypass npm's cache: its copy of the metadata may be older than a release that was interrupted.
   const npmEnv = { npm_config_prefer_offline: "false", npm_config_prefer_online: "true", ...env };
   const npm = (/** @type {string[]} */ ...args) =>
     runNpm([...args, ...toRegistry], { cwd, env: npmEnv, ...(signal && { signal }) });
@@ -66,7 +66,7 @@ export async function publishPackages({ tarballs, registry, isDryRun = false, en
   }
 }
 
-/** A statement of where the packages come from is for npm's own registry, and only CI can make one. @param {string | undefined} registry */
+/** Returns whether to publish with provenance: only to npm's own registry, and only from CI. @param {string | undefined} registry */
 const hasProvenance = (registry) =>
   registry === undefined && process.env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined;
 
@@ -77,7 +77,7 @@ async function readTarball(tarball) {
   return { name, version, tarball, needs: Object.keys(dependencies) };
 }
 
-/** Each after those that it needs. @param {Packed[]} packages @returns {Packed[]} */
+/** Sorts packages, so that each comes after its dependencies. @param {Packed[]} packages @returns {Packed[]} */
 function inOrder(packages) {
   /** @type {Packed[]} */
   const ordered = [];
@@ -95,7 +95,7 @@ function inOrder(packages) {
  * @param {Packed} one
  * @param {(...args: string[]) => Promise<string>} npm
  * @param {string} cwd npm's
- * @throws {Error} where the registry has this version with other content
+ * @throws {Error} if the registry has this version with other content
  */
 async function isThere({ name, version, tarball }, npm, cwd) {
   const spec = `${name}@${version}`;
@@ -106,7 +106,7 @@ async function isThere({ name, version, tarball }, npm, cwd) {
   if (!found.includes(version)) return false;
   await npm("pack", spec);
   const published = await readFile(path.join(cwd, `${name.slice(1).replace("/", "-")}-${version}.tgz`));
-  // What is packed twice may be compressed in two ways.
+  // Two packs of the same files may be compressed differently.
   if (gunzipSync(published).equals(gunzipSync(await readFile(tarball)))) return true;
   throw new Error(`${spec} is published already, with other content. Raise the version: npm run version.`);
 }

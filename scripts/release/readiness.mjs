@@ -1,4 +1,4 @@
-/** Whether the sources are those of a release. */
+/** Checks that the sources are ready for a release. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,8 +8,8 @@ import { waitingChangesets } from "./version-places.mjs";
 
 /**
  * @param {string} root the repository
- * @param {string} version the packages'
- * @throws {Error} where a changeset waits, or a changelog doesn't have the version
+ * @param {string} version the packages' version
+ * @throws {Error} if a changeset is pending, or a changelog lacks the version
  */
 export async function checkReady(root, version) {
   const waiting = await waitingChangesets(root);
@@ -25,7 +25,7 @@ export async function checkReady(root, version) {
 /**
  * @param {string} root
  * @param {string} version
- * @throws {Error} where something isn't committed, or the commit isn't tagged with the version
+ * @throws {Error} if changes are uncommitted, or the commit isn't tagged with the version
  */
 export async function checkTagged(root, version) {
   const git = async (/** @type {string[]} */ ...args) =>

@@ -1,4 +1,4 @@
-/** Where the packages' version stands besides in their own package.json, which Changesets writes. */
+/** The places that contain the packages' version, besides their package.json, which Changesets writes. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -30,10 +30,10 @@ const places = {
 };
 
 /**
- * The version that all packages have.
+ * Returns the version that all packages share.
  * @param {string} root the repository
  * @param {string[]} names the published packages' folders
- * @throws {Error} where they have several
+ * @throws {Error} if their versions differ
  */
 export async function readVersion(root, names) {
   const manifests = names.map((name) => path.join(root, "packages", name, "package.json"));
@@ -46,7 +46,7 @@ export async function readVersion(root, names) {
 }
 
 /**
- * Writes the version wherever it stands.
+ * Writes the version to every place.
  * @param {string} root
  * @param {string} version
  * @returns {Promise<string[]>} the files that had another one
@@ -74,7 +74,7 @@ export async function staleFiles(root, version) {
 }
 
 /**
- * The changesets that no version has taken yet, by their files' names.
+ * Returns the file names of the pending changesets.
  * @param {string} root
  */
 export async function waitingChangesets(root) {

@@ -1,4 +1,4 @@
-/** What the checkout library's migrations make, and that they stay as they were written. */
+/** Reads the tables that the checkout library's migrations create, and checks that no migration was edited. */
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { root } from "../command.mjs";
 
 export const FROZEN = "packages/checkout/frozen-migrations.json";
 
-/** The tables in a file of SQLite. */
+/** Returns the tables of the SQLite store. */
 export async function readSqlite() {
   const { DatabaseSync } = await import("node:sqlite");
   const { createSqliteStore } = await import("../../packages/checkout/dist/src/store/sqlite/store.js");
@@ -28,8 +28,8 @@ export async function readSqlite() {
 }
 
 /**
- * A hash of each migration, by its name; one that stands there already must not change.
- * @throws {Error} naming those that were edited
+ * Returns a hash of each migration, by its name. A recorded hash must not change.
+ * @throws {Error} with the names of edited migrations
  */
 export async function freeze() {
   /** @type {Record<string, string>} */
@@ -49,7 +49,7 @@ export async function freeze() {
   return `${JSON.stringify(frozen, null, 2)}\n`;
 }
 
-/** Every migration of the two stores and of the Medusa plugin, with its SQL. @returns {Promise<[string, unknown][]>} */
+/** Reads every migration of the two stores and of the Medusa plugin, with its SQL. @returns {Promise<[string, unknown][]>} */
 async function readMigrations() {
   const { postgresMigrations } = await import("../../packages/checkout/dist/src/store/postgres/migrate.js");
   const { sqliteMigrations } = await import("../../packages/checkout/dist/src/store/sqlite/migrate.js");

@@ -1,8 +1,8 @@
-/** What a database of PostgreSQL holds, as text. */
+/** Describes a PostgreSQL schema as text. */
 import pg from "pg";
 
 /**
- * Tells what is in a schema of PostgreSQL, each kind in the order of its names. It is there to be read, not to be run.
+ * Describes the objects in a PostgreSQL schema, grouped by kind and sorted by name. The text is for reading only.
  *
  * @param {string} url
  * @param {string} schema
@@ -11,7 +11,7 @@ export async function readPostgres(url, schema) {
   const db = new pg.Client({ connectionString: url });
   await db.connect();
   try {
-    // Names of this schema are then written without it.
+    // PostgreSQL then omits the schema in names.
     await db.query(`set search_path to ${db.escapeIdentifier(schema)}`);
     const parts = [];
     for (const text of [TYPES, TABLES, INDEXES, VIEWS, TRIGGERS, FUNCTIONS]) {
@@ -44,7 +44,7 @@ const TYPES = `
     from pg_type t where t.typnamespace = $1::regnamespace and t.typtype = 'e'
   order by 1`;
 
-// PostgreSQL 18 lists what is not null among the constraints too; it stands at its column already.
+// PostgreSQL 18 also lists NOT NULL as constraints. They are already shown at their columns.
 const TABLES = `
   select format(E'create table %I (\\n%s\\n)%s', c.relname, concat_ws(E',\\n',
       (select string_agg(${COLUMN}, E',\\n' order by a.attnum) from ${ATTRIBUTES}),

@@ -1,4 +1,4 @@
-/** Starts the gift card service for the demo and for tests, on a database that is thrown away. */
+/** Starts the gift card service for the demo and for tests, on a throwaway database. */
 import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -12,7 +12,7 @@ import { createDatabase } from "./medusa-store.mjs";
  */
 
 /**
- * A running gift card service and a company there.
+ * A running gift card service and one of its companies.
  * @typedef {object} GiftcardService
  * @property {string} url
  * @property {string} metricsUrl
@@ -29,14 +29,14 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const giftcardService = path.join(root, "packages", "service", "bin", "giftcard-service.js");
 
 /**
- * Starts PostgreSQL, where none is given, and the gift card service in its sandbox environment with a company.
+ * Starts PostgreSQL unless a server is given, and the gift card service in its sandbox environment with a company.
  *
  * @param {object} options
- * @param {CleanUp} options.cleanUp told how to end what was started, also when this fails
- * @param {string} [options.postgresUrl] a server to make the database on; one of its own when left out
- * @param {(text: string) => void} [options.progress] told what comes next
+ * @param {CleanUp} options.cleanUp receives the tasks that stop everything, even if the start fails
+ * @param {string} [options.postgresUrl] the server for the database; by default a new one
+ * @param {(text: string) => void} [options.progress] receives the description of each step
  * @param {AbortSignal} [options.signal] ends the start early
- * @returns {Promise<{ service: GiftcardService, serverUrl: string, dataDir: string }>} with a folder that goes at the end
+ * @returns {Promise<{ service: GiftcardService, serverUrl: string, dataDir: string }>} with a folder that is deleted at the end
  */
 export async function startCardService({ cleanUp, postgresUrl, progress = () => {}, signal }) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), "giftcard-demo-"));
@@ -125,7 +125,7 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
   };
 }
 
-/** What is to be undone, the latest first. */
+/** Clean-up tasks, run in reverse order. */
 export class CleanUp {
   /** @type {(() => Promise<unknown>)[]} */
   #tasks = [];
@@ -137,7 +137,7 @@ export class CleanUp {
     this.#tasks.push(task);
   }
 
-  /** Runs every task, also after one has failed. */
+  /** Runs every task, even if one fails. */
   run() {
     this.#running ??= this.#runAll();
     return this.#running;

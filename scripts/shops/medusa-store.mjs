@@ -9,7 +9,7 @@ import pg from "pg";
 import { freePort, runNode, startNode } from "../process.mjs";
 
 /**
- * Where the shop finds the gift card service.
+ * The shop's access to the gift card service.
  * @typedef {object} GiftcardSettings
  * @property {string} baseUrl
  * @property {string} apiKey
@@ -41,13 +41,13 @@ const adminLock = fileURLToPath(
 const pluginAdmins = ["medusa", "medusa-events"].map((name) =>
   fileURLToPath(new URL(`../../packages/${name}/.medusa/server/src/admin/index.mjs`, import.meta.url)),
 );
-/** Medusa's command line, of the version that this application has. @param {string} appDir */
+/** Returns the path of the application's own Medusa command line. @param {string} appDir */
 const cliOf = (appDir) => createRequire(path.join(appDir, "package.json")).resolve("@medusajs/cli/cli.js");
 
 const admin = { email: "admin@example.com", password: "demo-admin-password" };
 const TEMPLATE_LOCK = 7_498_2498;
 
-/** What every command of the shop runs with. SWC and ts-node aren't needed: it runs what was built. */
+/** The environment of every command of the shop. It runs the build, so it needs neither SWC nor ts-node. */
 const baseEnv = {
   NODE_ENV: "production",
   MEDUSA_DISABLE_TELEMETRY: "true",
@@ -88,7 +88,7 @@ export async function buildAdmin({ progress = () => {}, signal } = {}) {
   }
 }
 
-/** @returns {boolean} false while another process builds the admin pages; one that died holds nobody up */
+/** @returns {boolean} false while another process builds the admin pages; the lock of a dead process doesn't count */
 function takeAdminLock() {
   try {
     mkdirSync(path.dirname(adminLock), { recursive: true });
@@ -145,7 +145,7 @@ async function createTemplate(client, serverUrl, { template, appDir, signal }) {
 }
 
 /**
- * Makes the shop's tables in an empty database, and fills them with goods.
+ * Creates the shop's tables in an empty database, and fills them with goods.
  * @param {{ databaseUrl: string, appDir: string, env?: Record<string, string>, signal?: AbortSignal }} options
  */
 export async function migrateStore({ databaseUrl, appDir, env, signal }) {
@@ -200,7 +200,7 @@ function databaseAt(serverUrl, name) {
  *
  * @param {object} options
  * @param {string} options.databaseUrl made by `createStoreDatabase`
- * @param {GiftcardSettings} [options.giftcard] without it, the shop starts and finds no service
+ * @param {GiftcardSettings} [options.giftcard] without it, the shop starts but can't reach a service
  * @param {number} [options.port] a free one when left out
  * @param {string} [options.storefrontUrl] the origin whose pages may call the shop, and where its products have pages
  * @param {boolean} [options.withAdmin] serves the admin pages, if they were built
@@ -251,7 +251,7 @@ export async function startMedusaStore({
   }
 }
 
-/** Well-formed settings of a service that isn't there: the plugin checks them when it starts. */
+/** Valid settings for a service that doesn't exist: the plugin validates them when it starts. */
 const noService = { baseUrl: "http://127.0.0.1:1", apiKey: "none", companyId: 1 };
 
 /** @param {GiftcardSettings} giftcard */

@@ -24,10 +24,10 @@ const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.
  * @param {number} [options.pendingLifeMs] how long a shopper may stay at the bank
  * @param {number} [options.recoverEveryMs] how often the shop looks for closed tabs
  * @param {"whole"} [options.charges] charges each card once. Default by line
- * @param {(text: string) => void} [options.progress] told what comes next
+ * @param {(text: string) => void} [options.progress] receives the description of each step
  * @param {AbortSignal} [options.signal] ends the start early
  * @returns {Promise<PlainShop>}
- * @throws when a part doesn't start; nothing is left running then
+ * @throws if a part doesn't start; everything is stopped first
  */
 export async function startPlainShop({
   postgresUrl,
@@ -68,7 +68,7 @@ export async function startPlainShop({
   }
 }
 
-/** What a shop keeps to itself. */
+/** Generates a shop's secrets. */
 export const newShopSecrets = () => ({
   operatorPassword: randomBytes(9).toString("base64url"),
   sealingKeys: `demo:${randomBytes(32).toString("base64")}`,
@@ -113,7 +113,7 @@ export async function startShop({ service, bank, folder, secrets, program, port 
 }
 
 /**
- * Starts the pretend bank alone.
+ * Starts only the simulated bank.
  * @param {object} [options]
  * @param {string} [options.file] its book, which outlives it; in memory when left out
  * @param {string} [options.key] what the shop calls with

@@ -8,15 +8,15 @@ import { startNode } from "../process.mjs";
 
 const shopDir = fileURLToPath(new URL("../../examples/vendure/", import.meta.url));
 
-/** Brings Vendure, where it isn't there yet. @param {{ say: (text: string) => void, signal: AbortSignal }} options */
+/** Installs Vendure unless it is installed. @param {{ say: (text: string) => void, signal: AbortSignal }} options */
 export const installVendure = ({ say, signal }) =>
   installLocked({ home: shopDir, what: "the Vendure shop (150 MB)", say, signal });
 
 /**
- * Keeps whoever wants to change an order waiting, as a slow machine would: so a process stands still between the cards'
- * charge and Vendure's own writing.
+ * Locks an order, so that every change of it waits. This stalls a process after it has charged the cards and before
+ * Vendure records the payment.
  * @param {string} databaseUrl @param {string} code
- * @returns {Promise<() => Promise<void>>} lets them go on
+ * @returns {Promise<() => Promise<void>>} releases the lock
  */
 export async function holdOrder(databaseUrl, code) {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -26,7 +26,7 @@ export async function holdOrder(databaseUrl, code) {
   return () => client.end();
 }
 
-/** What a shop keeps to itself. */
+/** Generates a shop's secrets. */
 export const newVendureSecrets = () => ({
   superadminPassword: randomBytes(12).toString("base64url"),
   cookieSecret: randomBytes(16).toString("base64url"),

@@ -1,10 +1,10 @@
-/** A shopper and an admin of the Vendure shop, by its GraphQL APIs alone. */
+/** A shopper and an admin of the Vendure shop, who only use its GraphQL APIs. */
 
 /** @typedef {{ cardNumber: string, pin: string }} Card */
 /** @typedef {{ total: number, state: string }} RefundView */
 /** @typedef {{ id: string, state: string, amount: number, method: string, refunds: RefundView[] }} PaymentView */
 /**
- * An order, as Vendure tells it.
+ * An order in Vendure's APIs.
  * @typedef {object} OrderView
  * @property {string} id
  * @property {string} code
@@ -20,10 +20,10 @@ const FAULT = "... on ErrorResult { errorCode message }";
 const ORDER = `... on Order { ${FIELDS} } ${FAULT}`;
 
 /**
- * Calls one of Vendure's APIs in one session.
+ * Opens a session of one of Vendure's APIs.
  * @param {string} url the API's
  * @param {AbortSignal} [signal]
- * @param {string} [token] of a session that is there already
+ * @param {string} [token] of an existing session
  */
 function openSession(url, signal, token = "") {
   return {
@@ -47,7 +47,7 @@ function openSession(url, signal, token = "") {
 }
 
 /**
- * A shopper with a new session, or with the session of another one: the same shopper, at another process of the shop.
+ * Opens a shopper with a new session, or with an existing one to use another process of the shop as the same shopper.
  * @param {string} shopUrl
  * @param {AbortSignal} [signal]
  * @param {string} [token]
@@ -78,7 +78,7 @@ export function openShopper(shopUrl, signal, token) {
     },
     /** @param {string} state @returns {Promise<OrderView>} */
     moveTo: (state) => call(`mutation { transitionOrderToState(state: "${state}") { ${ORDER} } }`),
-    /** What `<giftcard-pay>` sends. @param {string} code @param {Card} card */
+    /** Applies a card, with the request of `<giftcard-pay>`. @param {string} code @param {Card} card */
     async apply(code, card) {
       const response = await fetch(`${shopUrl}/giftcards/carts/${code}/cards`, {
         method: "POST",
@@ -93,7 +93,7 @@ export function openShopper(shopUrl, signal, token) {
     payByCard: () => pay("giftcard"),
     /** @param {number} amountCents what the page has shown */
     payByBank: (amountCents) => pay("bank", { amountCents }),
-    /** The order, also once it is placed. @param {string} code @returns {Promise<OrderView>} */
+    /** Reads the order, even after it is placed. @param {string} code @returns {Promise<OrderView>} */
     look: async (code) =>
       (await call(`{ activeOrder { ${FIELDS} } }`)) ?? call(`{ orderByCode(code: "${code}") { ${FIELDS} } }`),
   };

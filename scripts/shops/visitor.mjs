@@ -1,4 +1,4 @@
-/** What a browser does besides showing pages: keeps cookies, follows redirects, says where it comes from. */
+/** A browser without rendering: keeps cookies, follows redirects, and sends its origin. */
 export class Visitor {
   /** @type {Map<string, string>} by host name, as browsers do: the port makes no difference */
   #cookies = new Map();

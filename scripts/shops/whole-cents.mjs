@@ -3,7 +3,7 @@
  * out of a price (22.454999999999999885). Tests and demos read its amounts here, independently of the plugin.
  */
 
-/** Decimals of a cent that are no residue. */
+/** The significant decimals of a cent. */
 const DECIMALS = 4;
 
 /**
@@ -20,7 +20,7 @@ export function inCents(amount) {
 }
 
 /**
- * The same of an SQL expression.
+ * Returns the same rounding as an SQL expression.
  *
  * @param {string} amount in euro
  */

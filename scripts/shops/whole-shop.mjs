@@ -1,4 +1,4 @@
-/** Starts everything that a purchase needs, on free ports of 127.0.0.1 with databases that are thrown away. */
+/** Starts everything that a purchase needs, on free ports of 127.0.0.1 with throwaway databases. */
 import { CleanUp, startCardService } from "./card-service.mjs";
 import { createStoreDatabase, startMedusaStore } from "./medusa-store.mjs";
 
@@ -14,16 +14,16 @@ import { createStoreDatabase, startMedusaStore } from "./medusa-store.mjs";
  */
 
 /**
- * Starts PostgreSQL, the gift card service in its sandbox environment, the Medusa store and, where wanted, its pages.
+ * Starts PostgreSQL, the gift card service in its sandbox environment, the Medusa store and, on request, its pages.
  *
  * @param {object} [options]
  * @param {boolean} [options.withStorefront]
  * @param {boolean} [options.withAdmin]
  * @param {string} [options.postgresUrl] a server to make the databases on; one of its own when left out
- * @param {(text: string) => void} [options.progress] told what comes next
+ * @param {(text: string) => void} [options.progress] receives the description of each step
  * @param {AbortSignal} [options.signal] ends the start early
  * @returns {Promise<WholeShop>}
- * @throws when a part doesn't start; nothing is left running then
+ * @throws if a part doesn't start; everything is stopped first
  */
 export async function startWholeShop({ postgresUrl, progress = () => {}, signal, ...parts } = {}) {
   const cleanUp = new CleanUp();

@@ -2,11 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Follows every link, picture, script and anchor of a built site that stays in it.
+ * Follows every internal link, picture, script and anchor of a built site.
  *
  * @param {string} folder
  * @param {string} base the path that it was built for
- * @returns {Promise<{ pages: number, links: number, dead: string[] }>} each dead one as "page: link"
+ * @returns {Promise<{ pages: number, links: number, dead: string[] }>} each broken link as "page: link"
  */
 export async function findDeadLinks(folder, base) {
   const files = new Set((await readdir(folder, { recursive: true })).map(toUrlPath));
@@ -40,7 +40,7 @@ const valuesOf = (html, attribute) =>
   );
 
 /**
- * The file that a link of a page leads to; undefined when it leaves the site.
+ * Returns the file that a page's link points to, or undefined for an external link.
  * @param {string} link @param {string} from @param {string} base
  */
 function resolve(link, from, base) {

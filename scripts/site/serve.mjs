@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 const require = createRequire(import.meta.url);
 
 /**
- * Serves a built site on this machine, with its own page for what isn't there.
+ * Serves a built site on this machine, with its own 404 page.
  *
  * @param {string} folder
  * @param {{ base: string, port: number }} options the path that it was built for; a port of 0 is any free one; if another is taken, the next free one

@@ -1,4 +1,4 @@
-/** Opens the built site as its readers do. */
+/** Tests the built site in a browser. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -10,11 +10,11 @@ const require = createRequire(import.meta.url);
 /** @typedef {import("playwright-core").Page} Page */
 
 /**
- * Searches, walks through the gallery, asks for a page that isn't there, and has axe look at pages, light and dark (WCAG 2.2 A and AA).
+ * Searches, walks through the gallery, opens a missing page, and checks pages with axe, light and dark (WCAG 2.2 A and AA).
  *
  * @param {string} url the site's
  * @param {{ signal: AbortSignal, say: (text: string) => void }} watched
- * @throws what isn't as it should be
+ * @throws on the first failed check
  */
 export async function tryPages(url, { signal, say }) {
   const { path, args, env } = await findBrowser();

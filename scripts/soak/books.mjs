@@ -1,4 +1,4 @@
-// Holds what the soak's callers were told against what the ledger says.
+// Compares the answers to the soak's callers with the ledger.
 import { createHash } from "node:crypto";
 import { isUnknown } from "./storm.mjs";
 
@@ -83,8 +83,8 @@ export async function compareBooks({ pool, keys, calls }) {
 }
 
 /**
- * Every deduction was answered, or carries a key by which it can be ended, or is the one of a call without a key that
- * got no answer: with the plain interface nobody can do more.
+ * Returns the deductions without an explanation. A deduction is explained if it was answered, if it has a key by which it
+ * can be resolved, or if it matches a call without a key that got no answer. The plain interface allows no more.
  * @param {Row[]} ledger @param {Call[]} calls
  * @param {(call: Call) => string} keyHash @param {(call: Call) => string | undefined} cardHash
  */

@@ -1,4 +1,4 @@
-// Random sequences of operations on a service of its own, each answer held against a simple model.
+// Runs random sequences of operations on a separate service, and compares each answer with a simple model.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";

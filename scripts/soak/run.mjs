@@ -1,4 +1,4 @@
-// One soak: callers at random on few cards while processes and the database are killed, and then the books.
+// Runs one soak: random calls on a few cards while processes and the database are killed. Then compares the books.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -70,7 +70,7 @@ export async function soak({
 }
 
 /**
- * Kills a process each second, in turns, and the database once, in the middle.
+ * Kills a process every second, alternating, and the database once, in the middle.
  * @param {number} endAt @param {Awaited<ReturnType<typeof openStage>>} stage @param {number} durationMs
  * @param {(text: string) => void} say
  */
@@ -95,7 +95,7 @@ async function killUntil(endAt, stage, durationMs, say) {
   return { processKills, databaseKills };
 }
 
-/** The same numbers for the same seed (mulberry32). @param {number} seed */
+/** Returns a seeded random number generator (mulberry32). @param {number} seed */
 function randomFrom(seed) {
   let state = seed;
   return () => {

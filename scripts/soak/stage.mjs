@@ -1,4 +1,4 @@
-// What the soak happens to: a database and two processes of the service, which it ends and starts again.
+// The soak's environment: a database and two service processes, which it kills and restarts.
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ const { openEmbeddedPostgres } = await import("../../packages/service/dist/postg
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 
 /**
- * Brings up a database that syncs to disk, behind a port that stays when it is started again, and the processes.
+ * Starts a database that syncs to disk, behind a port that stays the same after a restart, and the processes.
  * @param {{ folder: string, processes: number, args?: string[] }} options
  */
 export async function openStage({ folder, processes, args = [] }) {
@@ -49,7 +49,7 @@ export async function openStage({ folder, processes, args = [] }) {
       const old = services[index];
       if (!old) throw new Error(`There is no process ${index}.`);
       await old.kill();
-      // While the database is down too, it takes more than one try.
+      // Retry: the database may be down at the same time.
       for (let attempt = 1; ; attempt++) {
         try {
           services[index] = await start(old.port);

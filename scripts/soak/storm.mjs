@@ -1,4 +1,4 @@
-// The soak's callers: each does at random what a shop may do, and writes down what it was answered.
+// The soak's callers: each makes random calls, as a shop may, and records the answers.
 import { randomUUID } from "node:crypto";
 
 const { BASE_PATH } = await import("@giftcard-pay/client/contract");
@@ -6,7 +6,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_AMOUNT_CENTS = 6000;
 
 /**
- * A call, and what came of it. Status 0: no answer.
+ * A call and its result. Status 0 means no answer.
  * @typedef {object} Call
  * @property {"devalue" | "cancel" | "end"} kind
  * @property {number} status
@@ -19,7 +19,7 @@ const MAX_AMOUNT_CENTS = 6000;
 
 /** @typedef {{ card: { cardNumber: string, pin: string }, amountCents: number }} Order */
 
-/** Whether nobody can tell from the answer what happened. @param {{ status: number }} call */
+/** Returns whether the answer leaves the outcome unknown. @param {{ status: number }} call */
 export const isUnknown = ({ status }) => status === 0 || status === 500;
 
 /**
@@ -29,13 +29,13 @@ export const isUnknown = ({ status }) => status === 0 || status === 500;
 export function openStorm({ addresses, company, cards, random }) {
   /** @type {Call[]} */
   const calls = [];
-  /** What anybody may cancel, repeat or end: all race for it. @type {string[]} */
+  /** The tokens that any caller may cancel, so that callers race. @type {string[]} */
   const tokens = [];
   /** @type {{ key: string, order: Order }[]} */
   const keyed = [];
   const pick = /** @template T @param {T[]} list */ (list) =>
     /** @type {T} */ (list[Math.floor(random() * list.length)]);
-  // Mostly the latest, which others are busy with too.
+  // Prefers the latest, which other callers also use.
   const pickLate = /** @template T @param {T[]} list */ (list) =>
     pick(random() < 0.7 ? list.slice(-40) : list);
 
@@ -100,20 +100,21 @@ export function openStorm({ addresses, company, cards, random }) {
 
   return {
     calls,
-    /** Acts, one call after the other, until the time is over. @param {number} untilMs by performance.now() */
+    /** Makes one call after the other until the time is over. @param {number} untilMs by performance.now() */
     async act(untilMs) {
       while (performance.now() < untilMs) {
         const { status } = await act();
-        // A process that is being started again: don't spin.
+        // The process is restarting: don't spin.
         if (status === 0) await new Promise((resolve) => setTimeout(resolve, 20 + random() * 80));
       }
     },
-    /** Ends every keyed devalue of which nobody knows what became of it. */
+    /** Resolves every devalue with a key and an unknown outcome. */
     async settle() {
       const known = new Set(calls.filter((call) => !isUnknown(call)).map((call) => call.key));
       for (const { key } of keyed.filter((entry) => !known.has(entry.key))) {
         const call = await end(key);
-        if (isUnknown(call)) throw new Error("A devalue could not be ended although everything runs.");
+        if (isUnknown(call))
+          throw new Error("A devalue could not be resolved although everything is running.");
       }
     },
   };

@@ -1,4 +1,4 @@
-/** What each runtime does with the packed client and checkout. It only looks; the caller says what it should have seen. */
+/** Uses the packed client and checkout in each runtime. It only returns the results, and the caller checks them. */
 import { createCheckout, createHandler, createPostgresStore } from "@giftcard-pay/checkout";
 import { cents, createClient } from "@giftcard-pay/client";
 import pg from "pg";
@@ -6,8 +6,8 @@ import pg from "pg";
 /**
  * @typedef {object} Stage
  * @property {string} url the service
- * @property {string} lossyUrl the same, by a network that loses the answer of each devalue
- * @property {string} closedUrl where nothing listens
+ * @property {string} lossyUrl the same, through a proxy that drops the answer of each devalue
+ * @property {string} closedUrl an address where nothing listens
  * @property {string} apiKey
  * @property {number} companyId
  * @property {number} providerId
@@ -40,7 +40,7 @@ async function tryClient({ url, lossyUrl, closedUrl, apiKey, companyId, provider
   const refused = await failureOf(client.balance({ ...card, pin: "000000" }));
 
   const lossy = clientOf(lossyUrl);
-  await lossy.balance(card); // so that the connection is there already, and is used again
+  await lossy.balance(card); // opens the connection, so that the next call reuses it
   const reference = crypto.randomUUID();
   const lost = await failureOf(lossy.devalue({ ...payment, reference }));
   const { outcome } = await client.resolveDevalue(reference);
@@ -65,7 +65,7 @@ async function tryClient({ url, lossyUrl, closedUrl, apiKey, companyId, provider
   };
 }
 
-/** A card pays 50.00 of 74.98, applied by the page's route; then all of it goes back. @param {Stage} stage */
+/** Pays 50.00 of 74.98 with a card that is applied by the page's route, then cancels the order. @param {Stage} stage */
 async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingKey }) {
   const pool = new pg.Pool({ connectionString: databaseUrl });
   try {

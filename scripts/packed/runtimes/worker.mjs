@@ -1,4 +1,4 @@
-/** The program as a worker: asked by HTTP, since it has no command line. */
+/** Runs the program as a worker. It is called over HTTP, since it has no command line. */
 import { tryAll } from "./program.mjs";
 
 export default {
