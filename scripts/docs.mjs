@@ -14,14 +14,14 @@ const out = path.join(root, API);
 const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
 
 /**
- * What a package has to import.
+ * An entry point of a package.
  * @typedef {object} Entry
  * @property {string} from
  * @property {string} file
  * @property {string} about
  */
 
-/** By package; what two entries export stands on one page. @type {Record<string, Entry[]>} */
+/** Entry points by package. An export of two entries is documented on one page. @type {Record<string, Entry[]>} */
 const packages = {
   client: [
     { from: "@giftcard-pay/client", file: "src/index.ts", about: "the card service's typed client" },
@@ -125,12 +125,12 @@ const pageOf = (from) => from.replace("@giftcard-pay/", "").replace("/", "-");
 const { Class, Enum, Function: AFunction, Interface, Method, TypeAlias, Variable } = ReflectionKind;
 const mustBeDocumented = [Class, Enum, AFunction, Interface, Method, TypeAlias, Variable];
 
-/** @param {string} name @param {string} folder where TypeDoc writes; it is not read before @returns {TypeDocOptions & Record<string, unknown>} */
+/** @param {string} name @param {string} folder TypeDoc's output folder @returns {TypeDocOptions & Record<string, unknown>} */
 const optionsOf = (name, folder) => ({
   plugin: ["typedoc-plugin-markdown"],
   logLevel: "Warn",
   theme: "compact",
-  // Never left out: by itself TypeDoc writes into docs/, and empties it first.
+  // Always set it: by default TypeDoc writes into docs/, and empties it first.
   out: folder,
   cleanOutputDir: false,
   entryPoints: packages[name]?.map(({ file }) => path.join(root, "packages", name, file)),
@@ -197,10 +197,10 @@ const elementTags = /** @type {const} */ ([
   "@fires",
 ]);
 
-/** Statics of the elements that are for Lit and the browser. */
+/** Static members of the elements that only Lit and the browser use. */
 const litsOwn = new Set(["styles", "properties", "formAssociated"]);
 
-/** Keeps what TypeDoc has to complain of. */
+/** Collects TypeDoc's warnings and errors. */
 class Complaints extends Logger {
   /** @type {string[]} */
   texts = [];
@@ -213,7 +213,7 @@ class Complaints extends Logger {
 }
 
 /**
- * The pages of one package, by their files' names.
+ * Returns the pages of one package, by file name.
  *
  * @param {string} name
  * @returns {Promise<{ pages: [string, string][], faults: string[] }>}
@@ -241,7 +241,7 @@ async function document(name) {
   }
 }
 
-/** Names the pages, and leaves out what would stand there twice or as a wall. @param {ProjectReflection} project @param {string} name */
+/** Names the pages, and removes content that is duplicate or too long. @param {ProjectReflection} project @param {string} name */
 function prune(project, name) {
   const modules = project.getChildrenByKind(ReflectionKind.Module);
   for (const [i, { from }] of (packages[name] ?? []).entries()) {
@@ -250,7 +250,7 @@ function prune(project, name) {
   }
   for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
     const { type } = /** @type {ParameterReflection} */ (parameter);
-    // One that is taken apart has no name of its own.
+    // A destructured parameter has no name.
     if (parameter.name === "__namedParameters")
       parameter.name =
         type?.type === "reference" ? type.name.replace(/^./, (c) => c.toLowerCase()) : "options";
@@ -258,7 +258,7 @@ function prune(project, name) {
   for (const child of modules.flatMap((module) => module.children ?? [])) {
     if (child.kindOf(Variable) && child.type?.type === "reflection") child.type = new UnknownType("object");
     const isShown = (/** @type {DeclarationReflection} */ member) =>
-      // What a class inherits stands at its parent, where that is shown.
+      // Inherited members are documented at the parent class, if that is shown.
       !(child.kindOf(Class) && member.inheritedFrom?.reflection) &&
       !litsOwn.has(member.name) &&
       (!member.kindOf(ReflectionKind.Constructor) || member.signatures?.some((one) => one.hasComment()));
@@ -320,7 +320,7 @@ function withoutUnusedAnchors(pages) {
   return new Map([...pages].map(([file, text]) => [file, strip(text)]));
 }
 
-/** The pages that differ from the sources. @param {Map<string, string>} pages by their paths from the repository's root */
+/** Returns the pages that differ from the sources. @param {Map<string, string>} pages by their paths from the repository's root */
 async function staleFiles(pages) {
   const existing = await readdir(out).catch(() => /** @type {string[]} */ ([]));
   const stale = existing
@@ -334,15 +334,15 @@ async function staleFiles(pages) {
 const HELP = `Writes the API reference, docs/api, and the plugin's table of options from the sources of the packages.
 
   npm run docs              writes it
-  npm run docs -- --check   fails where it isn't what the sources give; writes nothing
+  npm run docs -- --check   fails if it is out of date; writes nothing
 
-Both fail if something that is exported has no comment, or if an option of the plugin has none or isn't used.
+Both fail if an export has no comment, or if an option of the plugin has no comment or isn't used.
 `;
 
 /** @param {boolean} [isCheck] */
 async function run(isCheck) {
   const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
-  // A package reads the types of the others as they are built.
+  // Packages import each other's built types.
   await build(["client", "checkout"], { progress });
   const { pages: api, faults } = await documentAll(progress);
   const readmes = await Promise.all(pluginsWithOptions.map(readmeWithOptions));

@@ -16,7 +16,7 @@ const TABLE = /^\| Option \| Meaning \| Default \|\n(?:\|.*\n)+/m;
  */
 
 /**
- * The README with the table that the declaration gives, and what the declaration lacks.
+ * Returns the README with the table from the declaration, and the declaration's faults.
  *
  * @param {string} plugin its package's folder
  * @returns {Promise<{ file: string, text: string, faults: string[] }>}
@@ -59,7 +59,7 @@ async function unusedOf(plugin, options, source) {
     .map(({ path: [name] }) => `${plugin}: nothing uses the option ${name}.`);
 }
 
-/** The options in the order of their declaration. @param {string} source @returns {Option[]} */
+/** Returns the options in the order of their declaration. @param {string} source @returns {Option[]} */
 function optionsOf(source) {
   const file = ts.createSourceFile("options.ts", source, ts.ScriptTarget.Latest, true);
   const declaration = file.statements
@@ -78,7 +78,7 @@ function membersOf(node, parents) {
       const [doc] = ts.getJSDocCommentsAndTags(property);
       const comment = (ts.getTextOfJSDocComment(doc?.comment) ?? "").replaceAll(/\s+/g, " ");
       const members = membersOf(property.initializer, names);
-      // Of an object whose members have no comments, its own comment says it all.
+      // If an object's members have no comments, list only the object.
       const described = members.filter((member) => member.comment !== "");
       return [{ path: names, comment }, ...described];
     });
@@ -91,7 +91,7 @@ function membersOf(node, parents) {
 
 const REQUIRED = Symbol("required");
 
-/** What an option is if nobody gives it. @param {any} schema @param {string[]} names @returns {unknown} */
+/** Returns an option's default. @param {any} schema @param {string[]} names @returns {unknown} */
 function defaultOf(schema, [name = "", ...names]) {
   const { success, data } = schema.shape[name].safeParse(undefined);
   if (!success) return REQUIRED;

@@ -3,7 +3,7 @@ import { MarkdownTheme, MarkdownThemeContext } from "typedoc-plugin-markdown";
 
 /** @import { Comment, CommentDisplayPart, ParameterReflection, SignatureReflection, SomeType } from "typedoc" */
 
-/** The plugin's pages, but compact: a signature with its types, its text, and a list of what it takes, gives and throws. */
+/** A compact version of the plugin's pages: a signature with its types, its text, and its parameters, result and errors. */
 export class CompactTheme extends MarkdownTheme {
   /** @override @param {ConstructorParameters<typeof MarkdownThemeContext>[1]} page */
   getRenderContext(page) {
@@ -70,7 +70,7 @@ function documentedParameters(parameters) {
   ]);
 }
 
-/** What is said of `options.timeoutMs`. @param {string} name @param {SomeType | undefined} type @returns {[string, Comment][]} */
+/** Returns the comments of a parameter's members, such as `options.timeoutMs`. @param {string} name @param {SomeType | undefined} type @returns {[string, Comment][]} */
 function documentedMembers(name, type) {
   if (type?.type === "intersection") return type.types.flatMap((one) => documentedMembers(name, one));
   if (!(type instanceof ReflectionType)) return [];

@@ -46,7 +46,7 @@ const valuesOf = (html, attribute) =>
 function resolve(link, from, base) {
   const url = new URL(link, `http://site${base}${from}`);
   if (url.host !== "site" || !url.protocol.startsWith("http")) return undefined;
-  // What is outside of the base is nobody's file.
+  // A path outside of the base matches no file.
   const pathname = decodeURIComponent(
     url.pathname.startsWith(base) ? url.pathname.slice(base.length) : url.pathname,
   );
