@@ -3,7 +3,7 @@ import type { Purchase, Shop } from "./shop.js";
 
 import type { ChargeRow, Expect, Outcome, ShopBooks, Verdict } from "./verdict.js";
 
-/** A card at the service, and what it should have paid. `taken`: how often it was charged and not reversed. */
+/** A card at the service, and what it should have paid. `taken`: the number of its charges that weren't reversed. */
 interface CardBooks {
   readonly issuedCents: number;
   readonly partCents: number;
@@ -15,7 +15,7 @@ interface CardBooks {
 
 const openStates = ["intent", "sent", "devalued", "unknown", "reversing"];
 
-/** Reads both sides' books and says how the purchase ended, and what doesn't add up. */
+/** Reads the books of the shop and the service. Returns how the purchase ended, and every mismatch. */
 export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Promise<Verdict> {
   const [books, cards] = [await shop.books(purchase), await readCards(shop, purchase)];
   const wrong: string[] = [];
@@ -48,7 +48,7 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
   return { outcome: wrong.length > 0 ? "open" : outcome, wrong };
 }
 
-/** What each return gives to the card, and to the other method: the last units come first. */
+/** Splits each return's refund between the card and the other method. The last units are returned first. */
 export function returnsOf({ units, cards, returns = [1] }: Purchase) {
   const left = cards.flatMap(({ chargesCents }) => chargesCents);
   const kept = [...(units ?? [])];
@@ -58,7 +58,7 @@ export function returnsOf({ units, cards, returns = [1] }: Purchase) {
   });
 }
 
-/** What the card should have paid once its units were given back: their charges are off. */
+/** Removes the charges of returned units from what the cards should have paid. */
 function withoutUnits(cards: readonly CardBooks[], purchase: Purchase): CardBooks[] {
   const backCents = sum(returnsOf(purchase).map(({ cardCents }) => cardCents));
   return cards.map((card) => ({
@@ -100,7 +100,7 @@ function judgeBack({ charges }: ShopBooks, cards: readonly CardBooks[], expect: 
   expect(kept.length === 0, `the journal keeps ${list(kept.map((charge) => charge.state))}`);
 }
 
-/** What a person is asked must be in doubt, shown with the right balance, and the only thing that is open. */
+/** Checks that a person is asked only about charges of unknown outcome, with the right balance shown, and that nothing else is open. */
 function judgePerson({ order, charges }: ShopBooks, cards: readonly CardBooks[], expect: Expect): void {
   const asked = charges.filter(({ state }) => state === "needs_attention");
   for (const { reason, balance_after_cents: shown, amount_cents: cents } of asked) {

@@ -2,7 +2,7 @@ import type { DatabaseFault } from "../support/database-proxy.js";
 import type { Fault } from "../support/fault-proxy.js";
 import type { Outcome, Verdict } from "./verdict.js";
 
-/** The shops that are tried. */
+/** The shops under test. */
 export const shopNames = [
   ...(["medusa", "medusa by line"] as const),
   ...(["plain sqlite", "plain by line sqlite", "plain postgresql", "plain by line postgresql"] as const),
@@ -11,11 +11,11 @@ export type ShopName = (typeof shopNames)[number];
 
 /** How an order is paid. */
 export const tenderKinds = ["card", "card + remainder", "two cards + remainder"] as const;
-/** How an order is paid where a card is charged for each unit. */
+/** How an order is paid if its card is charged for each unit. */
 export const unitKinds = ["three units", "ten units"] as const;
 export type TenderKind = (typeof tenderKinds | typeof unitKinds)[number];
 
-/** Where in a purchase something goes wrong. Not each shop has each. */
+/** The step of a purchase at which a fault occurs. Not every shop has every step. */
 export type Step =
   | "purchase"
   | "quote"
@@ -34,7 +34,7 @@ export type Step =
   | "give several back"
   | "recovery";
 
-/** Where the fault is: with the shopper, in a network, in a service that knows the plain interface only, in a process. */
+/** Where the fault occurs: at the shopper, in a network, in a process, or in a service that supports only the plain interface. */
 export type Place =
   | "none"
   | "shopper"
@@ -50,28 +50,28 @@ export type Place =
   | "two Medusas"
   | "two shops";
 
-/** One purchase with one thing that goes wrong. */
+/** One purchase with one fault. */
 export interface Cell {
-  /** What `--cell` takes. */
+  /** The value that `--cell` accepts. */
   readonly name: string;
   readonly shop: ShopName;
   readonly place: Place;
   readonly fault: string;
   readonly step: Step;
-  /** Where in the step, for those that have several. */
+  /** The point within the step, if the step has several. */
   readonly point: string;
   readonly kind: TenderKind;
-  /** How it may end. */
+  /** The outcomes that are allowed. */
   readonly ends: readonly Outcome[];
 }
 
-/** What the short form takes of a shop's cells, besides what comes by turns. */
+/** Cells that a shop's short form adds to those chosen in rotation. */
 export interface ShortForm {
-  /** Whether every fault comes at this cell's point, and not one by turns. */
+  /** Whether this cell's point gets every fault, instead of one in rotation. */
   readonly always: (cell: Cell) => boolean;
-  /** Parts of the names of those deaths that are in it; of other deaths there is none. */
+  /** Parts of the names of the crashes to include. All other crashes are left out. */
   readonly deaths: readonly string[];
-  /** The names of cells that found a mistake once, and that no turn brings. */
+  /** The names of cells that once found a bug and that the rotation doesn't choose. */
   readonly onceBad: readonly string[];
 }
 
@@ -83,7 +83,7 @@ export const databaseFaults: readonly Exclude<DatabaseFault, "pass">[] = [
   ...(["refuse", "delay", "cut-before", "cut-after", "garbage", "half", "hold"] as const),
 ];
 
-/** A cell for each fault and kind of tender. */
+/** Yields a cell for each fault and kind of tender. */
 export function* cellsOf(
   { shop, place, step, point = step }: Pick<Cell, "shop" | "place" | "step"> & { point?: string },
   faults: readonly string[],
@@ -103,7 +103,7 @@ export function* cellsOf(
 
 const pointOf = ({ place, point, step }: Cell) => `${place} / ${step} / ${point}`;
 
-/** Every fault and every step at least once, and each kind of tender: what runs with the tests. */
+/** Chooses the cells that run with the tests: every fault, step and kind of tender at least once. */
 export function shorten(all: readonly Cell[], { always, deaths, onceBad }: ShortForm): Cell[] {
   const points = [...new Set(all.map(pointOf))];
   return points.flatMap((name, turn) => {
@@ -114,7 +114,7 @@ export function shorten(all: readonly Cell[], { always, deaths, onceBad }: Short
       return cells.filter((cell) => deaths.some((death) => cell.name.includes(` ${death} /`)));
     }
     const faults = [...new Set(cells.map((cell) => cell.fault))];
-    // The faults take turns, and so do the kinds of tender.
+    // Rotate through the faults and the kinds of tender.
     const chosen = always(first) ? faults : [faults[turn % faults.length]];
     const turns = chosen.flatMap((fault, index) => {
       const kinds = cells.filter((cell) => cell.fault === fault);
@@ -128,7 +128,7 @@ export function shorten(all: readonly Cell[], { always, deaths, onceBad }: Short
 export interface CellResult {
   readonly cell: Cell;
   readonly verdict: Verdict;
-  /** Calls at the service's proxy, each with how often it came. */
+  /** The number of calls at the service's proxy, by operation. */
   readonly calls: Readonly<Record<string, number>>;
   readonly seconds: number;
 }

@@ -1,18 +1,18 @@
 import type { Purchase } from "./shop.js";
 
-/** Where among a card's charges a fault comes. */
+/** The positions among a card's charges at which a fault can occur. */
 export const eachCharge = ["the first", "the middle", "the last"] as const;
 
-/** What a call or a statement meets that leaves somebody in doubt, or stands still past its lease. */
+/** Faults that leave the outcome of a call or statement unknown, or delay it past its lease. */
 export const doubts = ["cut-before", "cut-after", "hold"] as const;
 
-/** Which of a card's charges a point is at, where it says so. */
+/** The charge that a point names, if it names one. */
 const AT = /(?:^|, )the (first|middle|last)$/;
 
-/** What a point is, at whichever charge. */
+/** Returns a point without the charge that it names. */
 export const basePoint = (point: string) => point.replace(AT, "");
 
-/** How many of the card's charges pass before, or of those of them that are on their way. */
+/** Returns how many charges pass before the fault, out of `count`: by default, all charges of the first card. */
 export function skipOf(
   point: string,
   { cards }: Purchase,

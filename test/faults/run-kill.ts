@@ -5,7 +5,7 @@ import type { Purchase, Shop } from "./shop.js";
 
 export const REACH_MS = 60_000;
 
-/** Lets a process die while these purchases are at the cell's step, and starts it again. */
+/** Kills a process while these purchases are at the cell's step, and restarts it. */
 export type Death<P extends Purchase> = (
   shop: Shop<P>,
   cell: Cell,
@@ -13,7 +13,7 @@ export type Death<P extends Purchase> = (
   act: () => Promise<unknown>,
 ) => Promise<void>;
 
-/** Brings a purchase of each kind to the same point, lets a process die there, starts it again, and reads the books. */
+/** Brings a purchase of each kind to the same point, kills a process there, restarts it, and reads the books. */
 export async function runKill<P extends Purchase>(
   shop: Shop<P>,
   cells: readonly Cell[],
@@ -28,7 +28,7 @@ export async function runKill<P extends Purchase>(
     await shop.provoke(cell, purchase);
     purchases.push(purchase);
   }
-  // Recovery ends one after the other, in one run: it is stopped at the first.
+  // One recovery run resolves the purchases in sequence, so the process is killed at the first.
   const acting = first.step === "recovery" ? purchases.slice(0, 1) : purchases;
   const act = () => Promise.all(acting.map((purchase) => shop.act(first.step, purchase)));
   await die(shop, first, acting, act);
@@ -42,7 +42,7 @@ export async function runKill<P extends Purchase>(
   return results;
 }
 
-/** The shop dies when everybody has come to the point. */
+/** Kills the shop when all purchases have reached the point. */
 export async function killShop<P extends Purchase>(
   shop: Shop<P>,
   cell: Cell,
@@ -54,12 +54,12 @@ export async function killShop<P extends Purchase>(
   await until(trap.isReached, REACH_MS);
   await shop.kill();
   await acting;
-  // What was on its way arrives; nobody is there any more to hear of it.
+  // Calls in flight now arrive, but the process that sent them is dead.
   await trap.release();
   await shop.restore();
 }
 
-/** The service dies in the midst of its transaction, which waits for a lock, or with its answer in hand. */
+/** Kills the service while its transaction waits for a lock, or after the commit and before the response. */
 export async function killService<P extends Purchase>(
   shop: Shop<P>,
   { step, point }: Cell,
@@ -85,7 +85,7 @@ export async function killService<P extends Purchase>(
     const acting = act();
     await until(async () => (await waiting(lock)) >= 1, REACH_MS);
     await giftcards.kill();
-    // PostgreSQL goes on with what the dead process had sent it.
+    // PostgreSQL continues with the statements that the dead process had sent.
     await lock.query("rollback");
     await acting;
   } finally {

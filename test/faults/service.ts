@@ -7,7 +7,7 @@ import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
 import { createDatabase } from "../support/postgres.js";
 import { startGiftcardService, type TestCompany, type TestService } from "../support/service.js";
 
-/** A card as its owner and its issuer know it. */
+/** A card, with its owner's PIN and its issuer's id. */
 export interface IssuedCard {
   readonly id: number;
   readonly cardNumber: string;
@@ -15,18 +15,18 @@ export interface IssuedCard {
   readonly issuedCents: number;
 }
 
-/** The gift cards' side of a shop: the real service, a network to it that can fail, and its books. */
+/** The gift card side of a shop: the real service, a fault proxy in front of it, and its database. */
 export interface GiftcardSide {
   readonly company: TestCompany;
   readonly proxy: FaultProxy;
   readonly books: pg.Pool;
   issueCard(balanceCents: number): Promise<IssuedCard>;
   kill(): Promise<void>;
-  /** Starts the service where it doesn't run any more. */
+  /** Starts the service if it isn't running. */
   restore(): Promise<void>;
 }
 
-/** What is to be undone at the end, the latest first. */
+/** Cleanup functions. They run at the end, the last one first. */
 export type Closers = (() => unknown)[];
 
 /** Starts the service on a database of its own. */
@@ -64,7 +64,7 @@ export async function openGiftcardSide(
   };
 }
 
-/** Connections to look into a database with. */
+/** Opens a pool for inspecting a database. */
 export function openBooks(databaseUrl: string, closers: Closers): pg.Pool {
   const pool = openPool(databaseUrl, () => {}, 2);
   closers.push(() => pool.end());

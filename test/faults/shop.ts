@@ -16,15 +16,15 @@ export interface Tenders {
   readonly cards: readonly {
     readonly issuedCents: number;
     readonly partCents: number;
-    /** What is charged at once, where that isn't all of its part. */
+    /** The amount of each charge, if the part is split into several. */
     readonly chargesCents?: readonly number[];
   }[];
   readonly remainderCents: number;
-  /** Of several units of one thing, of which one comes back: what each costs, in cents. The card has a charge for each. */
+  /** The price of each unit in cents, if the order has several units and the card is charged for each. */
   readonly units?: readonly number[];
 }
 
-/** A cart, what it is paid with, and what became of it. */
+/** A cart and the tenders that pay for it. */
 export interface Purchase {
   readonly kind: TenderKind;
   readonly cartId: string;
@@ -34,73 +34,73 @@ export interface Purchase {
   })[];
   readonly remainderCents: number;
   readonly totalCents: number;
-  /** What each of several units of one thing costs, in cents. */
+  /** The price of each unit in cents, if the card is charged for each unit. */
   readonly units: readonly number[] | null;
-  /** How many of its units come back by each return, where any do. Default one, by one. */
+  /** The number of units in each return. Default: one return of one unit. */
   readonly returns?: readonly number[];
 }
 
-/** Where a fault of a network is set. */
+/** The network link at which a fault is set. */
 export interface FaultyLink {
   readonly proxy: FaultProxy;
   readonly operations: readonly string[];
-  /** How many calls pass before. */
+  /** The number of calls that pass before the fault. */
   readonly skip: number;
-  /** Whether nothing else needs the link, so that it may refuse connections. */
+  /** Whether the proxy may refuse all connections, because no other call needs the link. */
   readonly isAlone: boolean;
 }
 
-/** Where something under way is stopped. */
+/** A point at which an operation is stopped. */
 export interface Trap {
-  /** Whether it has come there. */
+  /** Whether the operation has reached the point. */
   isReached(): boolean | Promise<boolean>;
-  /** Lets go what was on its way. */
+  /** Releases the held calls. */
   release(): Promise<void>;
 }
 
-/** A shop with everything that it needs, all real: what the faults are tried on. */
+/** The system under test: a shop and everything that it depends on, all real. */
 export interface Shop<P extends Purchase = Purchase> {
   readonly giftcards: GiftcardSide;
-  /** Between the shop and its database, where it is reached by a network. */
+  /** The proxy between the shop and its database. `null` if the database has no network. */
   readonly database: DatabaseProxy | null;
-  /** The statement at which the database's network fails, and how many such pass before. */
+  /** The statement at which the database's network fails, and how many matching statements pass before. */
   statement(cell: Cell, purchase: P): { readonly pattern: RegExp; readonly skip?: number };
-  /** Whether a refund leaves what the bank was paid. */
+  /** Whether a refund covers only the cards, and the bank keeps its payment. */
   readonly refundsCardsOnly: boolean;
-  /** Begins a purchase: cards and a cart, nothing applied yet. */
+  /** Begins a purchase: issues cards and creates a cart, without applying the cards. */
   begin(kind: TenderKind): Promise<P>;
-  /** Takes the steps before the one in which it goes wrong. @throws when one of them fails */
+  /** Takes the steps before the faulty one. @throws if one of them fails */
   approach(step: Step, purchase: P): Promise<void>;
-  /** Makes whatever else has to fail, so that the step comes to where the fault is. */
+  /** Causes the other failures that the step needs to reach the fault. */
   provoke(cell: Cell, purchase: P): Promise<void>;
-  /** Where the fault of a cell's network is set. */
+  /** Returns the network link at which the cell's fault is set. */
   link(cell: Cell, purchase: P): FaultyLink;
-  /** Stops what `act` begins at the point where a process dies. */
+  /** Stops the operation that `act` begins at the point where a process is killed. */
   trap(cell: Cell, purchases: readonly P[]): Trap;
-  /** The action that meets the fault. @returns whether it did what it should */
+  /** Runs the action that meets the fault. @returns whether it succeeded */
   act(step: Step, purchase: P): Promise<boolean>;
-  /** After the fault: who got an error tries again, and a purchase that hadn't come to its order goes on. */
+  /** Continues after the fault: retries failed actions, and completes a purchase that has no order yet. */
   goOn(step: Step, purchase: P): Promise<void>;
-  /** Makes the next try of what is owed due now: a retry's pause is minutes by and by. */
+  /** Makes outstanding retries due now, because the pause between retries grows to minutes. */
   age(purchase: P): Promise<void>;
-  /** Runs recovery now. @returns whether it answered */
+  /** Runs recovery now. @returns whether it succeeded */
   recover(): Promise<boolean>;
-  /** What people do who are asked about a charge. */
+  /** Does what people do if they are asked about a charge. */
   askPersons(purchase: P): Promise<void>;
-  /** Reads everything that the shop and its bank wrote down. */
+  /** Reads the records of the shop and its bank. */
   books(purchase: P): Promise<ShopBooks>;
-  /** Back to networks that don't fail. */
+  /** Removes all network faults. */
   calm(): Promise<void>;
   kill(): Promise<void>;
-  /** Starts whatever doesn't run any more. */
+  /** Starts every process that isn't running. */
   restore(): Promise<void>;
 }
 
-/** A shop that runs cells, one job after the other. */
+/** A shop that runs cells, one job at a time. */
 export interface CellRunner {
-  /** Runs cells that share a process's death, or one. */
+  /** Runs one cell, or several cells that share a process crash. */
   run(cells: readonly Cell[]): Promise<CellResult[]>;
-  /** Starts whatever doesn't run any more. */
+  /** Starts every process that isn't running. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }

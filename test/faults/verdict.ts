@@ -1,17 +1,21 @@
 /**
- * How a purchase ended. `paid`: the order is there and each card was charged its part once. `whole`: no order, or a
- * canceled one, and nobody's money is gone. `refunded`: the order is there, and what it refunds was given back.
- * `part`: the order is there, and one unit of it was given back the way it was paid. `person`: it can't be known, and stands on the list of what a person has to settle. `open`: anything else, which is bad.
+ * How a purchase ended.
+ * - `paid`: the order exists, and each card was charged its part once.
+ * - `whole`: the order doesn't exist or is canceled, and no money is missing.
+ * - `refunded`: the order exists, and its refund was paid out.
+ * - `part`: the order exists, and returned units were refunded the way they were paid.
+ * - `person`: a charge's outcome is unknown, and the charge is listed for a person to decide.
+ * - `open`: anything else. The cell fails.
  */
 export type Outcome = "paid" | "whole" | "refunded" | "part" | "person" | "open";
 
 export interface Verdict {
   readonly outcome: Outcome;
-  /** What is wrong, in words; empty where the books are exact. */
+  /** Descriptions of what is wrong. Empty if the books are exact. */
   readonly wrong: readonly string[];
 }
 
-/** A charge, as each shop's journal has it. */
+/** A charge in a shop's journal. */
 export interface ChargeRow {
   readonly reference: string;
   readonly state: string;
@@ -24,12 +28,12 @@ export interface ChargeRow {
 
 export type Expect = (isRight: boolean, what: string) => void;
 
-/** What a shop and its bank wrote down about a purchase. */
+/** The records that a shop and its bank keep of a purchase. */
 export interface ShopBooks {
   readonly charges: readonly ChargeRow[];
   readonly order: { readonly id: string; readonly isCanceled: boolean } | null;
-  /** What the bank holds or has taken, each payment once, in cents. */
+  /** The amounts that the bank holds or has taken, one per payment, in cents. */
   readonly bankCents: readonly number[];
-  /** Whatever else this shop writes down, by how the purchase ended. */
+  /** Checks the shop's other records against the purchase's outcome. */
   check(outcome: Outcome, expect: Expect): void;
 }

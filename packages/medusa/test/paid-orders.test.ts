@@ -173,7 +173,7 @@ test("recovery that deletes an unfinished credit line does not report its order 
     [orderId],
   );
   const { canceledOrderIds, failed } = await recover();
-  expect({ canceledOrderIds, failed }).toEqual({ canceledOrderIds: [], failed: 0 });
+  expect({ canceledOrderIds, failed }).toEqual({ canceledOrderIds: [], failed: [] });
   const left = "select id from order_change where id = 'ordch_crashed' and deleted_at is null";
   expect((await database.query(left)).rowCount).toBe(0);
   expect(await statusOf(orderId)).not.toBe("canceled");

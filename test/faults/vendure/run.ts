@@ -16,7 +16,7 @@ export interface VendureResult {
 
 const SETTLE_MS = 90_000;
 
-/** Makes whatever is owed due now, and whatever a process has in hand everybody's. */
+/** Makes outstanding work due now, and expires every lease so that any process can take it over. */
 const age = ({ books }: World, { code }: Purchase) =>
   Promise.all([
     books.query(
@@ -31,7 +31,7 @@ const age = ({ books }: World, { code }: Purchase) =>
     ),
   ]);
 
-/** Lets the shop's own sweeps run until the books are right, and stay so; or until the time is up. */
+/** Waits until the shop's own sweeps have made the books right twice in a row, or until the time is up. */
 async function settle(world: World, purchase: Purchase): Promise<Verdict> {
   const giveUpAt = performance.now() + SETTLE_MS;
   for (let before = ""; ; ) {
@@ -48,7 +48,7 @@ async function settle(world: World, purchase: Purchase): Promise<Verdict> {
   }
 }
 
-/** Nothing ever sends a devalue twice. */
+/** Reports a devalue that was sent twice. */
 function wrongCalls({ giftcards }: World, since: number): string[] {
   const sent = giftcards.proxy.seen.slice(since).filter(({ operation }) => operation === "devalue");
   const keys = sent.map(({ idempotencyKey }) => idempotencyKey);
@@ -64,7 +64,7 @@ async function runCell(world: World, cell: VendureCell): Promise<Verdict> {
   const all = [...wrong];
   if (wrong.length === 0 && !cell.ends.includes(outcome))
     all.push(`it ends ${outcome}, not ${cell.ends.join(" or ")}`);
-  // Who got an error tries again.
+  // A shopper whose payment failed tries again.
   if (all.length === 0 && outcome === "whole" && (await purchase.beside.look(purchase.code))?.active) {
     await pay(purchase);
     const again = await settle(world, purchase);

@@ -15,7 +15,7 @@ type Admin = Awaited<ReturnType<typeof openAdmin>>;
 
 const bankOperations: Readonly<Record<string, string>> = { PUT: "take", POST: "refund", DELETE: "close" };
 
-/** The Vendure shop in two processes, all real, and everything that it needs. */
+/** The Vendure shop in two processes, and everything that it depends on, all real. */
 export interface World {
   readonly giftcards: GiftcardSide;
   readonly bank: Bank;
@@ -27,10 +27,10 @@ export interface World {
   /** The processes, the first one of which may die. */
   urls(): readonly [string, string];
   admin(): Promise<Admin>;
-  /** Back to networks that don't fail, with everything delivered that was held. */
+  /** Removes all network faults and delivers the held calls. */
   calm(): Promise<void>;
   kill(): Promise<void>;
-  /** Starts the first process where it doesn't run any more. */
+  /** Starts the first process if it isn't running. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
