@@ -7,7 +7,7 @@
 const DECIMALS = 4;
 
 /**
- * Rounds an amount of Medusa's half up, without its residue.
+ * Rounds a Medusa amount half up to whole cents, ignoring its floating-point residue.
  *
  * @param {number} amount in euro
  * @returns {number} cents

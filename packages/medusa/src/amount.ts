@@ -12,7 +12,7 @@ const EXACT_DECIMALS = 6;
 
 /**
  * Converts Medusa's major units to whole cents, rounding half up. Medusa's totals have residue and fractions of a
- * cent, but buyers pay whole cents. Every amount of Medusa's that decides about money is read here, or by `centsSql`.
+ * cent, but buyers pay whole cents. Use this function or `centsSql` for every Medusa amount that affects money.
  */
 export function toCents(amount: BigNumberInput): number {
   const cents = MathBN.mult(amount, 100).decimalPlaces(EXACT_DECIMALS, ROUND_HALF_UP);

@@ -215,12 +215,12 @@ describe("before the order", () => {
     await all.expectStanding(changed, { cardCents: 6000, heldCents: 1498 });
   });
 
-  test.each(["a card comes", "a card goes", "a ticket comes"])(
+  test.each(["a card is applied", "a card is removed", "a ticket is added"])(
     "Stripe captured the remainder, then %s: rejected, and the order is placed as paid",
     async (change) => {
       const cart = await confirmed(AT_ONCE);
-      if (change === "a card comes") expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
-      else if (change === "a card goes") expect(await removeCard(cart)).toMatchObject(inProgress);
+      if (change === "a card is applied") expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
+      else if (change === "a card is removed") expect(await removeCard(cart)).toMatchObject(inProgress);
       else await expect(all.shop.storefront.addItem(cart.cartId, "open-air-cinema")).rejects.toThrow("500");
       const orderId = await place(cart);
       await all.tell(cart.session.intentId);

@@ -180,7 +180,7 @@ describe("wrong PINs", () => {
     }
   });
 
-  test("a kept answer is repeated while the number is locked", async () => {
+  test("a stored response is replayed while the card number is locked", async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
     const headers = { "Idempotency-Key": "kept-then-locked" };
     const wire = { ...onCard(company, card), amount: 100 };

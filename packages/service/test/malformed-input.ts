@@ -11,7 +11,7 @@ export interface Onslaught {
 
 const names = Object.keys(endpoints) as EndpointName[];
 
-/** Everything that a body can get wrong, around parameters that are otherwise good enough to reach the database. */
+/** Generates malformed bodies around parameters that are valid enough to reach the database. */
 function bodies(company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> {
   const good = {
     apikey: company.apiKey,

@@ -125,7 +125,7 @@ export function createRecovery(context: EngineContext) {
       }
       return (await move(charge.reference, reversed)) ?? current(charge.reference);
     } catch (error) {
-      // A process with the key will do it, such as one with the new configuration.
+      // Retry later: a process that has the key, such as one with the new configuration, can reverse the charge.
       if (isSealedByOtherKey(error)) return retryLater(charge, UNKNOWN_KEY);
       if (error instanceof SealError)
         return (await needAttention(charge, `seal_${error.fault}`)) ?? current(charge.reference);

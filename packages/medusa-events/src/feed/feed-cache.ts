@@ -10,7 +10,7 @@ import { eachPublicEvent, type FeedVersion, readFeedVersion } from "./public-eve
 /** A feed, compressed by gzip: a feed of thousands of events then takes little memory. */
 export type CompressedFeed = readonly Buffer[];
 
-/** A process's cache. Anybody may fetch a feed without a key, so a thousand requests must cost what one does. */
+/** A process's cache. Feeds are public, so a thousand requests must cost no more than a single request. */
 interface FeedCache {
   readonly readVersion: () => Promise<FeedVersion>;
   /** The newest feed of each format, by media type. */

@@ -8,7 +8,7 @@ import { handleAnswer } from "./answer.js";
 
 /**
  * Balances an order's books before Medusa confirms an edit, return, exchange or claim, so that the order's page never
- * shows as outstanding what was already refunded. If that fails, the order's next refund does it. Orders without a
+ * shows a refunded amount as outstanding. If balancing fails, the order's next refund retries it. Orders without a
  * gift card, of which the plugin has refunded nothing, are left as Medusa shows them.
  */
 export function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {

@@ -48,7 +48,7 @@ export interface BookedRefund {
   readonly aheadCents: number;
 }
 
-/** Everything that decides about an order's refunds, as Medusa and the plugin have recorded it. */
+/** The data that an order's refunds depend on, as recorded by Medusa and the plugin. */
 export interface RefundableOrder {
   readonly orderId: string;
   readonly orderName: string;

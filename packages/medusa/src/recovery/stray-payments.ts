@@ -24,7 +24,7 @@ export async function releaseStray(
     const sessions = sessionId === null || isRefundBegun ? [] : await readSessionPayments(sql, [sessionId]);
     for (const session of sessions) {
       const isGone = session.status === null;
-      // A process that withdrew it from an order may have died, or stalled, before it restored it.
+      // Another process may have withdrawn this session from an order, then crashed before it restored the session.
       if (isGone && (await hadOrder(sql, cartId, session.id))) await restoreSession(container, session.id);
       else if (isGone || (await withdrawSession(container, session, isFree))) continue;
       return endRelease(sql, paymentId);

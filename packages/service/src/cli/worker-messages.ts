@@ -10,7 +10,7 @@ export interface WorkerTask {
 
 export type ToWorker =
   | { readonly type: "giftcard:start"; readonly task: WorkerTask }
-  /** The steps of the end, in this order. The worker confirms the second one. */
+  /** The steps of a shutdown, in this order. The worker confirms the second step. */
   | { readonly type: "giftcard:announce-end" }
   | { readonly type: "giftcard:stop-listening" }
   | { readonly type: "giftcard:close"; readonly idleMs: number };

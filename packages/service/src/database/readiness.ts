@@ -19,7 +19,7 @@ export function openProbe(pool: pg.Pool): pg.Pool {
     query_timeout: PROBE_TIMEOUT_MS,
     allowExitOnIdle: true,
   });
-  // The calls' pool reports broken connections.
+  // Ignore broken connections here: the pool that serves calls reports them.
   probe.on("error", () => {});
   return probe;
 }
