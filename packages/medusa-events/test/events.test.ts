@@ -350,7 +350,7 @@ describe("an incomplete event", () => {
   test.each([
     [{ dates: [{ start: "0000-01-01T20:00:00" }] }, "start"],
     [{ timeZone: "IST" }, "timeZone"],
-  ])("with the invalid details %j is saved with a fault, and delays no other event", async (details, field) => {
+  ])("with invalid details %j is saved with a fault and delays no other event", async (details, field) => {
     const name = field.toLowerCase();
     const [odd, other] = [await shows.create(`odd-${name}`, details), await shows.create(`no-${name}`)];
     expect(await shows.eventsOf(odd)).toMatchObject([{ faults: [{ field }] }]);

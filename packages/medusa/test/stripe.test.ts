@@ -219,7 +219,8 @@ describe("before the order", () => {
     "Stripe captured the remainder, then %s: rejected, and the order is placed as paid",
     async (change) => {
       const cart = await confirmed(AT_ONCE);
-      if (change === "a card is applied") expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
+      if (change === "a card is applied")
+        expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
       else if (change === "a card is removed") expect(await removeCard(cart)).toMatchObject(inProgress);
       else await expect(all.shop.storefront.addItem(cart.cartId, "open-air-cinema")).rejects.toThrow("500");
       const orderId = await place(cart);
