@@ -43,6 +43,7 @@ export function openServiceDesk({
 }): ServiceDesk {
   const pool = openPool(databaseUrl, () => {}, MAX_CONNECTIONS);
   const keyring = () => openKeyring(secretsFile, pool);
+  let closing: Promise<void> | undefined;
   return {
     async createCompany() {
       const email = `${randomBytes(6).toString("hex")}@example.nl`;
@@ -60,7 +61,8 @@ export function openServiceDesk({
     setBlocked: async (cardNumber, isBlocked) =>
       setBlocked(pool, await keyring(), { cardNumber: new Secret(cardNumber) }, isBlocked, act),
     createProvider: (name = `provider ${randomBytes(4).toString("hex")}`) => createProvider(pool, name, act),
-    close: () => pool.end(),
+    // A service that a test stops is stopped again when the test file ends.
+    close: () => (closing ??= pool.end()),
   };
 }
 
