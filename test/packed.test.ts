@@ -76,7 +76,7 @@ const mistakes: Mistake[] = [
     kind: "commonjs",
     program: 'require("@giftcard-pay/widget").GiftcardPay.define("a-tag", { get: () => thrown });',
     source: "packages/widget/src/giftcard-element.ts",
-    line: "const known = registry?.get(tag);",
+    line: "const registered = registry?.get(tag);",
   },
 ];
 
