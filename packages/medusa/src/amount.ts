@@ -14,10 +14,18 @@ const EXACT_DECIMALS = 6;
  * Converts Medusa's major units to whole cents, rounding half up. Medusa's totals have residue and fractions of a
  * cent, but buyers pay whole cents. Use this function or `centsSql` for every Medusa amount that affects money.
  */
-export function toCents(amount: BigNumberInput): number {
-  const cents = MathBN.mult(amount, 100).decimalPlaces(EXACT_DECIMALS, ROUND_HALF_UP);
-  return cents.integerValue(ROUND_HALF_UP).toNumber();
-}
+export const toCents = (amount: BigNumberInput): number =>
+  withoutResidue(amount).integerValue(ROUND_HALF_UP).toNumber();
+
+const withoutResidue = (amount: BigNumberInput) =>
+  MathBN.mult(amount, 100).decimalPlaces(EXACT_DECIMALS, ROUND_HALF_UP);
+
+/** Tells whether two amounts in major units are equal, fractions of a cent included. */
+export const isSameAmount = (a: BigNumberInput, b: BigNumberInput): boolean =>
+  withoutResidue(a).eq(withoutResidue(b));
+
+/** Tells whether an amount is a cent at most. Medusa itself ignores such a difference. */
+export const isCentAtMost = (amount: BigNumberInput): boolean => withoutResidue(amount).abs().lte(1);
 
 /** Converts an SQL expression in major units in the same way. */
 export const centsSql = (amount: string): string => `round(round((${amount}) * 100, ${EXACT_DECIMALS}))`;

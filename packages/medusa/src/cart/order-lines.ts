@@ -8,8 +8,6 @@ export interface SoldLine {
   readonly id: string;
   readonly total: BigNumberInput;
   readonly quantity: BigNumberInput;
-  /** null for shipping. */
-  readonly unitPrice: BigNumberInput | null;
 }
 
 interface Priced {
@@ -21,7 +19,6 @@ interface OrderRow {
   items?:
     | (Priced & {
         quantity: BigNumberInput;
-        unit_price: BigNumberInput;
         detail?: Partial<Record<`return_${"received" | "dismissed"}_quantity`, BigNumberInput>>;
       })[]
     | null;
@@ -39,14 +36,14 @@ export async function readSoldLines(container: MedusaContainer, orderId: string)
     relations: ["items", "shipping_methods"],
   });
   const { items, shipping_methods: shipping } = order as unknown as OrderRow;
-  const left = items?.map(({ id, total, quantity, unit_price: unitPrice, detail }) => {
+  const left = items?.map(({ id, total, quantity, detail }) => {
     const returned = MathBN.sum(
       detail?.return_received_quantity ?? 0,
       detail?.return_dismissed_quantity ?? 0,
     );
-    return { id, total, quantity: MathBN.sub(quantity, returned), unitPrice };
+    return { id, total, quantity: MathBN.sub(quantity, returned) };
   });
-  const methods = shipping?.map(({ id, total }) => ({ id, total, quantity: 1, unitPrice: null }));
+  const methods = shipping?.map(({ id, total }) => ({ id, total, quantity: 1 }));
   return [...byId(left), ...byId(methods)];
 }
 
@@ -74,30 +71,4 @@ export function shareCents(sold: readonly SoldLine[], totalCents: number): Order
     return { id, quantity: MathBN.convert(quantity).toNumber(), totalCents: cents };
   });
   return lines.length > 0 || totalCents === 0 ? lines : [{ id: "order", quantity: 1, totalCents }];
-}
-
-/**
- * Computes the lines of an order, as they were sold, if nobody recorded them when it was placed.
- * @param units how many units of each item the order had when it was placed, by its id; 0 for those that were added
- *   since
- * @param totalCents the order's total when it was placed
- */
-export async function linesAsSold(
-  container: MedusaContainer,
-  orderId: string,
-  { units, totalCents }: { readonly units: ReadonlyMap<string, number>; readonly totalCents: number },
-): Promise<OrderLine[]> {
-  const sold = await readSoldLines(container, orderId);
-  const placed = sold.filter(({ id }) => units.get(id) !== 0);
-  const whole = placed.map((line) => {
-    const { id, total, quantity, unitPrice } = line;
-    const soldQuantity = units.get(id) ?? 1;
-    const isLeft = MathBN.gt(quantity, 0);
-    const each = isLeft ? MathBN.div(total, quantity) : (unitPrice ?? 0);
-    return { ...line, quantity: soldQuantity, total: MathBN.mult(each, soldQuantity) };
-  });
-  // Medusa doesn't keep the value of an item that an edit removed.
-  const isRemoved = [...units].some(([id, count]) => count > 0 && !sold.some((line) => line.id === id));
-  const worth = whole.reduce((total, line) => MathBN.add(total, line.total), MathBN.convert(0));
-  return shareCents(whole, isRemoved ? Math.min(totalCents, toCents(worth)) : totalCents);
 }

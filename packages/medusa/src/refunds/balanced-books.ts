@@ -1,6 +1,6 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN } from "@medusajs/framework/utils";
-import { fromCents } from "../amount.js";
+import { fromCents, isCentAtMost } from "../amount.js";
 import { withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
@@ -9,9 +9,6 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 import { addCreditLine, endCreditLines } from "../recovery/credit-lines.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
-
-/** Medusa itself ignores a difference of a cent or less. */
-const TOLERATED = fromCents(1);
 
 /**
  * Writes the difference between Medusa's pending difference and the order's books into the order, as a credit line. Its
@@ -25,7 +22,7 @@ async function balance(container: MedusaContainer, books: OrderBooks): Promise<b
   const { orderId } = books;
   if (!books.isNoted || books.isCanceled || books.awaitsReturn || books.isRefunding) return false;
   const amount = MathBN.sub(books.pending, fromCents(books.pendingCents));
-  if (MathBN.lte(amount.abs(), TOLERATED)) return false;
+  if (isCentAtMost(amount)) return false;
   if (await hasOpenChange(contextOf(container).sql, orderId)) return false;
   await addCreditLine(container, orderId, { reference: BALANCE_REFERENCE, amount });
   return true;

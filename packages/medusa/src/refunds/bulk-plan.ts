@@ -102,17 +102,15 @@ function worthOf(
 }
 
 /** Returns the units that are back once everything that was sold of it is. */
-function backWith(sold: Sold, { items, lines, back }: OrderBooks): UnitsBack {
+function backWith(sold: Sold, { items, back }: OrderBooks): UnitsBack {
   const all = new Map(back);
+  // Shipping is only refunded with a whole order.
   for (const { id, sold: count, variantId, productId } of items)
     if (
       "orderIds" in sold ||
       ("variantId" in sold ? sold.variantId === variantId : sold.productId === productId)
     )
       all.set(id, count);
-  // Shipping is only refunded with a whole order.
-  if ("orderIds" in sold)
-    for (const { id, quantity } of lines) all.set(id, Math.max(quantity, all.get(id) ?? 0));
   return all;
 }
 

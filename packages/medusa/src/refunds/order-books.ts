@@ -3,10 +3,11 @@ import { returnedUnits } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, MedusaError } from "@medusajs/framework/utils";
-import { toCents } from "../amount.js";
-import { linesAsSold, readSoldLines, type SoldLine } from "../cart/order-lines.js";
+import { fromCents, isSameAmount, toCents } from "../amount.js";
+import { shareCents } from "../cart/order-lines.js";
 import { contextOf } from "../context/context.js";
 import {
+  type BookedItem,
   type BookedRefund,
   type RefundableOrder,
   readRefundable,
@@ -65,15 +66,8 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 export async function readBooks(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
   const order = await readRefundable(contextOf(container).sql, orderId);
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
-  const units = new Map(order.items.map(({ id, placed }) => [id, placed]));
-  const lines =
-    order.lines ?? (await linesAsSold(container, orderId, { units, totalCents: order.placedCents }));
-  const now = order.isExtended ? await readSoldLines(container, orderId) : [];
-  return toBooks(
-    { ...order, lines, isNoted: order.lines !== null },
-    now,
-    await readCharges(container, order),
-  );
+  const lines = order.lines ?? linesAsPlaced(order);
+  return toBooks({ ...order, lines, isNoted: order.lines !== null }, await readCharges(container, order));
 }
 
 async function readCharges(container: MedusaContainer, { payments }: RefundableOrder) {
@@ -94,13 +88,22 @@ async function readCharges(container: MedusaContainer, { payments }: RefundableO
 
 type Noted = RefundableOrder & Pick<OrderBooks, "lines" | "isNoted">;
 
-function toBooks(
-  order: Noted,
-  now: readonly SoldLine[],
-  charged: Pick<OrderBooks, "charges" | "open">,
-): OrderBooks {
-  const value = valuer(order, now, charged.charges);
-  const back = unitsBack(order, now);
+/** Computes the lines of an order as they were sold, if nobody recorded them when it was placed. */
+const linesAsPlaced = ({ items, placedCents }: RefundableOrder): OrderLine[] =>
+  shareCents(
+    items
+      .filter(({ paidEach }) => paidEach !== null)
+      .map(({ id, placed, paidEach }) => ({
+        id,
+        quantity: placed,
+        total: MathBN.mult(paidEach ?? 0, placed),
+      })),
+    placedCents,
+  );
+
+function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): OrderBooks {
+  const value = valuer(order, charged.charges);
+  const back = unitsBack(order);
   const payments = order.payments;
   const leftCents = sum(payments.map((payment) => payment.leftCents));
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
@@ -141,52 +144,70 @@ function toBooks(
 }
 
 /** Combines what is back by Medusa's own figures and by the refunds that name units. The same unit may be in both. */
-function unitsBack({ items, refunds, lines }: Noted, now: readonly SoldLine[]): Map<string, number> {
-  const isRemoved = (id: string) => now.length > 0 && !now.some((line) => line.id === id);
-  // Shipping that an edit removed. Items have their own counts below.
-  const back = new Map(lines.map(({ id, quantity }) => [id, isRemoved(id) ? quantity : 0]));
-  for (const { id, sold, kept } of items) back.set(id, Math.max(0, sold - kept));
+function unitsBack({ items, refunds }: Noted): Map<string, number> {
+  const back = new Map(items.map(({ id, sold, kept }) => [id, Math.max(0, sold - kept)]));
   for (const { units } of refunds)
     for (const [id, count] of units ?? []) back.set(id, Math.max(back.get(id) ?? 0, count));
   return back;
 }
 
 /**
- * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added since by
- * Medusa's figures. If a line was extended, the added units are the first to come back.
+ * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added or priced anew
+ * since by Medusa's figures. If a line was extended, the added units are the first to come back.
  */
 function valuer(
   { items, lines }: Noted,
-  now: readonly SoldLine[],
   charges: readonly Charge[],
 ): Pick<OrderBooks, "returnedOf" | "keptCents"> {
-  const soldOf = new Map(items.map(({ id, sold }) => [id, sold]));
-  const noted = new Map(lines.map(({ id, quantity }) => [id, quantity]));
-  const addedOf = (id: string) => Math.max(0, (soldOf.get(id) ?? noted.get(id) ?? 1) - (noted.get(id) ?? 0));
+  const itemOf = new Map(items.map((item) => [item.id, item]));
   const totalCents = sum(lines.map((line) => line.totalCents));
+  const addedOf = ({ id, quantity }: OrderLine) => Math.max(0, (itemOf.get(id)?.sold ?? quantity) - quantity);
   const returnedOf = (back: UnitsBack) =>
     new Map(
-      lines.map(({ id, quantity }) => [
-        id,
-        Math.min(quantity, Math.max(0, (back.get(id) ?? 0) - addedOf(id))),
+      lines.map((line) => [
+        line.id,
+        Math.min(line.quantity, Math.max(0, (back.get(line.id) ?? 0) - addedOf(line))),
       ]),
     );
-  const keptAddedCents = (back: UnitsBack) =>
-    toCents(
-      now.reduce((total, { id, total: lineTotal, quantity }) => {
-        const keptAdded = Math.max(0, addedOf(id) - (back.get(id) ?? 0));
-        if (keptAdded === 0 || MathBN.lte(quantity, 0)) return total;
-        return MathBN.add(
-          total,
-          MathBN.div(MathBN.mult(lineTotal, MathBN.min(keptAdded, quantity)), quantity),
-        );
-      }, MathBN.convert(0)),
-    );
   const keptCents = (back: UnitsBack) => {
-    const returned = returnedUnits(lines, charges, returnedOf(back));
-    return totalCents - sum(returned.map(({ cents }) => cents)) + keptAddedCents(back);
+    const returned = returnedOf(back);
+    const pieces = returnedUnits(lines, charges, returned);
+    const placed = new Map(lines.map(({ id, quantity }) => [id, quantity - (returned.get(id) ?? 0)]));
+    const kept = items.map((item) => ({ item, count: Math.max(0, item.sold - (back.get(item.id) ?? 0)) }));
+    const changes = kept.map(({ item, count }) =>
+      MathBN.sub(worthOf(item, count), MathBN.mult(item.paidEach ?? 0, placed.get(item.id) ?? 0)),
+    );
+    const evened = evenedOf(
+      kept,
+      pieces.map(({ line, cents }) => ({ cents, each: itemOf.get(line)?.paidEach ?? "0" })),
+    );
+    return totalCents - sum(pieces.map(({ cents }) => cents)) + toCents(MathBN.sum(0, ...changes, ...evened));
   };
   return { returnedOf, keptCents };
+}
+
+/** Returns the price of the first units of an item, as many as are kept. Its discounts belong to the first units. */
+function worthOf({ price, discount, discounted }: BookedItem, kept: number) {
+  const share = discounted === 0 ? 0 : MathBN.div(discount, discounted);
+  return MathBN.sub(MathBN.mult(price, kept), MathBN.mult(share, Math.min(kept, discounted)));
+}
+
+/**
+ * Lists by how much added units have to differ from Medusa's figures so that an even exchange owes nothing: a unit
+ * gets the cents of a returned one that had the same price, fractions of a cent included.
+ */
+function evenedOf(
+  kept: readonly { readonly item: BookedItem; readonly count: number }[],
+  returned: readonly { readonly cents: number; readonly each: string }[],
+) {
+  const left = [...returned];
+  return kept.flatMap(({ item, count }) => {
+    if (item.paidEach !== null || count === 0) return [];
+    const each = MathBN.div(worthOf(item, count), count);
+    const same = left.filter((piece) => isSameAmount(piece.each, each)).slice(0, count);
+    for (const piece of same) left.splice(left.indexOf(piece), 1);
+    return same.map(({ cents }) => MathBN.sub(fromCents(cents), each));
+  });
 }
 
 /** Lists refunds without units that exceed what was owed by more than rounding. */

@@ -73,9 +73,17 @@ export async function giveBack(s: Storefront, orderId: string): Promise<number> 
   return refund.splits[0].amountCents;
 }
 
+interface Payment {
+  readonly provider_id: string;
+  readonly captures: { amount: number }[];
+  readonly refunds: { amount: number }[];
+}
+
 /** The cents that the bank holds of an order: captured minus refunded. */
 export async function bankCents(s: Storefront, orderId: string): Promise<number> {
-  const { others } = paymentsOf(await s.order(orderId));
+  const { payment_collections: collections } = await s.order(orderId);
+  const payments: Payment[] = collections.flatMap(({ payments }: { payments: Payment[] }) => payments);
+  const others = payments.filter(({ provider_id }) => provider_id !== "pp_giftcard_giftcard");
   const sum = (rows: { amount: number }[]) =>
     rows.reduce((cents, { amount }) => cents + Math.round(amount * 100), 0);
   return others.reduce((cents, { captures, refunds }) => cents + sum(captures) - sum(refunds), 0);
