@@ -314,6 +314,9 @@ const cases: Record<string, Case> = {
     given: (f) => [
       `update order_summary set totals = jsonb_set(totals, '{raw_pending_difference,value}', '"-12.5"') where order_id = '${f.orderId}'`,
       `update order_item set return_received_quantity = 1 where order_id = '${f.orderId}'`,
+      `insert into order_line_item_adjustment (id, version, amount, raw_amount, item_id)
+       select 'adj_one', 1, 10, '{"value": "10"}', item_id from order_item where order_id = '${f.orderId}'`,
+      `update order_line_item set is_tax_inclusive = false where id in (select item_id from order_item where order_id = '${f.orderId}')`,
       `update giftcard_order set lines = null where order_id = '${f.orderId}'`,
       `insert into refund (id, amount, raw_amount, payment_id, note, created_by, metadata)
        values ('ref_one', 1, '{"value": "1.005"}', '${f.giftPaymentId}', 'late', 'user', '{"giftcard_units": {"a": 2}, "giftcard_ahead_cents": 3}')`,
@@ -332,6 +335,20 @@ const cases: Record<string, Case> = {
         {
           ...{ id: expect.stringMatching(/^ordli_/), placed: 1, sold: 1, kept: 0, title: expect.any(String) },
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
+          ...{ isShipping: false, paidEach: expect.stringMatching(/^70\.82820*$/), discounted: 1 },
+          // 74.98 and 10.00, with 9 % tax.
+          ...{ price: expect.stringMatching(/^81\.72820*$/), discount: expect.stringMatching(/^10\.90*$/) },
+        },
+        {
+          ...{
+            id: expect.stringMatching(/^ordsm_/),
+            placed: 1,
+            sold: 1,
+            kept: 1,
+            title: "Tickets by e-mail",
+          },
+          ...{ variantId: null, productId: null, isShipping: true, discount: "0", discounted: 1 },
+          ...{ paidEach: expect.stringMatching(/^0\.?0*$/), price: "0" },
         },
       ],
       refunds: [

@@ -6,8 +6,8 @@ import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { fromCents, isSameAmount, toCents } from "../amount.js";
 import { shareCents } from "../cart/order-lines.js";
 import { contextOf } from "../context/context.js";
+import type { BookedItem } from "../medusa-tables/order-items.js";
 import {
-  type BookedItem,
   type BookedRefund,
   type RefundableOrder,
   readRefundable,
