@@ -1,0 +1,28 @@
+/**
+ * The files of the plugin and the service that decide about money and limits, each with the tests nearest to it. The files
+ * run inside Medusa or the service, from the built package.
+ * @type {Record<"medusa" | "service", Record<string, string[]>>}
+ */
+export const serverFiles = {
+  medusa: {
+    amount: ["amount"],
+    "cart/cart-payment": ["cards-on-cart", "split-purchase"],
+    "cart/order-lines": ["by-line"],
+    "cart/sessions": ["second-payment", "split-purchase"],
+    "completion/complete": ["split-purchase", "completion-failures"],
+    "completion/void": ["voided-completion"],
+    "context/cart-leases": ["cart-leases"],
+    "refunds/order-books": ["after-sales", "refunds-begun"],
+    "refunds/order-refund": ["after-sales", "refunds-begun"],
+    options: ["setup-options"],
+  },
+  service: {
+    "store/cards": ["cards"],
+    "store/devalue": ["cards", "idempotency", "ledger"],
+    "store/idempotency": ["idempotency"],
+    "store/reversals": ["reversals"],
+    "limits/call-limit": ["limits"],
+    "limits/company-pins": ["company-limits"],
+    "limits/login-limit": ["limits"],
+  },
+};
