@@ -148,6 +148,9 @@ const modelNames: Partial<Record<string, string>> = {
   updated_at: "updatedAt",
 };
 
+/** Returns the model's name of an interface's field. */
+export const modelNameOf = (field: string): string => modelNames[field] ?? field;
+
 /**
  * Validates events that a program created, and normalizes their texts as reading any format does.
  *
@@ -158,7 +161,7 @@ export function checkEvents(events: Iterable<ShopEvent>): Reading {
   const found = all.flatMap((event, index) => formFaultsOf(index + 1, event));
   const read = checkRows(all.map((event, index) => ({ row: index + 1, values: rowOf(event) })));
   const isWrong = new Set(found.map(({ row }) => row));
-  const others = renamed(read.faults, (field) => modelNames[field] ?? field).filter(
+  const others = renamed(read.faults, modelNameOf).filter(
     ({ row, field }) => !found.some((known) => known.row === row && known.field === field),
   );
   return {

@@ -2,6 +2,7 @@ export {
   checkEvents,
   checkRows,
   type EventFault,
+  modelNameOf,
   type Reading,
   type ReadOptions,
   type UncheckedRow,

@@ -182,7 +182,7 @@ describe("a published event", () => {
     expect(await shows.timesAtIssuer("edited anew")).toBe(0);
     await expect
       .poll(async () => (await shows.eventsOf(productId))[0]?.delivery.differences)
-      .toEqual([{ field: "event_name", sent: "edited", now: "edited anew" }]);
+      .toEqual([{ field: "title", sent: "edited", now: "edited anew" }]);
     const changed = await shows.send("GET", "?filter=changed");
     expect(changed.body.events).toMatchObject([{ key: `${productId}:1` }]);
   });

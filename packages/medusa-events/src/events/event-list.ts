@@ -1,10 +1,10 @@
-import { type EventState, rowOf } from "@giftcard-pay/events";
+import { type EventState, modelNameOf, rowOf } from "@giftcard-pay/events";
 import type { Sql } from "../context.js";
 import type { EventContent, EventFault } from "./event-store.js";
 
 /** A field in which the issuer's copy of an event differs. */
 export interface EventDifference {
-  /** Its name in the issuer's interface. */
+  /** Its name in the model. */
   readonly field: string;
   /** The issuer's value; null for none. */
   readonly sent: string | null;
@@ -123,7 +123,7 @@ function differencesOf(sent: EventContent, now: EventContent): EventDifference[]
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof typeof before)[];
   return fields
     .filter((field) => before[field] !== after[field])
-    .map((field) => ({ field, sent: textOf(before[field]), now: textOf(after[field]) }));
+    .map((field) => ({ field: modelNameOf(field), sent: textOf(before[field]), now: textOf(after[field]) }));
 }
 
 const textOf = (value: string | number | undefined) => (value === undefined ? null : String(value));

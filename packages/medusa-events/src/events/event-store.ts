@@ -45,20 +45,15 @@ const toStored = (row: Record<string, unknown>): StoredEvent => ({
   changedAt: String(row.changed),
 });
 
-/** Reads the events of these products. */
-export async function readEventsOf(sql: Sql, productIds: readonly string[]): Promise<StoredEvent[]> {
+/** Reads events by their products' ids or by their own keys. */
+export async function readEvents(
+  sql: Sql,
+  by: "product_id" | "key",
+  values: readonly string[],
+): Promise<StoredEvent[]> {
   const rows = await sql(
-    "select *, changed_at::text as changed from giftcard_event where product_id = any($1::text[]) order by key",
-    [productIds],
-  );
-  return rows.map(toStored);
-}
-
-/** Reads the events with these keys. */
-export async function readEvents(sql: Sql, keys: readonly string[]): Promise<StoredEvent[]> {
-  const rows = await sql(
-    "select *, changed_at::text as changed from giftcard_event where key = any($1::text[]) order by key",
-    [keys],
+    `select *, changed_at::text as changed from giftcard_event where ${by} = any($1::text[]) order by key`,
+    [values],
   );
   return rows.map(toStored);
 }

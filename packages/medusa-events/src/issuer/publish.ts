@@ -31,10 +31,8 @@ export async function publish(
   // What is sent can't be changed later, so the newest content must go out.
   await refreshEvents(context, [...new Set(keys.map((key) => partsOf(key).productId))]);
   const published = await publishEvents(sql, keys, { issuer, actor });
-  const others = await readEvents(
-    sql,
-    keys.filter((key) => !published.includes(key)),
-  );
+  const unpublished = keys.filter((key) => !published.includes(key));
+  const others = await readEvents(sql, "key", unpublished);
   const until = Date.now() + MAX_WAIT_MS;
   await pushNow(context, { until: () => Date.now() > until });
   return {

@@ -3,7 +3,7 @@ import type { EventsContext } from "../context.js";
 import {
   type ComputedEvent,
   deleteDrafts,
-  readEventsOf,
+  readEvents,
   type StoredEvent,
   writeEvents,
 } from "../events/event-store.js";
@@ -37,7 +37,7 @@ async function refreshShows({ sql, options, logger }: EventsContext, shows: read
   const ids = shows.map(({ productId }) => productId);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const current = attempt === 0 ? shows : await readShows(sql, { after: "", limit: ids.length, only: ids });
-    const stored = await readEventsOf(sql, ids);
+    const stored = await readEvents(sql, "product_id", ids);
     const products = await readShowProducts(sql, ids, options.dateOption);
     const computed = current.flatMap((show) => {
       const product = products.find(({ id }) => id === show.productId);

@@ -1,6 +1,6 @@
 import { MedusaError } from "@medusajs/framework/utils";
 import type { EventsContext } from "../context.js";
-import { readEventsOf } from "../events/event-store.js";
+import { readEvents } from "../events/event-store.js";
 import { refreshEvents } from "./refresh.js";
 import { type DetailsInput, partsOf, withIds } from "./show-details.js";
 import { readShow, writeShow } from "./show-store.js";
@@ -19,7 +19,7 @@ export async function saveShow(
   const { sql } = context;
   const { productId, version, actor } = show;
   const before = await readShow(sql, productId);
-  const events = await readEventsOf(sql, [productId]);
+  const events = await readEvents(sql, "product_id", [productId]);
   const usedIds = [
     ...(before?.details.dates ?? []).map(({ id }) => id),
     ...events.map(({ key }) => partsOf(key).dateId),

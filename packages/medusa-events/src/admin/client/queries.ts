@@ -1,9 +1,9 @@
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ProductEvents as ProductAnswer } from "../../api/admin/giftcard-pay/events/products/[id]/route.js";
 import type { EventFilter, EventView } from "../../events/event-list.js";
 import type { Published } from "../../issuer/publish.js";
 import type { DetailsInput } from "../../shows/show-details.js";
-import type { Show } from "../../shows/show-store.js";
 import type { Json } from "./json.js";
 import { sdk } from "./sdk.js";
 
@@ -11,18 +11,7 @@ export type EventRow = Json<EventView>;
 export type { DetailsInput, EventFilter };
 
 /** A product's show and events. */
-export interface ProductEvents {
-  readonly environment?: string;
-  readonly isPublished: boolean;
-  readonly show: Json<Show> | null;
-  readonly defaults: {
-    readonly organiser: string;
-    readonly timeZone: string;
-    readonly providerId: number | null;
-  };
-  readonly optionValues: readonly string[];
-  readonly events: readonly EventRow[];
-}
+export type ProductEvents = Json<ProductAnswer>;
 
 /** A page of the list of events. */
 export interface EventList {
@@ -47,17 +36,10 @@ export const useProductEvents = (productId: string) =>
     refetchInterval: ({ state: { data } }) => intervalOf(data),
   });
 
-export interface EventListQuery {
-  readonly filter: EventFilter;
-  readonly q: string;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export const useEventList = ({ filter, q, limit, offset }: EventListQuery) =>
+export const useEventList = (query: { filter: EventFilter; q: string; limit: number; offset: number }) =>
   useQuery({
-    queryKey: [KEY, "list", filter, q, limit, offset],
-    queryFn: () => sdk.client.fetch<EventList>(at(""), { query: { filter, limit, offset, q } }),
+    queryKey: [KEY, "list", query],
+    queryFn: () => sdk.client.fetch<EventList>(at(""), { query }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) => intervalOf(data),
   });

@@ -62,7 +62,7 @@ function Differences({ delivery: { differences, issuerId } }: Pick<EventRow, "de
   return (
     <>
       {differences.map(({ field, sent, now }) => (
-        <Text key={field} size="xsmall" className="text-ui-fg-subtle break-words">
+        <Text key={`${field} ${sent} ${now}`} size="xsmall" className="text-ui-fg-subtle break-words">
           {fieldText(field)}: the issuer has “{shortened(sent)}”, the shop has “{shortened(now)}”.
         </Text>
       ))}

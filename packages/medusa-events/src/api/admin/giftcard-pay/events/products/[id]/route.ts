@@ -31,6 +31,9 @@ export const POST = adminRoute(body, async ({ context, input, id, req }) => {
   return view(context, id);
 });
 
+/** What a product's page shows. */
+export type ProductEvents = Awaited<ReturnType<typeof view>>;
+
 async function view({ sql, issuer, client, options }: EventsContext, productId: string) {
   const [product] = await readShowProducts(sql, [productId], options.dateOption);
   const query = { filter: "all" as const, text: "", productId, limit: MAX_EVENTS, offset: 0 };
