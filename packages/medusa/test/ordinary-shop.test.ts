@@ -264,6 +264,51 @@ describe("an order that was changed after it was placed", () => {
       expect(await spentCents(bought)).toBe(0);
     });
 
+  test("asks for what is added after a refund that was ahead and then used up", async () => {
+    const { storefront: s } = shop;
+    const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [5000], codes: [] });
+    await editItem(s, orderId, "iota", { quantity: 2, unit_price: 20 });
+    const { splits } = await refundOf(s, orderId);
+    expect(splits).toMatchObject([{ amountCents: 2500 }]);
+    expect((await admin("POST", `orders/${orderId}/refund`, splits[0])).status).toBe(200);
+    await editTo(s, orderId, "iota", 0);
+    expect(await giveBack(s, orderId)).toBe(2500);
+    await s.ok("POST", "/admin/order-edits", { order_id: orderId });
+    const items = [{ variant_id: await variantId("kappa"), quantity: 1 }];
+    await s.ok("POST", `/admin/order-edits/${orderId}/items`, { items });
+    expect(await confirmEdit(s, orderId)).toBe(15);
+    expect(await pendingOf(orderId)).toBe(15);
+  });
+
+  test("was refunded for a lower price: a second refund by hand needs a note", async () => {
+    const { storefront: s } = shop;
+    const { orderId } = await buy(shop, { iota: 2, kappa: 1 }, { balancesCents: [3000], codes: [] });
+    await editItem(s, orderId, "iota", { quantity: 2, unit_price: 20 });
+    expect(await giveBack(s, orderId)).toBe(1000);
+    expect((await byHand(await bankOf(orderId), 10)).status).toBe(400);
+  });
+
+  test("is refunded by product although an added unit left a cent of fractions", async () => {
+    const { storefront: s } = shop;
+    const { orderId } = await buy(shop, { aria: 1 }, { balancesCents: [5000] });
+    const { order_change } = await s.ok("POST", "/admin/order-edits", { order_id: orderId });
+    await s.ok("POST", `/admin/order-changes/${order_change.id}`, { carry_over_promotions: true });
+    const items = [{ variant_id: await variantId("canon"), quantity: 1 }];
+    await s.ok("POST", `/admin/order-edits/${orderId}/items`, { items });
+    await confirmEdit(s, orderId);
+    await markPaid(s, orderId);
+    expect(refusalOf(await planOf("canon"), orderId)).toBeUndefined();
+  });
+
+  test("was paid by the bank alone: it owes what Medusa shows, and is refunded by product", async () => {
+    const { storefront: s } = shop;
+    const { orderId } = await buy(shop, { aria: 3, kappa: 1 }, { balancesCents: [] });
+    await editTo(s, orderId, "aria", 2);
+    expect(await refundOf(s, orderId)).toMatchObject({ owedCents: 2495, dueCents: 0 });
+    await giveBack(s, orderId);
+    expect(refusalOf(await planOf("kappa"), orderId)).toBeUndefined();
+  });
+
   test("began as a draft with a promotion: it is refunded by product", async () => {
     const { storefront: s } = shop;
     const { products } = await s.ok("GET", "/admin/products?handle=aria&fields=sales_channels.id");

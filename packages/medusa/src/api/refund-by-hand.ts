@@ -83,12 +83,10 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
         "Look at the order again.",
     );
   if (!isOwed && (await hasOpenChange(contextOf(req.scope).sql, books.orderId))) throw openChange("refund");
-  const wereRefunded = books.refunds.some(({ units }) =>
-    [...(units?.values() ?? [])].some((count) => count > 0),
-  );
-  if (isNoted && wereRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
+  const wasRefunded = books.refunds.some(({ units }) => units !== null);
+  if (isNoted && wasRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
     throw notRefunded(
-      `Units of this order were refunded before, and ${formatCents(owedCents as never)} is owed now. Look at the order ` +
+      `What this order owed was refunded before, and ${formatCents(owedCents as never)} is owed now. Look at the order ` +
         "again. To refund more than that, state in the refund's note what it is for.",
     );
   if (!isNoted || !isOwed || books.unexplained.length > 0) return;

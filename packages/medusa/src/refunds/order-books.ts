@@ -112,7 +112,9 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   const goodwillCents = sum(
     order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)),
   );
-  const aheadCents = sum(order.refunds.map((refund) => refund.aheadCents));
+  // The plugin refunds only what is owed, so its latest refund is the only one that can still be ahead.
+  const latest = order.refunds.findLast(({ units, beyondCents }) => units && beyondCents === 0);
+  const aheadCents = latest?.aheadCents ?? 0;
   const asBooked = unexplainedOf(order.refunds);
   const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
     goodwillCents + sum(unexplained.map(({ beyondCents }) => beyondCents));
@@ -126,7 +128,10 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   const owedWith = (units: UnitsBack) =>
     Math.min(leftCents, Math.max(0, balanceOf(unexplained, value.keptCents(units))));
   const balanceCents = balanceOf(unexplained, keptCents);
-  const dueCents = shortOf(unexplained);
+  // Added units can make a cent of fractions. Medusa ignores a cent, and can't capture it.
+  const shortCents = shortOf(unexplained);
+  const dueByBooks = order.isExtended && shortCents <= 1 ? 0 : shortCents;
+  const dueCents = order.isNoted ? dueByBooks : Math.max(0, toCents(order.pending) - uncapturedCents);
   const owedByMedusa = Math.min(leftCents, Math.max(0, -toCents(order.pending)));
   const owedCents = order.isNoted ? owedWith(back) : owedByMedusa;
   return {
