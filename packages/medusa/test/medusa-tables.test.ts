@@ -333,22 +333,30 @@ const cases: Record<string, Case> = {
       isRefunding: true,
       items: [
         {
-          ...{ id: expect.stringMatching(/^ordli_/), placed: 1, sold: 1, kept: 0, title: expect.any(String) },
+          ...{ id: expect.stringMatching(/^ordli_/), title: expect.any(String), isShipping: false },
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
-          ...{ isShipping: false, paidEach: expect.stringMatching(/^70\.82820*$/), discounted: 1 },
-          // 74.98 and 10.00, with 9 % tax.
-          ...{ price: expect.stringMatching(/^81\.72820*$/), discount: expect.stringMatching(/^10\.90*$/) },
+          isRemoved: false,
+          versions: [
+            {
+              ...{ createdAt: expect.any(String), isPlaced: true, isDiscountedAnew: false },
+              ...{ quantity: 1, kept: 0 },
+              // 74.98 and 10.00, with 9 % tax.
+              ...{
+                price: expect.stringMatching(/^81\.72820*$/),
+                discount: expect.stringMatching(/^10\.90*$/),
+              },
+            },
+          ],
         },
         {
-          ...{
-            id: expect.stringMatching(/^ordsm_/),
-            placed: 1,
-            sold: 1,
-            kept: 1,
-            title: "Tickets by e-mail",
-          },
-          ...{ variantId: null, productId: null, isShipping: true, discount: "0", discounted: 1 },
-          ...{ paidEach: expect.stringMatching(/^0\.?0*$/), price: "0" },
+          ...{ id: expect.stringMatching(/^ordsm_/), title: "Tickets by e-mail", isShipping: true },
+          ...{ variantId: null, productId: null, isRemoved: false },
+          versions: [
+            {
+              ...{ createdAt: expect.any(String), isPlaced: true, isDiscountedAnew: false },
+              ...{ quantity: 1, kept: 1, price: "0", discount: "0" },
+            },
+          ],
         },
       ],
       refunds: [

@@ -226,6 +226,34 @@ describe("an order that was changed after it was placed", () => {
         expect(await spentCents(bought)).toBe(0);
       });
 
+  for (const [way, quantity] of [
+    ["an edit", 2],
+    ["a return", 3],
+    ["a refund of its product", 3],
+  ] as const)
+    test(`owes what Medusa announces for a unit that is added after ${way} took others back`, async () => {
+      const { storefront: s } = shop;
+      const goods = way === "a refund of its product" ? { "late-refund": 2 } : { aria: 2 };
+      const [handle] = Object.keys(goods) as [string];
+      if (handle !== "aria") await s.createProduct(handle, 24.95);
+      const bought = await buy(shop, goods, { balancesCents: [5000] });
+      const { orderId } = bought;
+      if (way === "an edit") await editTo(s, orderId, handle, 1);
+      if (way === "a return") {
+        await fulfil(s, orderId, [handle]);
+        await takeBack(s, orderId, handle, 1);
+      }
+      if (way === "a refund of its product") await refundShow(handle);
+      else expect(await giveBack(s, orderId)).toBe(2245);
+      const announced = await editItem(s, orderId, handle, { quantity });
+      expect(Math.abs((await pendingOf(orderId)) - announced)).toBeLessThan(0.0101);
+      expect(announced).toBeCloseTo(way === "a return" ? 24.11 : 24.95, 1);
+      await markPaid(s, orderId);
+      await refundOrders(orderId);
+      expect(await pendingOf(orderId)).toBe(0);
+      expect(await spentCents(bought)).toBe(0);
+    });
+
   test("is refunded in full with a return's fee and a shipping method that were added later", async () => {
     const { storefront: s } = shop;
     const returned = await buy(shop, { iota: 3 }, { balancesCents: [5000], codes: [] });

@@ -105,12 +105,12 @@ function worthOf(
 function backWith(sold: Sold, { items, back }: OrderBooks): UnitsBack {
   const all = new Map(back);
   // Shipping is only refunded with a whole order.
-  for (const { id, sold: count, variantId, productId } of items)
+  for (const { item, sold: count } of items)
     if (
       "orderIds" in sold ||
-      ("variantId" in sold ? sold.variantId === variantId : sold.productId === productId)
+      ("variantId" in sold ? sold.variantId === item.variantId : sold.productId === item.productId)
     )
-      all.set(id, count);
+      all.set(item.id, count);
   return all;
 }
 

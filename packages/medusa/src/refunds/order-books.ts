@@ -1,18 +1,18 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import { returnedUnits } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
-import type { MedusaContainer } from "@medusajs/framework/types";
+import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { fromCents, isSameAmount, toCents } from "../amount.js";
 import { shareCents } from "../cart/order-lines.js";
 import { contextOf } from "../context/context.js";
-import type { BookedItem } from "../medusa-tables/order-items.js";
 import {
   type BookedRefund,
   type RefundableOrder,
   readRefundable,
   readRefunds,
 } from "../medusa-tables/order-refund.js";
+import { historyOf, type ItemHistory, type KeptUnits, keepFirst } from "./kept-units.js";
 
 /** How many units of each line are back, by the line's id. */
 export type UnitsBack = ReadonlyMap<string, number>;
@@ -27,7 +27,7 @@ export interface UnexplainedRefund
  * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
  * page, of a bulk refund, and Medusa's own.
  */
-export interface OrderBooks extends RefundableOrder {
+export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   /** In whole cents, as they were paid. They state what a unit is worth when it is returned. */
   readonly lines: readonly OrderLine[];
   /** Whether the lines are recorded. From then on, the plugin keeps Medusa's books at what it owes. */
@@ -35,6 +35,8 @@ export interface OrderBooks extends RefundableOrder {
   readonly charges: readonly Charge[];
   /** The charges that can still be reversed: charged, or reversed for a refund that Medusa doesn't have. */
   readonly open: readonly Charge[];
+  /** Every item with its units. */
+  readonly items: readonly ItemHistory[];
   /** Every unit that is back: returned, exchanged, removed by an edit, or named by a refund. */
   readonly back: UnitsBack;
   readonly leftCents: number;
@@ -66,8 +68,10 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 export async function readBooks(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
   const order = await readRefundable(contextOf(container).sql, orderId);
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
-  const lines = order.lines ?? linesAsPlaced(order);
-  return toBooks({ ...order, lines, isNoted: order.lines !== null }, await readCharges(container, order));
+  const items = order.items.map((item) => historyOf(item, order.refunds));
+  const lines = order.lines ?? linesAsPlaced(items, order.placedCents);
+  const isNoted = order.lines !== null;
+  return toBooks({ ...order, items, lines, isNoted }, await readCharges(container, order));
 }
 
 async function readCharges(container: MedusaContainer, { payments }: RefundableOrder) {
@@ -86,24 +90,24 @@ async function readCharges(container: MedusaContainer, { payments }: RefundableO
   return { charges, open };
 }
 
-type Noted = RefundableOrder & Pick<OrderBooks, "lines" | "isNoted">;
+type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines" | "isNoted">;
 
 /** Computes the lines of an order as they were sold, if nobody recorded them when it was placed. */
-const linesAsPlaced = ({ items, placedCents }: RefundableOrder): OrderLine[] =>
+const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number): OrderLine[] =>
   shareCents(
     items
-      .filter(({ paidEach }) => paidEach !== null)
-      .map(({ id, placed, paidEach }) => ({
-        id,
+      .filter(({ placed }) => placed > 0)
+      .map(({ item, placed, paidEach }) => ({
+        id: item.id,
         quantity: placed,
-        total: MathBN.mult(paidEach ?? 0, placed),
+        total: MathBN.mult(paidEach, placed),
       })),
     placedCents,
   );
 
 function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): OrderBooks {
   const value = valuer(order, charged.charges);
-  const back = unitsBack(order);
+  const back = new Map(order.items.map((history) => [history.item.id, history.back]));
   const payments = order.payments;
   const leftCents = sum(payments.map((payment) => payment.leftCents));
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
@@ -148,67 +152,55 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   };
 }
 
-/** Combines what is back by Medusa's own figures and by the refunds that name units. The same unit may be in both. */
-function unitsBack({ items, refunds }: Noted): Map<string, number> {
-  const back = new Map(items.map(({ id, sold, kept }) => [id, Math.max(0, sold - kept)]));
-  for (const { units } of refunds)
-    for (const [id, count] of units ?? []) back.set(id, Math.max(back.get(id) ?? 0, count));
-  return back;
-}
-
 /**
  * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added or priced anew
- * since by Medusa's figures. If a line was extended, the added units are the first to come back.
+ * since by Medusa's figures.
  */
 function valuer(
   { items, lines }: Noted,
   charges: readonly Charge[],
 ): Pick<OrderBooks, "returnedOf" | "keptCents"> {
-  const itemOf = new Map(items.map((item) => [item.id, item]));
+  const historyById = new Map(items.map((history) => [history.item.id, history]));
   const totalCents = sum(lines.map((line) => line.totalCents));
-  const addedOf = ({ id, quantity }: OrderLine) => Math.max(0, (itemOf.get(id)?.sold ?? quantity) - quantity);
+  const keptOf = ({ item, kept, sold }: ItemHistory, back: UnitsBack) =>
+    keepFirst(kept, sold - (back.get(item.id) ?? 0));
   const returnedOf = (back: UnitsBack) =>
     new Map(
-      lines.map((line) => [
-        line.id,
-        Math.min(line.quantity, Math.max(0, (back.get(line.id) ?? 0) - addedOf(line))),
-      ]),
+      lines.map((line) => {
+        const history = historyById.get(line.id);
+        const kept = history ? keptOf(history, back).filter(({ isPlaced }) => isPlaced) : [];
+        return [line.id, Math.max(0, line.quantity - countOf(kept))];
+      }),
     );
   const keptCents = (back: UnitsBack) => {
-    const returned = returnedOf(back);
-    const pieces = returnedUnits(lines, charges, returned);
-    const placed = new Map(lines.map(({ id, quantity }) => [id, quantity - (returned.get(id) ?? 0)]));
-    const kept = items.map((item) => ({ item, count: Math.max(0, item.sold - (back.get(item.id) ?? 0)) }));
-    const changes = kept.map(({ item, count }) =>
-      MathBN.sub(worthOf(item, count), MathBN.mult(item.paidEach ?? 0, placed.get(item.id) ?? 0)),
+    const pieces = returnedUnits(lines, charges, returnedOf(back));
+    const kept = items.map((history) => ({ ...history, kept: keptOf(history, back) }));
+    const changes = kept.flatMap((history) =>
+      history.kept.map(({ count, each, isPlaced }) =>
+        MathBN.mult(count, MathBN.sub(each, isPlaced ? history.paidEach : 0)),
+      ),
     );
     const evened = evenedOf(
-      kept,
-      pieces.map(({ line, cents }) => ({ cents, each: itemOf.get(line)?.paidEach ?? "0" })),
+      kept.flatMap((history) => (history.placed > 0 ? [] : history.kept)),
+      pieces.map(({ line, cents }) => ({ cents, each: historyById.get(line)?.paidEach ?? 0 })),
     );
     return totalCents - sum(pieces.map(({ cents }) => cents)) + toCents(MathBN.sum(0, ...changes, ...evened));
   };
   return { returnedOf, keptCents };
 }
 
-/** Returns the price of the first units of an item, as many as are kept. Its discounts belong to the first units. */
-function worthOf({ price, discount, discounted }: BookedItem, kept: number) {
-  const share = discounted === 0 ? 0 : MathBN.div(discount, discounted);
-  return MathBN.sub(MathBN.mult(price, kept), MathBN.mult(share, Math.min(kept, discounted)));
-}
+const countOf = (units: readonly KeptUnits[]) => sum(units.map(({ count }) => count));
 
 /**
  * Lists by how much added units have to differ from Medusa's figures so that an even exchange owes nothing: a unit
  * gets the cents of a returned one that had the same price, fractions of a cent included.
  */
 function evenedOf(
-  kept: readonly { readonly item: BookedItem; readonly count: number }[],
-  returned: readonly { readonly cents: number; readonly each: string }[],
+  added: readonly KeptUnits[],
+  returned: readonly { readonly cents: number; readonly each: BigNumberInput }[],
 ) {
   const left = [...returned];
-  return kept.flatMap(({ item, count }) => {
-    if (item.paidEach !== null || count === 0) return [];
-    const each = MathBN.div(worthOf(item, count), count);
+  return added.flatMap(({ count, each }) => {
     const same = left.filter((piece) => isSameAmount(piece.each, each)).slice(0, count);
     for (const piece of same) left.splice(left.indexOf(piece), 1);
     return same.map(({ cents }) => MathBN.sub(fromCents(cents), each));

@@ -100,8 +100,8 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 function toOwedRefund(books: OrderBooks, rule: RefundRule): OwedRefund {
   const { orderId, owedCents, dueCents, unexplained } = books;
   const units = books.items
-    .filter(({ isShipping }) => !isShipping)
-    .map(({ id, title, sold }) => ({ id, title, left: sold - (books.back.get(id) ?? 0) }));
+    .filter(({ item }) => !item.isShipping)
+    .map(({ item: { id, title }, sold, back }) => ({ id, title, left: sold - back }));
   const owed = { orderId, owedCents, dueCents, unexplained, items: units.filter(({ left }) => left > 0) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
   const plan = planOf(books, owedCents, books.back, rule);

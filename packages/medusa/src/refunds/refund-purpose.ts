@@ -33,18 +33,14 @@ export async function explainRefund(
 }
 
 /** Adds these units to those that are back; null for none. */
-function unitsBackWith(
-  { items, back }: OrderBooks,
-  named: Record<string, number>,
-): Record<string, number> | null {
+function unitsBackWith({ items }: OrderBooks, named: Record<string, number>): Record<string, number> | null {
   const units = Object.entries(named).map(([id, count]): [string, number] => {
-    const item = items.find((sold) => sold.id === id);
-    if (!item) throw notRecorded(`The order has no line ${id}.`);
-    const backCount = back.get(id) ?? 0;
-    const left = item.sold - backCount;
+    const found = items.find(({ item }) => item.id === id);
+    if (!found) throw notRecorded(`The order has no line ${id}.`);
+    const left = found.sold - found.back;
     if (count > left)
-      throw notRecorded(`Only ${left} of "${item.title}" weren't refunded yet, not ${count}.`);
-    return [id, backCount + count];
+      throw notRecorded(`Only ${left} of "${found.item.title}" weren't refunded yet, not ${count}.`);
+    return [id, found.back + count];
   });
   return units.length > 0 ? Object.fromEntries(units) : null;
 }
