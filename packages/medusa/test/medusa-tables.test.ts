@@ -335,7 +335,7 @@ const cases: Record<string, Case> = {
         {
           ...{ id: expect.stringMatching(/^ordli_/), title: expect.any(String), isShipping: false },
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
-          isRemoved: false,
+          removedAt: null,
           versions: [
             {
               ...{ createdAt: expect.any(String), isPlaced: true, isDiscountedAnew: false },
@@ -350,7 +350,7 @@ const cases: Record<string, Case> = {
         },
         {
           ...{ id: expect.stringMatching(/^ordsm_/), title: "Tickets by e-mail", isShipping: true },
-          ...{ variantId: null, productId: null, isRemoved: false },
+          ...{ variantId: null, productId: null, removedAt: null },
           versions: [
             {
               ...{ createdAt: expect.any(String), isPlaced: true, isDiscountedAnew: false },

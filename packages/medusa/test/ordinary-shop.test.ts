@@ -292,21 +292,28 @@ describe("an order that was changed after it was placed", () => {
       expect(await spentCents(bought)).toBe(0);
     });
 
-  test("asks for what is added after a refund that was ahead and then used up", async () => {
-    const { storefront: s } = shop;
-    const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [5000], codes: [] });
-    await editItem(s, orderId, "iota", { quantity: 2, unit_price: 20 });
-    const { splits } = await refundOf(s, orderId);
-    expect(splits).toMatchObject([{ amountCents: 2500 }]);
-    expect((await admin("POST", `orders/${orderId}/refund`, splits[0])).status).toBe(200);
-    await editTo(s, orderId, "iota", 0);
-    expect(await giveBack(s, orderId)).toBe(2500);
-    await s.ok("POST", "/admin/order-edits", { order_id: orderId });
-    const items = [{ variant_id: await variantId("kappa"), quantity: 1 }];
-    await s.ok("POST", `/admin/order-edits/${orderId}/items`, { items });
-    expect(await confirmEdit(s, orderId)).toBe(15);
-    expect(await pendingOf(orderId)).toBe(15);
-  });
+  for (const isRefunded of [true, false])
+    test(`asks for what is added after a refund that was ahead and then used up${isRefunded ? "" : ", if that wasn't refunded yet"}`, async () => {
+      const { storefront: s } = shop;
+      const bought = await buy(shop, { iota: 2 }, { balancesCents: [5000], codes: [] });
+      const { orderId } = bought;
+      await editItem(s, orderId, "iota", { quantity: 2, unit_price: 20 });
+      const { splits } = await refundOf(s, orderId);
+      expect(splits).toMatchObject([{ amountCents: 2500 }]);
+      expect((await admin("POST", `orders/${orderId}/refund`, splits[0])).status).toBe(200);
+      await editTo(s, orderId, "iota", 0);
+      if (isRefunded) expect(await giveBack(s, orderId)).toBe(2500);
+      await s.ok("POST", "/admin/order-edits", { order_id: orderId });
+      const items = [{ variant_id: await variantId("kappa"), quantity: 2 }];
+      await s.ok("POST", `/admin/order-edits/${orderId}/items`, { items });
+      const due = isRefunded ? 30 : 5;
+      expect(await confirmEdit(s, orderId)).toBe(due);
+      expect(await pendingOf(orderId)).toBe(due);
+      await markPaid(s, orderId);
+      await refundOrders(orderId);
+      expect(await pendingOf(orderId)).toBe(0);
+      expect(await spentCents(bought)).toBe(0);
+    });
 
   test("was refunded for a lower price: a second refund by hand needs a note", async () => {
     const { storefront: s } = shop;

@@ -5,8 +5,8 @@ export interface BookedItem {
   readonly variantId: string | null;
   readonly productId: string | null;
   readonly isShipping: boolean;
-  /** Whether the order no longer has it, as shipping that an edit removed. */
-  readonly isRemoved: boolean;
+  /** When an edit removed it entirely; null if the order still has it. */
+  readonly removedAt: string | null;
   /** Oldest first. */
   readonly versions: readonly ItemVersion[];
 }
@@ -33,7 +33,7 @@ const taxFactor = (table: string, column: string, id: string) =>
 /**
  * The items of the order `o`, as {@link BookedItem}s; `start.version` is its version when it was placed. Medusa copies all
  * items, and their discounts, into each version of an order. Reads order_item, order_line_item, order_shipping,
- * order_shipping_method, their tax lines and adjustments, order_change and order_change_action.
+ * order_shipping_method, their tax lines and adjustments, order_summary, order_change and order_change_action.
  */
 export const ITEMS = `
 with step as (
@@ -60,7 +60,7 @@ with step as (
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null
     and action.action in ('ITEM_ADJUSTMENTS_REPLACE', 'SHIPPING_ADJUSTMENTS_REPLACE')
 ), history as (
-  select step.id, max(step.version) < o.version as is_removed, json_agg(json_build_object('createdAt', step.created_at,
+  select step.id, max(step.version) as last, json_agg(json_build_object('createdAt', step.created_at,
     'isPlaced', step.version = start.version, 'quantity', step.quantity::float8, 'kept', (step.quantity - step.returned)::float8,
     'price', (coalesce(step.unit_price, line.unit_price) * case when line.is_tax_inclusive then 1 else line.tax_factor end)::text,
     'discount', coalesce(discount.amount, 0)::text, 'isDiscountedAnew', replaced.id is not null) order by step.version) as versions
@@ -70,5 +70,7 @@ with step as (
   group by step.id
 )
 select json_agg(json_build_object('id', line.id, 'title', line.title, 'variantId', line.variant_id, 'productId', line.product_id,
-  'isShipping', line.is_shipping, 'isRemoved', history.is_removed, 'versions', history.versions) order by line.is_shipping, line.id) as all
-from line join history on history.id = line.id`;
+  'isShipping', line.is_shipping, 'removedAt', removal.at, 'versions', history.versions) order by line.is_shipping, line.id) as all
+from line join history on history.id = line.id
+cross join lateral (select min(created_at) as at from order_summary
+  where order_id = o.id and version > history.last and deleted_at is null) removal`;

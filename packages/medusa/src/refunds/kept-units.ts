@@ -44,21 +44,27 @@ export function keepFirst(units: readonly KeptUnits[], count: number): KeptUnits
 /**
  * Follows an item's units through the versions of its order and the refunds that name units, oldest first. A unit that
  * was added after another one came back costs what Medusa counts for it then, not what the other one was refunded.
+ * @param time the moment at which the history ends; default now
  */
-export function historyOf(item: BookedItem, refunds: readonly BookedRefund[]): ItemHistory {
-  const [first] = item.versions;
+export function historyOf(item: BookedItem, refunds: readonly BookedRefund[], time?: string): ItemHistory {
+  const isPast = ({ createdAt }: { readonly createdAt: string }) =>
+    time === undefined || !isBefore(time, createdAt);
+  const versions = item.versions.filter(isPast);
+  const [first] = versions;
   const placed = first?.isPlaced ? first.quantity : 0;
-  const counts = refunds.map(({ createdAt, units }) => ({ createdAt, count: units?.get(item.id) ?? 0 }));
+  const counts = refunds
+    .filter(isPast)
+    .map(({ createdAt, units }) => ({ createdAt, count: units?.get(item.id) ?? 0 }));
   let [sold, back, kept]: [number, number, KeptUnits[]] = [0, 0, []];
   const removeBack = (count: number) => {
     // The same unit may be back by Medusa's figures and by a refund.
     back = Math.max(back, count);
     kept = keepFirst(kept, sold - back);
   };
-  for (const [at, version] of item.versions.entries()) {
-    const before = item.versions[at - 1];
+  for (const [at, version] of versions.entries()) {
+    const before = versions[at - 1];
     for (const { createdAt, count } of counts)
-      if (isBefore(createdAt, version)) removeBack(Math.min(sold, count));
+      if (isBefore(createdAt, version.createdAt)) removeBack(Math.min(sold, count));
     const added = Math.max(0, version.quantity - (before?.quantity ?? 0));
     removeBack(sold + added - version.kept);
     kept = pricedAnew(kept, version, before);
@@ -70,12 +76,11 @@ export function historyOf(item: BookedItem, refunds: readonly BookedRefund[]): I
     sold += added;
   }
   for (const { count } of counts) removeBack(Math.min(sold, count));
-  if (item.isRemoved) removeBack(sold);
+  if (item.removedAt !== null && isPast({ createdAt: item.removedAt })) removeBack(sold);
   return { item, placed, paidEach: first?.isPlaced ? eachOf(first) : 0, sold, back, kept };
 }
 
-const isBefore = (createdAt: string, version: ItemVersion) =>
-  Date.parse(createdAt) < Date.parse(version.createdAt);
+export const isBefore = (time: string, other: string): boolean => Date.parse(time) < Date.parse(other);
 
 /** Prices units by a new version. Without new discounts, only what changed of the price is added. */
 function pricedAnew(units: readonly KeptUnits[], version: ItemVersion, before: ItemVersion | undefined) {

@@ -12,7 +12,7 @@ import {
   readRefundable,
   readRefunds,
 } from "../medusa-tables/order-refund.js";
-import { historyOf, type ItemHistory, type KeptUnits, keepFirst } from "./kept-units.js";
+import { historyOf, type ItemHistory, isBefore, type KeptUnits, keepFirst } from "./kept-units.js";
 
 /** How many units of each line are back, by the line's id. */
 export type UnitsBack = ReadonlyMap<string, number>;
@@ -107,7 +107,7 @@ const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number): Orde
 
 function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): OrderBooks {
   const value = valuer(order, charged.charges);
-  const back = new Map(order.items.map((history) => [history.item.id, history.back]));
+  const back = backOf(order.items);
   const payments = order.payments;
   const leftCents = sum(payments.map((payment) => payment.leftCents));
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
@@ -116,9 +116,7 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   const goodwillCents = sum(
     order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)),
   );
-  // The plugin refunds only what is owed, so its latest refund is the only one that can still be ahead.
-  const latest = order.refunds.findLast(({ units, beyondCents }) => units && beyondCents === 0);
-  const aheadCents = latest?.aheadCents ?? 0;
+  const aheadCents = aheadOf(order, charged.charges);
   const asBooked = unexplainedOf(order.refunds);
   const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
     goodwillCents + sum(unexplained.map(({ beyondCents }) => beyondCents));
@@ -150,6 +148,29 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
     dueCents: order.isCanceled ? 0 : dueCents,
     pendingCents: balanceCents > 0 ? -owedWith(back) : dueCents + Math.min(uncapturedCents, -balanceCents),
   };
+}
+
+const backOf = (items: readonly ItemHistory[]) =>
+  new Map(items.map((history) => [history.item.id, history.back]));
+
+/**
+ * Returns how much of a refund ahead hasn't become owed since, as the buyer kept less. The plugin refunds only what is
+ * owed, so only its latest refund can still be ahead.
+ */
+function aheadOf(order: Noted, charges: readonly Charge[]): number {
+  const latest = order.refunds.findLast(({ units, beyondCents }) => units && beyondCents === 0);
+  if (!latest?.aheadCents) return 0;
+  const keptCentsAt = (time: string) => {
+    const items = order.items.map(({ item }) => historyOf(item, order.refunds, time));
+    return valuer({ ...order, items }, charges).keptCents(backOf(items));
+  };
+  const times = order.items.flatMap(({ item: { versions, removedAt } }) => [
+    ...versions.map(({ createdAt }) => createdAt),
+    ...(removedAt === null ? [] : [removedAt]),
+  ]);
+  const later = [...new Set(times)].filter((time) => isBefore(latest.createdAt, time));
+  const usedCents = later.map((time) => keptCentsAt(latest.createdAt) - keptCentsAt(time));
+  return Math.max(0, latest.aheadCents - Math.max(0, ...usedCents));
 }
 
 /**
