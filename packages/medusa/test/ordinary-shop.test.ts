@@ -341,7 +341,12 @@ describe("an order that was changed after it was placed", () => {
     await editTo(s, orderId, "aria", 2);
     expect(await refundOf(s, orderId)).toMatchObject({ owedCents: 2495, dueCents: 0 });
     await giveBack(s, orderId);
-    expect(refusalOf(await planOf("kappa"), orderId)).toBeUndefined();
+    const returned = await buy(shop, { aria: 3, kappa: 1 }, { balancesCents: [] });
+    await fulfil(s, returned.orderId, ["aria"]);
+    await takeBack(s, returned.orderId, "aria", 1);
+    expect(await giveBack(s, returned.orderId)).toBe(2246);
+    const plan = await planOf("kappa");
+    expect([orderId, returned.orderId].map((id) => refusalOf(plan, id))).toEqual([undefined, undefined]);
   });
 
   test("began as a draft with a promotion: it is refunded by product", async () => {

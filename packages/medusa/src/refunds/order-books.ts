@@ -130,10 +130,11 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   const owedWith = (units: UnitsBack) =>
     Math.min(leftCents, Math.max(0, balanceOf(unexplained, value.keptCents(units))));
   const balanceCents = balanceOf(unexplained, keptCents);
-  // Added units can make a cent of fractions. Medusa ignores a cent, and can't capture it.
-  const shortCents = shortOf(unexplained);
-  const dueByBooks = order.isExtended && shortCents <= 1 ? 0 : shortCents;
-  const dueCents = order.isNoted ? dueByBooks : Math.max(0, toCents(order.pending) - uncapturedCents);
+  const shortByMedusa = Math.max(0, toCents(order.pending) - uncapturedCents);
+  const shortCents = order.isNoted ? shortOf(unexplained) : shortByMedusa;
+  // Medusa's fractions and added units can make a cent. Medusa ignores a cent, and can't capture it.
+  const isFraction = shortCents <= 1 && (order.isExtended || !order.isNoted);
+  const dueCents = isFraction ? 0 : shortCents;
   const owedByMedusa = Math.min(leftCents, Math.max(0, -toCents(order.pending)));
   const owedCents = order.isNoted ? owedWith(back) : owedByMedusa;
   return {
