@@ -5,7 +5,7 @@ const cells = shortCells();
 let results: CellResult[];
 
 beforeAll(async () => {
-  results = await runMatrix(cells, { postgresUrl: inject("postgresUrl") });
+  results = await runMatrix(cells, { postgresUrl: inject("postgresUrl"), workers: 1 });
 }, 1_200_000);
 
 test("these cells include every fault, step and place of each shop, except for shops that charge by line", () => {

@@ -65,16 +65,6 @@ export interface Cell {
   readonly ends: readonly Outcome[];
 }
 
-/** Cells that a shop's short form adds to those chosen in rotation. */
-export interface ShortForm {
-  /** Whether this cell's point gets every fault, instead of one in rotation. */
-  readonly always: (cell: Cell) => boolean;
-  /** Parts of the names of the crashes to include. All other crashes are left out. */
-  readonly deaths: readonly string[];
-  /** The names of cells that once found a bug and that the rotation doesn't choose. */
-  readonly onceBad: readonly string[];
-}
-
 export type ServiceFault = Exclude<Fault, "pass"> | "refuse";
 export const serviceFaults: readonly ServiceFault[] = [
   ...(["refuse", "delay", "cut-before", "cut-after", "error", "busy", "garbage", "half", "hold"] as const),
@@ -101,27 +91,30 @@ export function* cellsOf(
   }
 }
 
-const pointOf = ({ place, point, step }: Cell) => `${place} / ${step} / ${point}`;
-
-/** Chooses the cells that run with the tests: every fault, step and kind of tender at least once. */
-export function shorten(all: readonly Cell[], { always, deaths, onceBad }: ShortForm): Cell[] {
-  const points = [...new Set(all.map(pointOf))];
-  return points.flatMap((name, turn) => {
-    const cells = all.filter((cell) => pointOf(cell) === name);
-    const [first] = cells as [Cell];
-    if (first.place === "none") return cells;
-    if (first.place.startsWith("kill") || first.place.startsWith("freeze")) {
-      return cells.filter((cell) => deaths.some((death) => cell.name.includes(` ${death} /`)));
-    }
-    const faults = [...new Set(cells.map((cell) => cell.fault))];
-    // Rotate through the faults and the kinds of tender.
-    const chosen = always(first) ? faults : [faults[turn % faults.length]];
-    const turns = chosen.flatMap((fault, index) => {
-      const kinds = cells.filter((cell) => cell.fault === fault);
-      return kinds[(turn + index) % kinds.length] ?? [];
-    });
-    return [...new Set([...turns, ...cells.filter((cell) => onceBad.includes(cell.name))])];
-  });
+/**
+ * Chooses few cells that together have, at each place, every fault, every step, every kind of tender and every shop. Shops
+ * with the same place share its faults and steps.
+ */
+export function shorten(all: readonly Cell[], always: readonly string[] = []): Cell[] {
+  const aspectsOf = ({ place, ...cell }: Cell) =>
+    [cell.fault, cell.step, cell.kind, cell.shop].map((aspect) => `${place} ${aspect}`);
+  const chosen: Cell[] = [];
+  const covered = new Set<string>();
+  const choose = (cell: Cell) => {
+    chosen.push(cell);
+    for (const aspect of aspectsOf(cell)) covered.add(aspect);
+  };
+  /** The number of new aspects. Of equal cells, one of the shop with the fewest is better. */
+  const worthOf = (cell: Cell) =>
+    aspectsOf(cell).filter((aspect) => !covered.has(aspect)).length -
+    chosen.filter(({ shop }) => shop === cell.shop).length / all.length;
+  for (const cell of all.filter(({ name }) => always.includes(name))) choose(cell);
+  for (;;) {
+    const best = all.reduce((most, cell) => (worthOf(cell) > worthOf(most) ? cell : most));
+    if (aspectsOf(best).every((aspect) => covered.has(aspect)))
+      return all.filter((cell) => chosen.includes(cell));
+    choose(best);
+  }
 }
 
 /** How a cell ended. */

@@ -186,23 +186,4 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
   ];
 }
 
-export const shortPlainCells = (): Cell[] =>
-  shorten(plainCells(), {
-    // Service and bank meet every fault, half of them with each store.
-    always: ({ place, step }) =>
-      place === "shopper" ||
-      place === "two shops" ||
-      (place === "service" && step === "devalue") ||
-      (place === "bank" && step === "remainder"),
-    deaths: [
-      ...[
-        "devalue answered",
-        "remainder, create answered",
-        "return, status on its way",
-        "sweep, status on its way",
-      ],
-      ...["cancel on its way", "cancel, canceldevalue answered", "refund, canceldevalue on its way"],
-      ...["recovery, canceldevalue on its way", "devalue, before it commits"],
-    ],
-    onceBad: [],
-  });
+export const shortPlainCells = (): Cell[] => shorten(plainCells());
