@@ -9,6 +9,10 @@ const faultsOf = (options: object) => {
     return (error as Error).message;
   }
 };
+const setup = {
+  ...{ environment: "sandbox", baseUrl: "https://a.example", apiKey: "key", companyId: 1 },
+  sealingKeys: [{ id: "2026", key: Buffer.alloc(32).toString("base64") }],
+};
 const notSet = "is not set. If it comes from an environment variable, set that variable.";
 
 it("names all missing options at once, as if no environment variable were set", () => {
@@ -22,16 +26,18 @@ it("names all missing options at once, as if no environment variable were set", 
   expect(faultsOf({})).toContain(`environment: ${notSet}`);
 });
 
+it("rejects a sealing key that is too short", () => {
+  expect(faultsOf({ ...setup, sealingKeys: [{ id: "a", key: "c2hvcnQ=" }] })).toContain(
+    'Sealing key "a" is not 32 bytes',
+  );
+});
+
 it("takes one address, or both", () => {
   const baseUrls = { live: "https://a.example", sandbox: "https://b.example" };
   expect(faultsOf({ baseUrl: "https://a.example", baseUrls })).toContain("not both");
 });
 
 it("requires a lease longer than a call to the service, not equal", () => {
-  const setup = {
-    ...{ environment: "sandbox", baseUrl: "https://a.example", apiKey: "key", companyId: 1 },
-    sealingKeys: [{ id: "2026", key: Buffer.alloc(32).toString("base64") }],
-  };
   const tooShort = "@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.";
   expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5000 })).toBe(tooShort);
   expect(faultsOf({ ...setup, timeoutMs: 120_000 })).toBe(tooShort);

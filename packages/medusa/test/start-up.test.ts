@@ -1,7 +1,6 @@
 import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
 import type { TestCompany } from "../../../test/support/service.js";
-import { figuresOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
 let shop: TestShop | undefined;
@@ -18,82 +17,6 @@ async function readyCart({ service, storefront }: TestShop, data?: Record<string
   await storefront.initiate(cartId, "pp_bank_bank", data);
   return { card, cartId };
 }
-
-describe("if another plugin has taken the hook beforePaymentAuthorization", () => {
-  test("cards are charged in validate: an order can be paid, captured and canceled", async () => {
-    shop = await startShop({ TEST_TAKE_HOOKS: "beforePaymentAuthorization" });
-    const { storefront } = shop;
-    const { card, cartId } = await readyCart(shop);
-    const completed = await storefront.complete(cartId);
-    expect(completed.body.type).toBe("order");
-    expect(await shop.balanceCents(card)).toBe(2500);
-    const orderId = completed.body.order.id;
-    const order = await storefront.order(orderId);
-    expect(figuresOf(order)).toMatchObject({
-      total: 74.98,
-      paid: 0,
-      outstanding: 74.98,
-      payment_status: "authorized",
-    });
-    expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
-    for (const { id } of order.payment_collections[0].payments)
-      await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
-    expect(figuresOf(await storefront.order(orderId))).toMatchObject({
-      paid: 74.98,
-      outstanding: 0,
-      payment_status: "captured",
-    });
-    expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: orderId } });
-    await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
-    expect(await shop.balanceCents(card)).toBe(7500);
-
-    const declined = await readyCart(shop, { behaviour: "error" });
-    expect((await storefront.complete(declined.cartId)).body.type).not.toBe("order");
-    expect(await shop.balanceCents(declined.card)).toBe(7500);
-    await storefront.initiate(declined.cartId);
-    expect((await storefront.complete(declined.cartId)).body.type).toBe("order");
-    expect(await shop.balanceCents(declined.card)).toBe(2500);
-
-    const covered = await storefront.createCart("open-air-cinema");
-    await storefront.apply(covered, declined.card);
-    expect((await storefront.complete(covered)).body.type).toBe("order");
-    expect(await shop.balanceCents(declined.card)).toBe(500);
-  });
-
-  test("and fails there, the card is reversed", async () => {
-    shop = await startShop({
-      TEST_TAKE_HOOKS: "beforePaymentAuthorization",
-      TEST_FAILING_HOOK: "beforePaymentAuthorization",
-    });
-    const { card, cartId } = await readyCart(shop);
-    expect(await shop.storefront.complete(cartId)).toMatchObject({
-      status: 400,
-      body: { message: "Another plugin said no." },
-    });
-    expect(await shop.balanceCents(card)).toBe(7500);
-  });
-});
-
-test("if another plugin fails after authorization, everything is voided, and the next attempt pays", async () => {
-  shop = await startShop({ TEST_TAKE_HOOKS: "orderCreated", TEST_FAILING_HOOK: "orderCreated" });
-  const { storefront } = shop;
-  for (const behaviour of ["authorized", "captured"]) {
-    const { card, cartId } = await readyCart(shop, { behaviour });
-    for (const _ of [1, 2]) {
-      await storefront.initiate(cartId, "pp_bank_bank", { behaviour });
-      expect(await storefront.complete(cartId)).toMatchObject({
-        status: 400,
-        body: { message: "Another plugin said no." },
-      });
-      expect(await shop.balanceCents(card)).toBe(7500);
-      const { cart } = await storefront.ok(
-        "GET",
-        `/store/carts/${cartId}?fields=+completed_at,*payment_collection.payment_sessions`,
-      );
-      expect(cart.completed_at).toBeFalsy();
-    }
-  }
-});
 
 describe("if both hooks are taken", () => {
   const both = { TEST_TAKE_HOOKS: "beforePaymentAuthorization,validate" };
@@ -158,20 +81,4 @@ test("exits at start-up for wrong options, naming each without its value", async
   for (const name of ["environment", "companyId", "maxCards", "apikey", "baseUrl"])
     expect(error).toContain(name);
   expect(error).not.toContain(secret);
-});
-
-test("exits at start-up if options' environment variables are not set, and says so", async () => {
-  const unset = { environment: "", apiKey: "", companyId: "", sealingKeys: [{ id: "a" }] };
-  const error = await startShop({}, unset).then(
-    () => "started",
-    (reason: Error) => reason.message,
-  );
-  for (const name of ["environment", "apiKey", "companyId", "sealingKeys.0.key"])
-    expect(error).toContain(`${name}: is not set. If it comes from an environment variable`);
-});
-
-test("exits at start-up if a sealing key is too short", async () => {
-  await expect(startShop({}, { sealingKeys: [{ id: "a", key: "c2hvcnQ=" }] })).rejects.toThrow(
-    /Sealing key \\?"a\\?" is not 32 bytes/,
-  );
 });

@@ -1,10 +1,14 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { livingAmountsOf } from "./support/figures.js";
+import { figuresOf, livingAmountsOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
 /** Another plugin took `beforePaymentAuthorization`, so the cards are charged in `validate`, before an order exists. */
-const env = { TEST_TAKE_HOOKS: "beforePaymentAuthorization", TEST_RECOVER_OFTEN: "yes" };
+const env = {
+  TEST_TAKE_HOOKS: "beforePaymentAuthorization",
+  TEST_FAILING_HOOK: "beforePaymentAuthorization",
+  TEST_RECOVER_OFTEN: "yes",
+};
 const LEASE_MS = 4000;
 
 let shop: TestShop;
@@ -86,6 +90,54 @@ async function freeze(
 }
 
 const within = { interval: 300 };
+
+test("an order can be paid, captured and canceled", async () => {
+  const { storefront } = shop;
+  const { card, cartId } = await readyCart();
+  const completed = await storefront.complete(cartId);
+  expect(completed.body.type).toBe("order");
+  expect(await shop.balanceCents(card)).toBe(2500);
+  const orderId = completed.body.order.id;
+  const order = await storefront.order(orderId);
+  expect(figuresOf(order)).toMatchObject({
+    total: 74.98,
+    paid: 0,
+    outstanding: 74.98,
+    payment_status: "authorized",
+  });
+  expect(paymentsOf(order).amounts).toEqual([50, 24.98]);
+  for (const { id } of order.payment_collections[0].payments)
+    await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  expect(figuresOf(await storefront.order(orderId))).toMatchObject({
+    paid: 74.98,
+    outstanding: 0,
+    payment_status: "captured",
+  });
+  expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: orderId } });
+  await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+  expect(await shop.balanceCents(card)).toBe(7500);
+
+  const declined = await readyCart({ behaviour: "error" });
+  expect((await storefront.complete(declined.cartId)).body.type).not.toBe("order");
+  expect(await shop.balanceCents(declined.card)).toBe(7500);
+  await storefront.initiate(declined.cartId);
+  expect((await storefront.complete(declined.cartId)).body.type).toBe("order");
+  expect(await shop.balanceCents(declined.card)).toBe(2500);
+
+  const covered = await storefront.createCart("open-air-cinema");
+  await storefront.apply(covered, declined.card);
+  expect((await storefront.complete(covered)).body.type).toBe("order");
+  expect(await shop.balanceCents(declined.card)).toBe(500);
+});
+
+test("if the other plugin fails, the card is reversed", async () => {
+  const { card, cartId } = await readyCart();
+  await database.query("create table fail_hook ()");
+  const completed = await shop.storefront.complete(cartId);
+  await database.query("drop table fail_hook");
+  expect(completed).toMatchObject({ status: 400, body: { message: "Another plugin said no." } });
+  expect(await shop.balanceCents(card)).toBe(7500);
+});
 
 test("stalled past its lease while charging the card: nothing stays charged or ordered", async () => {
   const ready = await readyCart();
