@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Secret } from "@giftcard-pay/client";
-import { openKeyring, openPool } from "@giftcard-pay/service";
+import { migrate, openKeyring, openPool } from "@giftcard-pay/service";
 import { createCompany } from "../../packages/service/dist/store/accounts.js";
 import { setBlocked } from "../../packages/service/dist/store/card-changes.js";
 import { issueCards } from "../../packages/service/dist/store/card-issue.js";
@@ -64,6 +64,12 @@ export function openServiceDesk({
     // A service that a test stops is stopped again when the test file ends.
     close: () => (closing ??= pool.end()),
   };
+}
+
+/** Creates or updates a database's tables. */
+export async function migrateDatabase(databaseUrl: string): Promise<void> {
+  const pool = openPool(databaseUrl, () => {}, 1);
+  await migrate(pool).finally(() => pool.end());
 }
 
 function inYears(years: number): string {

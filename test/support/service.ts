@@ -5,7 +5,13 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { recordTime } from "../../scripts/process/times.mjs";
 import { startNode } from "../../scripts/process.mjs";
-import { openServiceDesk, type ServiceDesk, type TestCard, type TestCompany } from "./service-desk.js";
+import {
+  migrateDatabase,
+  openServiceDesk,
+  type ServiceDesk,
+  type TestCard,
+  type TestCompany,
+} from "./service-desk.js";
 
 export type { TestCard, TestCompany };
 
@@ -133,7 +139,7 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
     if (exitCode !== 0) throw new Error(`giftcard-service ${words[0]} ended with ${exitCode}: ${stderr}`);
     return JSON.parse(stdout);
   };
-  await command("migrate");
+  await migrateDatabase(databaseUrl);
   const server = await spawnServe(["--environment", environment, "--metrics-port", "0", ...args], env);
   const desk = openServiceDesk({ databaseUrl, secretsFile: env.GIFTCARD_SECRETS_FILE });
   const cleanUp = async <T>(exitCode: T): Promise<T> => {
