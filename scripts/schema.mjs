@@ -8,13 +8,15 @@ import { FROZEN, freeze, readSqlite } from "./schema/checkout.mjs";
 import { readPostgres } from "./schema/postgres.mjs";
 
 const NOTE =
-  "-- Written by `npm run schema`, to be read: what the migrations make. Add a migration instead.\n\n";
+  "-- Written by `npm run schema`, the tables that the migrations create. To change them, add a migration.\n\n";
 
 /**
  * The writers of the schema files, by file. Each gets an empty PostgreSQL database.
  * @type {Record<string, (url: string) => Promise<string>>}
  */
 const files = {
+  // First, so that nothing is written if a migration was edited.
+  [FROZEN]: freeze,
   "packages/service/schema.sql": async (url) => {
     const { migrate, openPool } = await import("@giftcard-pay/service");
     const pool = openPool(url, () => {}, 1);
@@ -30,7 +32,6 @@ const files = {
     return NOTE + (await readPostgres(url, "public"));
   },
   "packages/checkout/schema.sqlite.sql": async () => NOTE + (await readSqlite()),
-  [FROZEN]: freeze,
 };
 
 const HELP = `Writes the tables that the migrations create, for reading.

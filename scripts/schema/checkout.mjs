@@ -29,24 +29,24 @@ export async function readSqlite() {
 
 /**
  * Returns a hash of each migration, by its name. A recorded hash must not change.
- * @throws {Error} with the names of edited migrations
+ * @throws {Error} with the names of migrations that were edited or removed, or that one store lacks
  */
 export async function freeze() {
   /** @type {Record<string, string>} */
   const frozen = JSON.parse(await readFile(path.join(root, FROZEN), "utf8").catch(() => "{}"));
-  const edited = [];
-  for (const [name, sql] of await readMigrations()) {
-    const hash = createHash("sha256").update(JSON.stringify(sql)).digest("hex");
-    frozen[name] ??= hash;
-    if (frozen[name] !== hash) edited.push(name);
-  }
-  if (edited.length > 0) {
+  const found = Object.fromEntries(
+    (await readMigrations()).map(([name, sql]) => [
+      name,
+      createHash("sha256").update(JSON.stringify(sql)).digest("hex"),
+    ]),
+  );
+  const wrong = Object.keys(frozen).filter((name) => found[name] !== frozen[name]);
+  if (wrong.length > 0)
     throw new Error(
-      `Edited, though frozen: ${edited.join(", ")}. Who has run it won't run it again: add a migration. ` +
-        `Only before its release, take its line out of ${FROZEN}.`,
+      `Edited or removed, though recorded: ${wrong.join(", ")}. A database runs a migration only once: add another ` +
+        `one. Only before its release, remove its line from ${FROZEN}.`,
     );
-  }
-  return `${JSON.stringify(frozen, null, 2)}\n`;
+  return `${JSON.stringify({ ...frozen, ...found }, null, 2)}\n`;
 }
 
 /** Reads every migration of the two stores and of the Medusa plugin, with its SQL. @returns {Promise<[string, unknown][]>} */
@@ -55,12 +55,17 @@ async function readMigrations() {
   const { sqliteMigrations } = await import("../../packages/checkout/dist/src/store/sqlite/migrate.js");
   /** @type {[string, unknown][]} */
   const found = [];
-  for (const [database, migrations] of Object.entries({
-    postgres: postgresMigrations,
-    sqlite: sqliteMigrations,
-  }))
+  const stores = { postgres: postgresMigrations, sqlite: sqliteMigrations };
+  for (const [database, migrations] of Object.entries(stores))
     for (const { number, release, ...sql } of migrations)
       found.push([`${database} ${number}, ${release}`, sql]);
+  const [postgres, sqlite] = Object.values(stores).map((migrations) =>
+    migrations.map(({ number, release }) => `${number} of ${release}`).join(", "),
+  );
+  if (postgres !== sqlite)
+    throw new Error(
+      `The stores have different migrations: postgres ${postgres}; sqlite ${sqlite}. Give both the same numbers and releases.`,
+    );
   const folder = path.join(root, "packages/medusa/.medusa/server/src/modules/giftcard/migrations");
   for (const file of (await readdir(folder)).filter((name) => name.endsWith(".js")).sort()) {
     const name = path.basename(file, ".js");
