@@ -2,16 +2,18 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { recordSizes } from "../packages/widget/scripts/sizes.mjs";
 import { build } from "./build.mjs";
 import { changedSizes } from "./check/sizes.mjs";
 import { command, root } from "./command.mjs";
 import { packPackages, published } from "./packed/pack.mjs";
 
 const FILE = "scripts/check/sizes.json";
-const HELP = `Writes the download size of each package, in kB, into ${FILE}. Review the changes, then commit them.
+const HELP = `Writes the download size of each package, in kB, into ${FILE}, and the bytes of the widget's
+standalone file into packages/widget/test/sizes.json. Review the changes, then commit them.
 
   npm run sizes             writes the sizes
-  npm run sizes -- --check  fails if a size differs by more than the tolerance; writes nothing
+  npm run sizes -- --check  fails if a package's size differs by more than the tolerance; writes nothing
 `;
 
 const options = /** @type {const} */ ({ check: { type: "boolean" } });
@@ -25,7 +27,10 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     for (const [name, tarball] of Object.entries(await packPackages(published, scratch, signal)))
       sizesKb[name] = Math.round((await stat(tarball)).size / 1000);
     const file = path.join(root, FILE);
-    if (!values.check) return await writeFile(file, `${JSON.stringify(sizesKb, undefined, 2)}\n`);
+    if (!values.check) {
+      await writeFile(file, `${JSON.stringify(sizesKb, undefined, 2)}\n`);
+      return await recordSizes();
+    }
     const changed = changedSizes(JSON.parse(await readFile(file, "utf8")), sizesKb);
     if (changed.length > 0) throw new Error(`${changed.join("\n")}\nIs that meant? Then run npm run sizes.`);
   } finally {

@@ -418,6 +418,17 @@ describe("every command", () => {
     for (const { long, description } of command.options) expect(description, long).not.toBe("");
   });
 
+  test("is in program()", () => {
+    const cli = path.resolve(import.meta.dirname, "../src/cli");
+    const sources = fs.readdirSync(cli).map((file) => fs.readFileSync(path.join(cli, file), "utf8"));
+    const declared = sources.flatMap((text) =>
+      [...text.matchAll(/export (?:const|function) (\w+Command)\b/g)].map(([, name]) => name as string),
+    );
+    const added = fs.readFileSync(path.join(cli, "program.ts"), "utf8");
+    expect(declared.filter((name) => !new RegExp(`[( ]${name}\\(`).test(added))).toEqual([]);
+    expect(declared.length).toBeGreaterThan(15);
+  });
+
   test("is documented in docs/operating.md", () => {
     const operating = fs.readFileSync(
       path.resolve(import.meta.dirname, "../../../docs/operating.md"),

@@ -1,10 +1,9 @@
 /**
- * Measures the files that a shop serves. Run as a program, it records the size of the standalone file in
- * `test/sizes.json`. A test compares the two, so that no change makes the file larger unnoticed.
+ * Measures the files that a shop serves. A test compares the standalone file with its recorded sizes, so that no change
+ * makes it larger unnoticed.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const dist = path.join(import.meta.dirname, "..", "dist");
@@ -31,8 +30,7 @@ export async function languageSizes() {
   return Object.fromEntries(names.map((name, index) => [name, sizes[index]]));
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const sizes = await standaloneSizes();
-  await writeFile(recorded, `${JSON.stringify(sizes, null, 2)}\n`);
-  console.log(sizes, await languageSizes());
+/** Records the sizes of the standalone file in `test/sizes.json`. */
+export async function recordSizes() {
+  await writeFile(recorded, `${JSON.stringify(await standaloneSizes(), null, 2)}\n`);
 }

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { standaloneSizes } from "../scripts/sizes.mjs";
+import { builtInLanguages } from "../src/messages/index.js";
 
 const here = import.meta.dirname;
 const dist = path.join(here, "..", "dist");
@@ -27,15 +28,22 @@ describe("the build", () => {
 
   it("keeps the standalone file self-contained and at the recorded size", async () => {
     const code = await readFile(path.join(dist, "giftcard-pay.standalone.js"));
-    const sizes = {
-      minified: code.length,
-      gzip: gzipSync(code, { level: 9 }).length,
-      brotli: brotliCompressSync(code).length,
-    };
+    const sizes = await standaloneSizes();
     expect(sizes).toEqual(JSON.parse(await readFile(path.join(here, "sizes.json"), "utf8")));
     expect(sizes.brotli).toBeLessThanOrEqual(13_950);
     expect(sizes.gzip).toBeLessThanOrEqual(15_400);
     expect(code.toString()).toMatch(/giftcard-balance/);
     expect(code.toString()).not.toMatch(/(?:from|import) ?["'`](?!\.\/giftcard-pay\.)/);
+  });
+
+  it("has every language of src/messages, and the docs name its file", async () => {
+    const files = await readdir(path.join(here, "..", "src", "messages"));
+    const languages = files.flatMap((file) => /^([a-z]{2})\.ts$/.exec(file)?.[1] ?? []);
+    expect(builtInLanguages().sort()).toEqual(languages.sort());
+    for (const page of ["../README.md", "../../../docs/any-shop.md"]) {
+      const text = await readFile(path.join(here, page), "utf8");
+      for (const language of languages.filter((language) => language !== "en"))
+        expect(text).toMatch(new RegExp(`\`(?:giftcard-pay\\.)?${language}(?:\\.js)?\``));
+    }
   });
 });
