@@ -40,7 +40,7 @@ function findPackage(name) {
  * @property {string} name
  * @property {() => Promise<unknown>} run rejects with the findings
  * @property {() => Promise<string | undefined>} [unless] the reason to skip the check; undefined runs it
- * @property {string} mend how to fix a failure
+ * @property {string} fix how to fix a failure
  */
 
 /** @param {string} name @param {string[]} args @param {string} [folder] */
@@ -68,7 +68,7 @@ function packed(name) {
         folder,
       );
     },
-    mend: `check exports, files and types in ${folder}/package.json`,
+    fix: `check exports, files and types in ${folder}/package.json`,
   };
 }
 
@@ -84,12 +84,12 @@ const steps = [
         "--diagnostic-level=error",
         ".",
       ]),
-    mend: "npm run format fixes most of it",
+    fix: "npm run format fixes most of it",
   },
   {
     name: "templates",
     run: () => node("eslint", [bin("eslint"), "packages/widget/src", "examples/medusa-store/storefront/src"]),
-    mend: "fix the reported lines; eslint.config.js lists the rules",
+    fix: "fix the reported lines; eslint.config.js lists the rules",
   },
   {
     name: "version",
@@ -98,27 +98,27 @@ const steps = [
       if (stale.length > 0)
         throw new Error(`These files have another version: ${stale.map(([file]) => file).join(", ")}.`);
     },
-    mend: "run npm run version, which updates them",
+    fix: "run npm run version, which updates them",
   },
   {
     name: "changesets",
     unless: async () => whyNoChangesets(root, await readVersion(root, packages)),
     run: () => checkChangesets(root),
-    mend: "run npx changeset, describe what the change means to users, and commit the file in .changeset",
+    fix: "run npx changeset, describe what the change means to users, and commit the file in .changeset",
   },
-  { name: "build", run: () => build(), mend: "run npm run build to reproduce the error" },
+  { name: "build", run: () => build(), fix: "run npm run build to reproduce the error" },
   {
     name: "links",
     async run() {
       const dead = await deadLinks(root);
       if (dead.length > 0) throw new Error(`These links are broken:\n${dead.join("\n")}`);
     },
-    mend: "fix the links, or the headings that they name",
+    fix: "fix the links, or the headings that they name",
   },
   {
     name: "blocks",
     run: () => checkBlocks(root, bin("typescript", "tsc")),
-    mend: "fix the blocks; scripts/check/blocks.mjs lists the words allowed after their language",
+    fix: "fix the blocks; scripts/check/blocks.mjs lists the words allowed after their language",
   },
   {
     name: "folders",
@@ -127,7 +127,7 @@ const steps = [
       if (up.length > 0)
         throw new Error(`These imports go up the list in docs/architecture.md:\n${up.join("\n")}`);
     },
-    mend: "move the imported code to a folder further down the list",
+    fix: "move the imported code to a folder further down the list",
   },
   {
     name: "lengths",
@@ -135,7 +135,7 @@ const steps = [
       const long = await tooLong(root);
       if (long.length > 0) throw new Error(`These are too long:\n${long.join("\n")}`);
     },
-    mend: "split them into modules that each do one job",
+    fix: "split them into modules that each do one job",
   },
   {
     name: "faults table",
@@ -150,7 +150,7 @@ const steps = [
       );
       if (wrong.length > 0) throw new Error(`docs/faults.md:\n${wrong.join("\n")}`);
     },
-    mend: "run npm run faults and npm run faults -- --vendure, which write the tables; no cell may be bad",
+    fix: "run npm run faults and npm run faults -- --vendure, which write the tables; no cell may be bad",
   },
   {
     name: "types of tests and scripts",
@@ -161,23 +161,23 @@ const steps = [
       for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"])
         await types(project);
     },
-    mend: "fix the reported lines",
+    fix: "fix the reported lines",
   },
   {
     name: "api docs",
     run: () => node("docs", ["scripts/docs.mjs", "--check"]),
-    mend: "give the reported exports a comment, then run npm run docs",
+    fix: "fix what is reported, then run npm run docs",
   },
   {
     name: "schemas",
     run: () => node("schema", ["scripts/schema.mjs", "--check"]),
-    mend: "don't edit released migrations, add one; then run npm run schema and review the changes",
+    fix: "don't edit released migrations, add one; then run npm run schema and review the changes",
   },
   ...packages.map(packed),
   {
     name: "sizes",
     run: () => node("sizes", ["scripts/sizes.mjs", "--check"]),
-    mend: "find out what was added; if it is intended, run npm run sizes to record it",
+    fix: "find out what was added; if it is intended, run npm run sizes to record it",
   },
 ];
 
@@ -205,7 +205,7 @@ async function runAll(chosen) {
       process.stdout.write(`failed\n${error instanceof Error ? error.message : error}\n\n`);
     }
   }
-  for (const step of failed) process.stdout.write(`✗ ${step.name}: ${step.mend}\n`);
+  for (const step of failed) process.stdout.write(`✗ ${step.name}: ${step.fix}\n`);
   process.stdout.write(`${chosen.length - failed.length} passed, ${failed.length} failed\n`);
   return failed.length > 0 ? 1 : 0;
 }

@@ -359,7 +359,7 @@ async function run(isCheck) {
       progress(`${file}: ${text === undefined ? "removed" : "written"}`);
     }
   }
-  if (faults.length > 0) throw new Error(`${faults.join("\n")}\nGive each a comment; then run npm run docs.`);
+  if (faults.length > 0) throw new Error(`${faults.join("\n")}\nThen run npm run docs.`);
   if (isCheck && stale.length > 0)
     throw new Error(`These differ from the sources: ${stale.join(", ")}. Run npm run docs.`);
 }

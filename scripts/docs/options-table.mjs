@@ -27,16 +27,19 @@ export async function readmeWithOptions(plugin) {
   const options = optionsOf(source);
   const { declaration } = await loadTypeScript(`packages/${plugin}/src/options.ts`);
   const rows = [];
-  const faults = await unusedOf(plugin, options, source);
+  const faults = await unusedOf(plugin, options);
   for (const { path: names, comment } of options) {
     const name = names.join(".");
     const value = defaultOf(declaration, names);
     const [meaning = "", stated] = comment.split(/ ?Default: (.*)\.$/);
     const expected = value === REQUIRED || value === undefined ? undefined : textOf(name, value);
-    if (meaning === "") faults.push(`${plugin}: the option ${name} has no comment.`);
+    const where = `packages/${plugin}/src/options.ts: ${name}`;
+    if (meaning === "") faults.push(`${where} has no comment. Give it one.`);
     if (stated !== expected)
       faults.push(
-        `${plugin}: the comment of ${name} ends with "Default: ${expected}.", if it has a default.`,
+        expected === undefined
+          ? `${where} has no default, but its comment states one.`
+          : `${where} has the default ${expected}. End its comment with "Default: ${expected}."`,
       );
     rows.push(`| \`${name}\` | ${meaning} | ${value === REQUIRED ? "required" : (expected ?? "")} |`);
   }
@@ -46,17 +49,33 @@ export async function readmeWithOptions(plugin) {
   return { file, text: readme.replace(TABLE, () => table), faults };
 }
 
-/** Reports options that nothing reads. @param {string} plugin @param {Option[]} options @param {string} source */
-async function unusedOf(plugin, options, source) {
+/** Reports options that nothing reads. An object may be passed on as a whole, so its members aren't looked for. @param {string} plugin @param {Option[]} options */
+async function unusedOf(plugin, options) {
   const folder = path.join(root, "packages", plugin, "src");
   const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
-  const texts = await Promise.all(
-    files.filter((file) => file !== "options.ts").map((file) => readFile(path.join(folder, file), "utf8")),
-  );
-  const code = [source.split("\nexport interface ")[1], ...texts].join("\n");
+  /** @type {Set<string>} */
+  const used = new Set();
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    const isDeclaration = ts.isVariableDeclaration(node) && node.name.getText() === "declaration";
+    if (isDeclaration || ts.isTypeElement(node)) return;
+    if (ts.isIdentifier(node)) used.add(node.text);
+    ts.forEachChild(node, visit);
+  };
+  for (const file of files)
+    visit(
+      ts.createSourceFile(
+        file,
+        await readFile(path.join(folder, file), "utf8"),
+        ts.ScriptTarget.Latest,
+        true,
+      ),
+    );
   return options
-    .filter(({ path: [name, member] }) => member === undefined && !new RegExp(`\\b${name}\\b`).test(code))
-    .map(({ path: [name] }) => `${plugin}: nothing uses the option ${name}.`);
+    .filter(({ path: [name = "", member] }) => member === undefined && !used.has(name))
+    .map(
+      ({ path: [name] }) => `packages/${plugin}/src/options.ts: nothing uses ${name}. Use it, or remove it.`,
+    );
 }
 
 /** Returns the options in the order of their declaration. @param {string} source @returns {Option[]} */
