@@ -77,8 +77,8 @@ async function runPlain({ buy }, signal) {
   Gift card    ${card.cardnumber}   PIN ${card.pin}   holds 75.00
 
   What to try
-    Summer Night Festival, 74.98: the card pays 50.00, the bank 24.98. Decline it there: the card is whole again.
-    Close the tab at the bank: a minute later the card is whole again.
+    Summer Night Festival, 74.98: the card pays 50.00, the bank 24.98. Decline it there: the card's charge is reversed.
+    Close the tab at the bank: a minute later the card's charge is reversed.
 
   Ctrl-C stops everything and removes its data.
 `);

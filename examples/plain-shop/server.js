@@ -159,7 +159,7 @@ function addOrderRoutes(app, shop) {
     const { remainder } = await c.req.parseBody();
     const cart = await openCart(shop, sessionOf(c));
     const order = cart && cart.totalCents > 0 ? orders.place(cart) : null;
-    // The shopper pressed twice, or in two windows. There is one order, and its page shows the state.
+    // The shopper pressed the button twice, or in two windows. Only one order was placed; its page shows the state.
     if (!cart || !order) return c.redirect("/checkout", 303);
     const lines = order.lines.map(({ id, quantity, amountCents }) => ({
       id,
@@ -284,7 +284,7 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     return decide(c, () => checkout.refund(c.req.param("id"), { id: String(id), lines }));
   });
 
-  // Retries now what failed before, such as the bank's part of a refund.
+  // Retries a failed step now, such as the bank's part of a refund.
   app.post("/operator/orders/:id/retry", async (c) => {
     await checkout.retryPurchase(c.req.param("id"), "operator");
     return c.redirect("/operator", 303);
@@ -317,21 +317,20 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   });
 }
 
-const declined = "The bank's part was not paid. Nothing was taken, and your gift card is whole.";
-const unreachable =
-  "The payment could not be made just now. What was taken, if anything, goes back by itself.";
+const declined = "The bank's part was not paid. Nothing was taken: any gift card charge was reversed.";
+const unreachable = "The payment failed. If anything was charged, it is refunded automatically.";
 /** @type {string[]} */
 const paidStates = ["paid", "canceling", "canceled", "refunding", "refunded"];
 /** @type {Record<string, string>} */
 const states = {
   paid: "Your order is paid.",
-  charging: "Your order is being paid. Look again in a moment.",
-  voiding: "Your order was not paid. What was taken is being given back.",
-  failed: "Your order was not paid. Nothing was taken, and your gift card is whole.",
-  canceling: "Your order was canceled. What you paid is being given back.",
-  canceled: "Your order was canceled. What you paid was given back.",
-  refunding: "A part of your payment is being given back.",
-  refunded: "Your payment was given back.",
+  charging: "Your payment is being processed. Reload this page in a moment.",
+  voiding: "Your order was not paid. Any charge is being reversed.",
+  failed: "Your order was not paid. Nothing was taken: any gift card charge was reversed.",
+  canceling: "Your order was canceled. Your payment is being refunded.",
+  canceled: "Your order was canceled. Your payment was refunded.",
+  refunding: "A refund of your payment is in progress.",
+  refunded: "Your refund is complete.",
 };
 
 /** @param {unknown} error contains no card number */

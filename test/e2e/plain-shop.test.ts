@@ -77,7 +77,7 @@ describe("a purchase in the plain shop", () => {
     await orders.context().close();
     expect(await balanceCents(card)).toBe(7500);
     await page.reload();
-    await page.getByText("What you paid was given back").waitFor();
+    await page.getByText("Your order was canceled. Your payment was refunded.").waitFor();
     expect((await payments()).slice(2)).toEqual([
       [`Returned: Gift card ending in ${card.cardnumber.slice(-4)}`, "€50.00"],
       ["Returned: Bank", "€24.98"],
