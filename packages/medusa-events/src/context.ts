@@ -8,16 +8,16 @@ export const EVENTS_MODULE = "giftcard_events";
 /** Runs one statement on Medusa's database, and commits it at once. */
 export type Sql = (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>;
 
-/** What the plugin's functions share. The module makes it, and Medusa's container holds it. */
+/** The objects that all functions of the plugin share. The module creates them, and Medusa's container holds them. */
 export interface EventsContext {
   readonly sql: Sql;
   readonly client: GiftcardClient;
-  /** The issuer and the company, as stored with each event that is sent: another issuer has none of them. */
+  /** Names the issuer and the company. Stored with each event that is sent, since another issuer doesn't have it. */
   readonly issuer: string;
   readonly options: Settings;
   readonly logger: Logger;
 }
 
-/** What the plugin's functions share, from Medusa's container or a request's. */
+/** Returns the plugin's context from Medusa's container or a request's. */
 export const contextOf = (container: MedusaContainer): EventsContext =>
   container.resolve<EventsContext>(EVENTS_MODULE);

@@ -47,7 +47,7 @@ export const declaration = z.strictObject({
    */
   maxChargesPerCard: count.max(50).default(50),
   /**
-   * Which payments are refunded first. `as-paid`: each line the way it was paid. `cards-first` and `other-first`: as much
+   * The payments that are refunded first. `as-paid`: each line the way it was paid. `cards-first` and `other-first`: as much
    * as possible to the cards, or to the other payments. `in-proportion`: to all, in proportion to what each of them still
    * holds. Default: `as-paid`.
    */

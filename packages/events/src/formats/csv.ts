@@ -74,7 +74,7 @@ function faultsOf(header: readonly string[]): EventFault[] {
       .map((field) => fault(1, field, "is not a field of an event")),
     ...header
       .filter((field, index) => header.indexOf(field) < index)
-      .map((field) => fault(1, field, "is there twice")),
+      .map((field) => fault(1, field, "is a column twice")),
     ...requiredFields
       .filter((field) => !header.includes(field))
       .map((field) => fault(1, field, "is a required column")),

@@ -7,7 +7,7 @@ const PAGE = 200;
 
 /** Events that were published and ended at most 30 days ago. */
 const IS_PUBLIC = "desired_state <> 'draft' and last_day >= current_date - 30";
-/** An event that leaves the feed changes the feed. */
+/** The time at which an event left the feed by its age. It counts as a change of the feed. */
 const LEFT_AT = "case when last_day < current_date - 30 then (last_day + 31)::timestamptz end";
 
 /** The version of the public events. */

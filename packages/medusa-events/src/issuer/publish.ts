@@ -28,7 +28,7 @@ export async function publish(
   actor: string,
 ): Promise<Published> {
   const { sql, issuer } = context;
-  // What is sent can't be changed later, so the newest content must go out.
+  // A sent event can't be changed later, so send the newest content.
   await refreshEvents(context, [...new Set(keys.map((key) => partsOf(key).productId))]);
   const published = await publishEvents(sql, keys, { issuer, actor });
   const unpublished = keys.filter((key) => !published.includes(key));

@@ -97,7 +97,7 @@ async function send(
   return "stop";
 }
 
-/** The issuer made none of the events: those that are valid are sent again, and those that exist are delivered already. */
+/** The issuer created none of the events: valid ones are sent again, and existing ones are recorded as delivered. */
 async function outcomesOf(
   context: EventsContext,
   { items }: Call,

@@ -43,7 +43,7 @@ export const detailsSchema = z.strictObject({
 });
 
 /**
- * A show's details as the form on a product's page sends them. A new date has no id. Values are only held to their shape:
+ * A show's details as the form on a product's page sends them. A new date has no id. Only the shape of values is checked:
  * incomplete details can be saved, and the show's events name what is missing.
  */
 export type DetailsInput = z.output<typeof detailsSchema>;

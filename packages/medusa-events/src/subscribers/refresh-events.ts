@@ -3,7 +3,7 @@ import { contextOf } from "../context.js";
 import { refreshEvents } from "../shows/refresh.js";
 import { productOfVariant } from "../shows/show-products.js";
 
-/** Recomputes a product's events when the product changes. A lost message is made up for by the job of each minute. */
+/** Recomputes a product's events when the product changes. If a message is lost, the job of each minute recomputes them. */
 export default async function refreshChangedEvents({
   event: message,
   container,

@@ -90,11 +90,11 @@ export async function takeTurn(
 }
 
 /*
- * While a change of an order is open, Medusa makes no other. But it checks that only after it has moved the order's
- * money: the payments are canceled, and the order doesn't know it. So these calls are refused before.
+ * While a change of an order is open, Medusa refuses any other change. But it checks this only after it has moved the
+ * order's money, so the payments would be canceled and the order not. The plugin refuses these calls before.
  */
 
-/** Refuses to cancel an order while a change of it is open: an order is canceled whole, or not at all. */
+/** Refuses to cancel an order while a change of it is open: a partly canceled order would result. */
 export async function refuseCancel(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const isOpen = await hasOpenChange(contextOf(req.scope).sql, String(req.params.id));
   next(isOpen ? openChange("cancel the order") : undefined);

@@ -13,10 +13,10 @@ const LOCK_SECONDS = 120;
 const POLL_MS = 50;
 
 /**
- * Runs a job once it has the cart alone, in all processes of the shop. Meanwhile nobody changes the cart's cards or
- * sessions, or completes it. The job takes its lease on the cart first and Medusa's lock second. A completion, which has
- * the lock first, may take the lease until then. The job must read everything itself: the cart may have changed while it
- * waited.
+ * Runs a job once it has exclusive use of the cart, across all processes of the shop. Meanwhile nobody changes the cart's
+ * cards or sessions, or completes it. The job takes its lease on the cart first and Medusa's lock second. A completion,
+ * which takes the lock first, may take over the lease until the job has the lock too. The job must read everything
+ * itself: the cart may have changed while it waited.
  * @param job must not run a workflow that takes Medusa's lock on the cart
  * @returns what the job returned, and its turn. Medusa's lock is released
  * @throws {CheckoutError} payment_in_progress if that takes too long

@@ -57,7 +57,7 @@ export function refundCommand(): Command {
       const running = bulkRefunds.find((bulkRefund) => bulkRefund.open > 0 && isSame(bulkRefund.sold, sold));
       const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(text);
       if (running && !options.dryRun) {
-        say(`${running.title}: a refund is under way already, begun by ${running.actor}\n`);
+        say(`${running.title}: a refund is already in progress, started by ${running.actor}\n`);
         return report(options, null, await watch(call, running.id));
       }
       process.stderr.write("planning…\n");

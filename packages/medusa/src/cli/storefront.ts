@@ -8,7 +8,7 @@ interface StorefrontOptions {
   json?: boolean;
 }
 
-/** What happened to one file of the storefront, by its path from the storefront's folder. */
+/** The result for one file of the storefront. Its path is relative to the storefront's folder. */
 interface Step {
   file: string;
   /** `kept`: a file of this name exists with other text. `by_hand`: the line isn't as expected. */
@@ -22,7 +22,7 @@ const SOURCE = path.join(__dirname, "../../nextjs");
 
 const SITE = "src/modules/gift-cards";
 
-/** Where a storefront imports its headings and buttons from: its own files since 2026, Medusa's package before. */
+/** The module from which a storefront imports its headings and buttons: its own files since 2026, Medusa's package before. */
 const UI = { own: "@modules/common/components/ui", package: "@medusajs/ui" };
 
 /** One import in each of these files of the starter is replaced by ours, which wraps what was imported. */

@@ -5,12 +5,12 @@ import { nameOf } from "../errors.js";
 import { ordersOfCart } from "../medusa-tables/carts.js";
 import { readSessionPayments, type SessionPayment } from "../medusa-tables/payments.js";
 
-/** What a completion did, as plain data. Medusa stores it, and `voidCompletion` undoes it. */
+/** The record of a completion, as plain data. Medusa stores it, and `voidCompletion` undoes the completion. */
 export interface CompletionRecord {
   cartId: string;
   /** The order that it placed; null in `validate`, which runs before the order exists. */
   orderId: string | null;
-  /** What it began to charge: each card's payment session, with its charges. */
+  /** The charges that it began, by their card's payment session. */
   charges: { sessionId: string; references: string[] }[];
   /** The gift card sessions to delete: those of its charges, and one whose charge could not be begun. */
   sessionIds: string[];

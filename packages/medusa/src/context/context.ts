@@ -6,7 +6,7 @@ import type { Settings } from "../options.js";
 import type { Announcer } from "./announcer.js";
 import type { CartLeases } from "./cart-leases.js";
 
-/** What the plugin's functions share. The module creates it, and Medusa's container holds it. */
+/** The objects that all functions of the plugin share. The module creates them, and Medusa's container holds them. */
 export interface GiftcardContext {
   readonly logger: Logger;
   readonly engine: Engine;
@@ -15,7 +15,7 @@ export interface GiftcardContext {
   /** Leases carts, so that only one job at a time works on a cart's cards and payment, in all processes. */
   readonly leases: CartLeases;
   readonly announcer: Announcer;
-  /** Only for health checks. Money moves through the engine alone. */
+  /** Only for health checks. Only the engine moves money. */
   readonly client: GiftcardClient;
   /** Only for health checks: counts what is sealed under each key. */
   readonly sealer: Sealer;

@@ -14,12 +14,12 @@ export interface BookedItem {
 /** An item as a version of its order has it. */
 export interface ItemVersion {
   readonly createdAt: string;
-  /** Whether the order was placed with it. Otherwise an edit, return, exchange or claim made it. */
+  /** Whether the order was placed with this version. Otherwise an edit, return, exchange or claim created it. */
   readonly isPlaced: boolean;
   readonly quantity: number;
-  /** How many of them the buyer keeps: without those that were returned. */
+  /** How many units the buyer keeps: those that were not returned. */
   readonly kept: number;
-  /** What a unit costs, in major units with tax, without discounts. */
+  /** The price of a unit, in major units with tax, before discounts. */
   readonly price: string;
   /** The discounts on all its units, in major units with tax. */
   readonly discount: string;

@@ -4,14 +4,14 @@ import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { sumOf } from "./amounts.js";
 
-/** What people have done to an order. Recovery never cancels such an order. */
+/** An action of a person on an order. Recovery never cancels such an order. */
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
 
 /** A payment that holds or took money, according to Medusa. */
 export interface HeldPayment {
   readonly id: string;
   readonly isGiftcard: boolean;
-  /** What is captured and not refunded, in major units; null if nothing was captured. */
+  /** The captured amount minus its refunds, in major units; null if nothing was captured. */
   readonly capturedLeft: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface PaidPart {
   readonly lastFour: string | null;
   /** Without what was refunded before the order was placed. */
   readonly amountCents: number;
-  /** What was refunded since, or is owed. */
+  /** The amount refunded since then, or still owed. */
   readonly refundedCents: number;
 }
 
@@ -41,12 +41,12 @@ export interface OrderPayment {
   readonly paidAt: Date | null;
   /**
    * Every payment that was ever authorized and not voided, regardless of refunds after the order was placed: cards
-   * first, in the order in which they were charged. What was refunded before that belonged to an earlier attempt, and
-   * paid nothing of this order.
+   * first, in the order in which they were charged. A payment that was refunded before the order was placed belonged to
+   * an earlier attempt, and paid nothing of this order.
    */
   readonly paid: readonly PaidPart[];
   readonly paidCents: number;
-  /** What other methods have accepted, and will settle later. */
+  /** The amount that other methods have accepted, and will settle later. */
   readonly pendingCents: number;
   readonly touches: readonly Touch[];
   /** Must be empty for a canceled order. */
@@ -56,7 +56,7 @@ export interface OrderPayment {
 }
 
 const EDITS = "'edit', 'exchange', 'claim', 'return_request', 'return_receive', 'credit_line'";
-/** What was refunded of the payment `p` before the order `o` was placed, or since, in major units. */
+/** The refunds of the payment `p` before the order `o` was placed, or since, in major units. */
 const refunded = (when: "<" | ">=") => `coalesce((select sum((raw_amount ->> 'value')::numeric) from refund
   where payment_id = p.id and deleted_at is null and created_at ${when} o.created_at), 0)`;
 /** The total of the order `o` in a version, in cents. */
@@ -121,7 +121,7 @@ interface PaymentRow {
   /** Whether every charge of it is on its card, or was refunded; null if it has none. */
   isCharged: boolean | null;
   lastFour: string | null;
-  /** What is off the card according to the journal. */
+  /** The amount that the card is charged according to the journal. */
   heldCents: number | null;
 }
 
@@ -150,7 +150,7 @@ export async function readOrderPayment(sql: Sql, orderId: string): Promise<Order
 const wasCharged = ({ isCharged, refunded }: PaymentRow) =>
   isCharged !== null && (isCharged || refunded !== null);
 
-/** What isn't off a card any more was refunded, or is owed to it, even if Medusa doesn't know of that. */
+/** Counts the part of a card payment that the card is no longer charged as refunded, even if Medusa has no refund. */
 function toPaidPart(payment: PaymentRow): PaidPart {
   const { provider: providerId, lastFour, heldCents } = payment;
   const amountCents = toCents(payment.amount);

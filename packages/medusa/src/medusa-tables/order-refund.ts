@@ -45,7 +45,7 @@ export interface RefundableOrder {
   readonly cartId: string | null;
   readonly isCanceled: boolean;
   readonly placedCents: number;
-  /** What the customer has to pay according to Medusa, in major units. Below 0, the order owes. */
+  /** The amount that the customer has to pay according to Medusa, in major units. Below 0, the order owes. */
   readonly pending: string;
   /** Oldest first. */
   readonly payments: readonly OpenPayment[];
@@ -65,7 +65,7 @@ export interface RefundableOrder {
 /** The reference of the credit lines with which the plugin keeps Medusa's books at the cents that it owes. */
 export const BALANCE_REFERENCE = "giftcard_balance";
 
-/** What the customer has to pay by the summary `summary`, in major units. */
+/** The amount that the customer has to pay according to the summary `summary`, in major units. */
 const PENDING = `coalesce(summary.totals -> 'raw_pending_difference' ->> 'value', summary.totals ->> 'pending_difference', '0')`;
 
 /**
@@ -80,9 +80,9 @@ const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce(
       where l.order_id = o.id and l.deleted_at is null)), 1) end`;
 
 /**
- * What Medusa waived for the refund `r`. Its own credit line doesn't name the refund: it is the first change after
- * it, since refunds of an order are made one at a time. Versions of an order copy credit lines, so this reads
- * changes.
+ * The amount that Medusa waived for the refund `r`. Medusa's credit line doesn't name the refund. It is the first change
+ * after the refund, since refunds of an order are made one at a time. Versions of an order copy credit lines, so this
+ * query reads changes.
  */
 const BEYOND = `(select coalesce(sum((line.raw_amount ->> 'value')::numeric), 0)
   from order_change change join order_change_action line on line.order_change_id = change.id

@@ -5,7 +5,7 @@ import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 import { sumOf } from "./amounts.js";
 
-/** What decides about a session: its payment. */
+/** The state of a session's payment, which decides what happens to the session. */
 export interface PaymentView {
   readonly id: string;
   readonly isCaptured: boolean;
@@ -26,7 +26,7 @@ export interface SessionPayment {
 export interface PaymentStanding {
   readonly isCanceled: boolean;
   readonly isRefunded: boolean;
-  /** What is captured and not refunded, in major units; null if nothing was captured. */
+  /** The captured amount minus its refunds, in major units; null if nothing was captured. */
   readonly capturedLeft: string | null;
   readonly isPartial: boolean;
 }

@@ -9,14 +9,14 @@ export interface PlacedCart {
   readonly cartId: string;
 }
 
-/** What a scan covers. */
+/** The scope of a scan. */
 export interface Scan {
   readonly sql: Sql;
   /** How long something that was begun may take, in milliseconds. */
   readonly leaseMs: number;
   /** How long a remainder that settles later may stay pending, in milliseconds. */
   readonly pendingRemainderLifeMs: number;
-  /** Where this run's page of the past begins. */
+  /** The reference after which this run's page of older charges begins. */
   readonly after: string;
   /** Limits the scan to this order or cart; null for everything. */
   readonly only: string | null;
@@ -34,7 +34,7 @@ export const scanOnly = (sql: Sql, only: string): Scan => ({
 /**
  * The charges that one recovery run checks against Medusa's orders, as a common table expression `scanned`: charges
  * that changed within the last day, charges of orders and carts at which recovery failed before, and one page of all
- * others, the next page in each run. Medusa has no index on what changed, so a scan must not grow with the shop's
+ * others, the next page in each run. Medusa has no index on changes, so a scan must not grow with the shop's
  * past, and must still find everything. `$1` is `after`, `$2` is `only`.
  *
  * Queries on these charges use subqueries that PostgreSQL can't turn into a join over a whole table.

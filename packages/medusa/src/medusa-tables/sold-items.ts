@@ -1,7 +1,7 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { readRows } from "../rows.js";
 
-/** What is refunded: a variant, all variants of a product, or whole orders. */
+/** The subject of a bulk refund: a variant, all variants of a product, or whole orders. */
 export type Sold =
   | { readonly variantId: string }
   | { readonly productId: string }

@@ -8,25 +8,25 @@ import { hasRows } from "../rows.js";
 export interface Release {
   readonly paymentId: string;
   readonly cartId: string;
-  /** What is captured and not refunded, in major units; null if nothing was captured. */
+  /** The captured amount minus its refunds, in major units; null if nothing was captured. */
   readonly capturedLeft: string | null;
   /** Whether only a part was captured, so that the remainder has to be canceled. */
   readonly isPartial?: boolean;
 }
 
-/** Makes the error that asks a person to find out what became of a refund. */
+/** Creates the error that asks a person to find out the outcome of a refund. */
 export const unknownRefund = () =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
-    "A refund of this payment was begun, and nobody knows whether it was made. Look at the payment method: if the money " +
-      "went back, leave this as it is; if it didn't, try again, or refund it there.",
+    "A refund of this payment was begun, and its outcome is unknown. Check the payment method: if the money was " +
+      "refunded, leave this as it is; if not, try again, or refund it there.",
   );
 
 /**
- * Cancels a payment of another method, and refunds what was captured. A refund is requested only once. If its
+ * Cancels a payment of another method, and refunds its captured amount. A refund is requested only once. If its
  * response is lost, or the process dies, a person must look, since a second request could refund the money twice.
  * @param isAsked a person has looked, and wants it retried
- * @throws what the payment method fails with; unknownRefund if a refund was begun before
+ * @throws the payment method's error; unknownRefund if a refund was begun before
  */
 export async function releasePayment(
   container: MedusaContainer,

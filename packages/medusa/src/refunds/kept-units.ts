@@ -6,18 +6,18 @@ import type { BookedRefund } from "../medusa-tables/order-refund.js";
 /** Units of an item that the buyer keeps, and that have the same price. */
 export interface KeptUnits {
   readonly count: number;
-  /** What each of them costs now, in major units with tax and its share of discounts. */
+  /** The current price of each, in major units with tax and its share of discounts. */
   readonly each: BigNumberInput;
   /** Whether they were part of the order when it was placed. */
   readonly isPlaced: boolean;
 }
 
-/** What happened to an item's units since the order was placed. */
+/** The history of an item's units since the order was placed. */
 export interface ItemHistory {
   readonly item: BookedItem;
   /** How many units were in the order when it was placed; 0 if an edit or exchange added the item. */
   readonly placed: number;
-  /** What each of these cost, in major units with tax and its share of discounts. */
+  /** The price of each of these, in major units with tax and its share of discounts. */
   readonly paidEach: BigNumberInput;
   /** How many units were sold in total, including those that are back. */
   readonly sold: number;
@@ -27,7 +27,7 @@ export interface ItemHistory {
   readonly kept: readonly KeptUnits[];
 }
 
-/** What Medusa counts for each unit of an item. */
+/** Returns Medusa's price of each unit of an item, after discounts. */
 const eachOf = ({ price, discount, quantity }: ItemVersion) =>
   quantity === 0 ? price : MathBN.sub(price, MathBN.div(discount, quantity));
 
@@ -43,7 +43,7 @@ export function keepFirst(units: readonly KeptUnits[], count: number): KeptUnits
 
 /**
  * Follows an item's units through the versions of its order and the refunds that name units, oldest first. A unit that
- * was added after another one came back costs what Medusa counts for it then, not what the other one was refunded.
+ * was added after another one came back has Medusa's price of that moment, not the amount that the other one was refunded.
  * @param time the moment at which the history ends; default now
  */
 export function historyOf(item: BookedItem, refunds: readonly BookedRefund[], time?: string): ItemHistory {

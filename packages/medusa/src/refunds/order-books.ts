@@ -41,10 +41,10 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   readonly back: UnitsBack;
   readonly leftCents: number;
   readonly owedCents: number;
-  /** What the customer still has to pay, apart from payments that aren't captured yet. */
+  /** The amount that the customer still has to pay, apart from payments that aren't captured yet. */
   readonly dueCents: number;
   readonly unexplained: readonly UnexplainedRefund[];
-  /** What Medusa's pending difference has to be, in cents. Below 0, the order owes. */
+  /** The correct value of Medusa's pending difference, in cents. Below 0, the order owes. */
   readonly pendingCents: number;
   /** Returns what the order owes once these units are back, in cents. */
   owedWith(back: UnitsBack): number;
@@ -184,19 +184,19 @@ function valuer(
 ): Pick<OrderBooks, "returnedOf" | "keptCents"> {
   const historyById = new Map(items.map((history) => [history.item.id, history]));
   const totalCents = sum(lines.map((line) => line.totalCents));
-  const keptOf = ({ item, kept, sold }: ItemHistory, back: UnitsBack) =>
+  const keptUnits = ({ item, kept, sold }: ItemHistory, back: UnitsBack) =>
     keepFirst(kept, sold - (back.get(item.id) ?? 0));
   const returnedOf = (back: UnitsBack) =>
     new Map(
       lines.map((line) => {
         const history = historyById.get(line.id);
-        const kept = history ? keptOf(history, back).filter(({ isPlaced }) => isPlaced) : [];
+        const kept = history ? keptUnits(history, back).filter(({ isPlaced }) => isPlaced) : [];
         return [line.id, Math.max(0, line.quantity - countOf(kept))];
       }),
     );
   const keptCents = (back: UnitsBack) => {
     const pieces = returnedUnits(lines, charges, returnedOf(back));
-    const kept = items.map((history) => ({ ...history, kept: keptOf(history, back) }));
+    const kept = items.map((history) => ({ ...history, kept: keptUnits(history, back) }));
     const changes = kept.flatMap((history) =>
       history.kept.map(({ count, each, isPlaced }) =>
         MathBN.mult(count, MathBN.sub(each, isPlaced ? history.paidEach : 0)),

@@ -32,7 +32,7 @@ export interface SplitRefund {
   readonly parts: readonly RefundPart[];
 }
 
-/** What an order owes its customer, and how it can be refunded. */
+/** The amount that an order owes its customer, and how it can be refunded. */
 export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
@@ -203,7 +203,7 @@ async function refundParts(
   }
 }
 
-/** What Medusa stores with a refund. */
+/** The metadata that Medusa stores with a refund. */
 export interface NamedRefund {
   readonly actor?: string | undefined;
   /** How many units of each line are back once all parts of the refund are made. */
@@ -211,7 +211,7 @@ export interface NamedRefund {
   readonly also?: Record<string, unknown>;
 }
 
-/** Refunds one payment's part through Medusa's own refund. @throws what Medusa or the payment method fails with */
+/** Refunds one payment's part through Medusa's own refund. @throws the error of Medusa or the payment method */
 export async function refundPart(
   container: MedusaContainer,
   { paymentId, cents, references }: RefundPart,

@@ -13,13 +13,13 @@ interface OpenWork {
   readonly failingJobs: number;
 }
 
-/** What the gift card tables hold, before the plugin is uninstalled. Amounts in cents. */
+/** The contents of the gift card tables, to check before the plugin is uninstalled. Amounts are in cents. */
 export interface Drain {
   readonly open: OpenWork & {
     /** By state: the number of charges and their sum. */
     readonly charges: Readonly<Record<string, { readonly count: number; readonly cents: number }>>;
   };
-  /** What is finished, and needs the tables for anything that happens to it later. */
+  /** Finished work. Anything that happens to it later still needs the tables. */
   readonly stays: {
     /** Captured charges. Without the tables, a later refund can't reach the card. */
     readonly captured: { readonly count: number; readonly cents: number };

@@ -2,20 +2,20 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
 import { readOrderPayment } from "../medusa-tables/order-payment.js";
 
-/** What one gift card paid of an order, in whole cents. */
+/** One gift card's payment for an order, in whole cents. */
 export interface PaidByCard {
   lastFour: string;
   amountCents: number;
-  /** What was refunded to the card since the order was placed, or is owed to it. */
+  /** The amount refunded to the card since the order was placed, or still owed to it. */
   refundedCents: number;
 }
 
-/** What another payment method paid of an order, in whole cents. */
+/** Another method's payment for an order, in whole cents. */
 export interface PaidByOther {
   /** Medusa's id of the payment provider, such as `pp_stripe_stripe`. */
   providerId: string;
   amountCents: number;
-  /** What was refunded since the order was placed. */
+  /** The amount refunded since the order was placed. */
   refundedCents: number;
 }
 

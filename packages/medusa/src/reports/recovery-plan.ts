@@ -27,7 +27,7 @@ export interface PlannedOrder extends UnpaidOrder {
   readonly why: string;
 }
 
-/** What the next runs of recovery would do, from the database alone. */
+/** The actions of the next runs of recovery, computed from the database only. */
 export interface RecoveryPlan {
   readonly charges: readonly PlannedCharge[];
   readonly orders: readonly PlannedOrder[];

@@ -49,7 +49,7 @@ export function EventFacts({ event }: { event: EventRow }) {
       {state === "delivered" && !delivery.isListed && (
         <Text size="xsmall" className="text-ui-fg-subtle">
           {event.state === "published"
-            ? "The issuer doesn't list it. If they fetch the feed, it comes back by itself. Otherwise publish it again: the issuer never has it twice."
+            ? "The issuer doesn't list it. If they fetch the feed, they add it again automatically. Otherwise publish it again: that never creates a duplicate."
             : "The issuer no longer lists it."}
         </Text>
       )}

@@ -13,7 +13,7 @@ interface ConnectionPool {
   };
 }
 
-/** The plugin's module: checks the options, and holds what the plugin's functions share. */
+/** The plugin's module: checks the options, and creates the objects that all functions of the plugin share. */
 export class EventsService implements EventsContext {
   readonly options: Settings;
   readonly client: GiftcardClient;

@@ -33,16 +33,16 @@ const texts = {
   },
   refund: {
     exempt: {
-      button: "It went back",
-      title: "Has the money gone back?",
+      button: "It was refunded",
+      title: "Was the money refunded?",
       description: "The order will show the refund. Your name is recorded with this decision.",
-      confirmText: "It went back",
+      confirmText: "It was refunded",
     },
     retry: {
-      button: "It didn't",
-      title: "Has the money not gone back?",
+      button: "It wasn't",
+      title: "Was the money not refunded?",
       description: "The order owes it again. Refund it on the order's page; this refunds nothing.",
-      confirmText: "It didn't go back",
+      confirmText: "It wasn't refunded",
     },
   },
 };

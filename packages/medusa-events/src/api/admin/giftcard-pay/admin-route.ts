@@ -5,7 +5,7 @@ import { z } from "@medusajs/framework/zod";
 import { contextOf, type EventsContext } from "../../../context.js";
 import { storable } from "../../../storable.js";
 
-/** What a route gets. */
+/** The arguments of a route's handler. */
 interface AdminCall<Input> {
   readonly context: EventsContext;
   /** The checked query of a GET, or the checked body. */
@@ -26,7 +26,7 @@ export const adminRoute =
     }
     const call = { context: contextOf(req.scope), input: read.data, id: String(req.params.id), req };
     const answer = await handle(call).catch((error) => {
-      // Its message tells staff what the issuer said, and holds no secret.
+      // Its message contains the issuer's response for staff, and no secret.
       if (!(error instanceof GiftcardError)) throw error;
       throw new MedusaError(MedusaError.Types.NOT_ALLOWED, error.message, error.code);
     });

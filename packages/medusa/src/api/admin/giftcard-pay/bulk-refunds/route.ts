@@ -7,8 +7,8 @@ import { adminRoute, readActor } from "../admin-route.js";
 export const GET = adminRoute(async ({ sql }) => ({ bulkRefunds: await readBulkRefunds(sql) }));
 
 /**
- * Begins a bulk refund: `{ sold, title, amountCents }`, as in its plan. Refused if the plan would be different by now. The
- * shop then works on it by itself.
+ * Begins a bulk refund: `{ sold, title, amountCents }`, as in its plan. Refused if the plan has changed since. Jobs
+ * then make the refunds in the background.
  */
 export const POST = adminRoute(async ({ sql, req }) => {
   const { sold, title, amountCents } = (req.body ?? {}) as Record<string, unknown>;

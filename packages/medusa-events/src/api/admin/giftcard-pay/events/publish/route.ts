@@ -10,7 +10,7 @@ const body = z.union([z.strictObject({ all: z.literal(true) }), z.strictObject({
 export const POST = adminRoute(body, async ({ context, input, req }) => {
   const actor = await readActor(req);
   if ("keys" in input) return publish(context, input.keys, actor);
-  // What is sent can't be changed later, so the newest content must go out.
+  // A sent event can't be changed later, so send the newest content.
   await refreshEvents(context);
   const published = await publishReady(context, actor);
   void pushNow(context);

@@ -20,7 +20,7 @@ const body = z.strictObject({
   details: detailsSchema,
 });
 
-/** Returns what a product's page shows: the show, its events, and the values for a new show. */
+/** Returns the data of a product's page: the show, its events, and the values for a new show. */
 export const GET = adminRoute(z.unknown(), ({ context, id }) => view(context, id));
 
 /** Saves a product's show. */
@@ -31,7 +31,7 @@ export const POST = adminRoute(body, async ({ context, input, id, req }) => {
   return view(context, id);
 });
 
-/** What a product's page shows. */
+/** The data of a product's page. */
 export type ProductEvents = Awaited<ReturnType<typeof view>>;
 
 async function view({ sql, issuer, client, options }: EventsContext, productId: string) {
