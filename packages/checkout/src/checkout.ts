@@ -49,7 +49,7 @@ export interface Checkout
    * Refunds a canceled order in full: reverses its card charges and cancels the remainder. This is recorded first, and
    * `recover` retries steps that fail. Idempotent. Earlier refunds are not refunded again.
    *
-   * @throws {CheckoutError} cart_not_found; payment_in_progress during a refund of the order (nothing has changed then)
+   * @throws {CheckoutError} cart_not_found; payment_in_progress during a refund of the order; then nothing has changed
    */
   cancel(orderId: string): Promise<ChargeView[]>;
   /**

@@ -12,7 +12,7 @@ export type Sql = (text: string, params: unknown[]) => Promise<Record<string, un
 export interface EventsContext {
   readonly sql: Sql;
   readonly client: GiftcardClient;
-  /** Names the issuer and the company. Stored with each event that is sent, since another issuer doesn't have it. */
+  /** Names the issuer and the company. Stored with each sent event, because another issuer doesn't have the event. */
   readonly issuer: string;
   readonly options: Settings;
   readonly logger: Logger;

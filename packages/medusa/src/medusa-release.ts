@@ -5,7 +5,7 @@
 export const OLDEST_MEDUSA = "2.15.5";
 
 /**
- * Rejects a Medusa that is too old. npm does so when it installs; other package managers only warn.
+ * Rejects a Medusa that is too old. npm rejects it at install; other package managers only warn.
  * @throws {TypeError} if it is older than `OLDEST_MEDUSA`
  */
 export function checkMedusa(release: string = installedMedusa()): void {

@@ -27,7 +27,7 @@ export interface EntryFormState {
   cancel: (() => void) | undefined;
 }
 
-/** The fields for card number and PIN. What a shopper types stays in the fields: this class stores none of it. */
+/** The fields for card number and PIN. The shopper's input stays in the fields: this class stores none of it. */
 export class EntryForm {
   /** The fields that the shopper left empty. */
   missing: readonly FieldName[] = [];

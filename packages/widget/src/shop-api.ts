@@ -93,7 +93,7 @@ export class ShopApi {
         throw new CallError("internal");
       return answer as Answer;
     } catch (error) {
-      // Any other error may contain what was sent, so it goes no further.
+      // Any other error may contain the request's data, so it is not passed on.
       throw error instanceof CallError ? error : new CallError("offline");
     }
   }

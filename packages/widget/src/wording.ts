@@ -38,7 +38,7 @@ export class Wording {
   }
 }
 
-/** Formats a countdown of less than a day: 14:59, or 01:04:59 from an hour on. */
+/** Formats a countdown of less than a day: 14:59, or 01:04:59 for an hour or more. */
 export function clock(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(seconds < 3600 ? 14 : 11, 19);
 }

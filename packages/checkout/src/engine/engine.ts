@@ -98,7 +98,7 @@ export interface RecoverOptions {
   /** The maximum number of charges in this run. Default: all that are due. */
   readonly limit?: number | undefined;
   /**
-   * Called before a devalued charge of a dead completion is reversed. If it returns the id of an order that was placed
+   * Called before recovery reverses a devalued charge whose completion crashed. If it returns the id of an order that was placed
    * and fully paid with the charge, the charge is committed to that order. null reverses it. `LEAVE` skips it, because
    * another part decides, such as the purchase that it belongs to. If it throws, recovery tries the charge again later.
    */

@@ -100,7 +100,7 @@ export class CheckoutError extends Error {
 
 /**
  * The reason of a refused refund:
- * - `refund_not_possible`: no whole charges add up to it, or less is left
+ * - `refund_not_possible`: no set of charges adds up to the amount, or it exceeds the remaining amount
  * - `invalid_refund`: the request is invalid, or doesn't match the order
  * - `order_not_paid`: the order isn't paid
  * - `payment_in_progress`: the order's payment is not decided yet

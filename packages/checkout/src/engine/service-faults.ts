@@ -19,8 +19,8 @@ function isFault(error: unknown): error is GiftcardError {
 }
 
 /**
- * Wraps the client so that faults are reported, each code at most once a minute. The shopper only learns that the
- * service can't be used now.
+ * Wraps the client so that faults are reported, each code at most once a minute. The shopper's error only says that the
+ * service is unavailable.
  */
 export function reportFaults(client: GiftcardClient, report: (failure: unknown) => void): GiftcardClient {
   const quietUntil = new Map<string, number>();

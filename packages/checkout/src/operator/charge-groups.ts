@@ -138,7 +138,7 @@ function compare({ charges, payments }: Group): Difference[] {
     }));
   }
   const held = sum(charges.map((charge) => heldCents(charge) ?? 0));
-  // Charges that took nothing, or were reversed, are named only if there are no others.
+  // Lists charges that took nothing, or were reversed, only if the group has no others.
   const holding = charges.filter((charge) => heldCents(charge) !== 0);
   const named = holding.length > 0 ? holding : charges;
   const [only] = named.length === 1 ? named : [];

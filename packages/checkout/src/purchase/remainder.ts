@@ -4,7 +4,7 @@ import type { Purchase } from "../store/purchase-store.js";
 export type RemainderAnswer =
   | { readonly status: "authorized" }
   | { readonly status: "declined" }
-  /** The shopper pays elsewhere, such as on a bank's page. `data` is for the shop's page, such as that address. */
+  /** The shopper pays elsewhere, such as on a bank's page. `data` is for the shop's page, such as the bank's URL. */
   | { readonly status: "pending"; readonly data?: Readonly<Record<string, unknown>> };
 
 /** A request for the remainder of an order. */

@@ -11,7 +11,7 @@ import {
 import { answeredText, field, id, money, object, secret, text, typedSecret } from "./fields.js";
 import { MAX_DEDUCTION_CENTS } from "./money.js";
 
-/** The base path of all operations (interface, "What the service does"). */
+/** The base path of all operations. */
 export const BASE_PATH = "/api/endpoint/v1/";
 
 /** The header that makes a devalue or newevent safe to repeat (an extension of the interface). */

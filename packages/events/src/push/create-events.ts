@@ -10,7 +10,7 @@ import { newEventInput } from "../newevent.js";
 
 /**
  * The issuer's verdict on one event of a call that it rejected. `exists`: the company has an event with this key. `valid`:
- * nothing is wrong with this event, but others of the call were at fault.
+ * this event has no fault, but others of the call have.
  */
 export type EventVerdict =
   | { readonly is: "exists" | "valid" }

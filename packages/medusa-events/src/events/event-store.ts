@@ -17,7 +17,7 @@ export interface ComputedEvent {
   /** The product's title, even if it is no valid title of an event. */
   readonly title: string;
   readonly starts: string;
-  /** Whether its product is published, and has this date. */
+  /** Whether its product is published and still has this date. */
   readonly isOnSale: boolean;
   /** Its newest content without faults; null if there never was one. */
   readonly content: EventContent | null;
@@ -99,7 +99,7 @@ export async function deleteDrafts(sql: Sql, productId: string, keys: readonly s
 
 /**
  * Publishes complete events, and requests the delivery of each to the issuer. An event that is delivered or on its way isn't
- * requested again, unless the issuer's list no longer has it: then the issuer decides by the event's key whether it exists.
+ * requested again, unless it is missing from the issuer's list. Then the issuer detects by the key whether it exists.
  *
  * @param keys null for all events that were never published, or only for another issuer
  * @returns the keys of the events that are published now

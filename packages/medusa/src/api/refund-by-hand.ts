@@ -80,14 +80,14 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
   if (!isOwed && isOvertaken)
     throw notRefunded(
       `Another refund of this order was made at the same moment, and ${formatCents(owedCents as never)} is owed now. ` +
-        "Look at the order again.",
+        "Reload the order.",
     );
   if (!isOwed && (await hasOpenChange(contextOf(req.scope).sql, books.orderId))) throw openChange("refund");
   const wasRefunded = books.refunds.some(({ units }) => units !== null);
   if (isNoted && wasRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
     throw notRefunded(
-      `What this order owed was refunded before, and ${formatCents(owedCents as never)} is owed now. Look at the order ` +
-        "again. To refund more than that, state in the refund's note what it is for.",
+      `The amount that this order owed was already refunded, and ${formatCents(owedCents as never)} is owed now. Reload the ` +
+        "order. To refund more than that, state the reason in the refund's note.",
     );
   if (!isNoted || !isOwed || books.unexplained.length > 0) return;
   body.metadata = {

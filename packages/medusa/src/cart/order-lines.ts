@@ -26,7 +26,7 @@ interface OrderRow {
 }
 
 /**
- * Reads what an order sold and wasn't returned, including tax and discounts: its items in the order of their ids,
+ * Reads the lines of an order that were sold and not returned, including tax and discounts: its items in the order of their ids,
  * then its shipping. Totals may have fractions of a cent.
  */
 export async function readSoldLines(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {

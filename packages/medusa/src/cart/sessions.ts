@@ -172,7 +172,7 @@ export function isForRemainder({ amountCents, metadata }: SessionView, plan: Pay
 export const isCovered = (plan: PaymentPlan) => plan.parts.length > 0 && plan.remainderCents === 0;
 
 /**
- * Compares what was prepared for a completion with what it would charge now: the same cards, and the same cents.
+ * Tells whether a completion would charge exactly what was prepared: the same cards, and the same cents.
  * Medusa authorizes the first session that it finds, so there must be exactly one.
  * @returns the session of the remainder, or null if nothing remains
  * @throws {CheckoutError} payment_in_progress, applied_card_expired or amount_changed, by the cause

@@ -4,18 +4,18 @@ import { type Drain, readDrain } from "../reports/drain.js";
 import { type ShopOptions, shopCommand, withShop } from "./shop.js";
 
 const HELP = `
-Exits with 1 while something is open. What to do, by state:
+Exits with 1 while work is open. The action for each state:
 
   committed        capture its payment, or cancel its order
-  reversing        wait: the shop retries until the card has its money
+  reversing        wait: the shop retries until the charge is reversed
   needs_attention  decide, on the admin's page Gift cards
-  the others       wait a minute: recovery settles them
+  others           wait a minute: recovery settles them
 
 Medusa's db:rollback refuses to drop the tables while charges, remainders or such payments are open.`;
 
-/** `giftcard-medusa drain`: shows what is open before the plugin is uninstalled, and what stays. */
+/** `giftcard-medusa drain`: shows the open work before the plugin is uninstalled, and the data that the tables keep. */
 export function drainCommand(): Command {
-  return shopCommand("drain", "Show what is still open before the plugin is uninstalled, and what stays")
+  return shopCommand("drain", "Show the open work before the plugin is uninstalled, and the remaining data")
     .addHelpText("after", HELP)
     .action(async (options: ShopOptions) => {
       const drain = await withShop(options, ({ sql }) => readDrain(sql));

@@ -13,9 +13,9 @@ command only reads the database:
   orders   cancel (nobody paid), person (needs a decision), reverse (canceled, but payments remain), nothing
   jobs     note_paid, reverse, release_payment, credit_line, record_payment, unknown_refund, close_cart, open_cart`;
 
-/** `giftcard-medusa recovery-plan`: what the next run of recovery would do. */
+/** `giftcard-medusa recovery-plan`: prints the actions of the next recovery run. */
 export function recoveryPlanCommand(): Command {
-  return shopCommand("recovery-plan", "Show what recovery would do, without changing anything")
+  return shopCommand("recovery-plan", "Show recovery's next actions, without changing anything")
     .addHelpText("after", HELP)
     .action(async (options: ShopOptions) => {
       // Imported here because it loads Medusa's workflows, which would slow down the other commands.

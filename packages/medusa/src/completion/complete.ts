@@ -149,7 +149,7 @@ async function charge(
   const allReferences = record.charges.flatMap(({ references }) => references);
   for (const { sessionId, references } of record.charges) {
     for (const reference of references) {
-      // Beginning and sending a charge renews its own lease only. With several charges, the waiting ones need it too.
+      // Beginning and sending a charge renews its own lease only. The charges that are still waiting need the lease too.
       if (allReferences.length > 1) await engine.renew(owner);
       await engine.devalue(reference);
     }

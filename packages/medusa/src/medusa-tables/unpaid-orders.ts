@@ -21,8 +21,8 @@ const isOpen = (orderId: string) =>
    and (select count(*) from giftcard_unpaid_order where order_id = ${orderId} and exempted_at is not null) = 0`;
 
 /**
- * Finds orders whose cart still has a gift card that nobody is charging. A completion that succeeded leaves only
- * cards that weren't needed. A completion that died before it charged the cards, or was voided, leaves its cards. If
+ * Finds orders whose cart still has a gift card that nobody is charging. A successful completion leaves only
+ * unneeded cards applied. A completion that crashed before it charged the cards, or was voided, leaves its cards applied. If
  * the order is paid, only a card that can still be removed matters. Reads order_cart and order, and the tenders and
  * charges.
  */

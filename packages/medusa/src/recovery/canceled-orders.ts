@@ -79,7 +79,7 @@ export async function releaseCanceled(
 }
 
 /**
- * Voids the charges of a deleted order as its completion should have: the card gets its money and is the cart's again,
+ * Voids the charges of a deleted order as its completion should have: the card is reversed and applied to the cart again,
  * then the payment and its session are deleted. Idempotent.
  * @throws if the journal can't be written, or another job has the cart for too long
  */

@@ -28,7 +28,7 @@ const touchTexts: Record<Touch, string> = {
 
 /** Explains why recovery doesn't cancel an unpaid order; null if nothing prevents it. */
 export function whyNotCanceled({ touches, totalCents }: OrderPayment): string | null {
-  if (totalCents === null) return "Medusa doesn't have the total for which it was placed";
+  if (totalCents === null) return "Medusa has no record of its total when placed";
   return touches.length === 0 ? null : touches.map((touch) => touchTexts[touch]).join(", ");
 }
 

@@ -50,8 +50,8 @@ const sumCents = (parts: readonly { readonly cents: number }[]) =>
   parts.reduce((sum, { cents }) => sum + cents, 0);
 
 /**
- * Plans the refund of an amount, out of what the order's payments still hold.
- * @param back the units that are back with it, by the line's id. Their charges are reversed first
+ * Plans the refund of an amount from the order's payments.
+ * @param back the units that count as returned after this refund, by the line's id. Their charges are reversed first
  */
 export function planOf(
   books: OrderBooks,
@@ -141,11 +141,9 @@ export async function whyUndecided(
 
 /** Advice after a failed refund, whose response may have been lost. */
 export const UNSURE =
-  "If the payment method gave no clear answer, the money may have gone back: look there before you try again.";
+  "If the payment method's response was lost, the money may have been refunded: check the method before you try again.";
 
-/**
- * Makes the error for a refund of several payments that stopped in between. What was refunded is in Medusa's books.
- */
+/** Creates the error for a refund that failed after some of its payments. Medusa has recorded the completed parts. */
 const stopped = (failure: unknown, doneCents: number) =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,

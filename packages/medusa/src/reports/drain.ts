@@ -4,7 +4,7 @@ import { countCardsAndActions, OPEN_RELEASES, sumByState } from "../journal-tabl
 import { PENDING_REMAINDERS } from "../medusa-tables/unpaid-orders.js";
 import { readRows } from "../rows.js";
 
-/** The work that is open, by kind. While any of it is, removing the tables would lose track of money. */
+/** The open work, by kind. As long as there is any, removing the tables would lose track of money. */
 interface OpenWork {
   readonly pendingRemainders: number;
   readonly unpaidOrders: number;

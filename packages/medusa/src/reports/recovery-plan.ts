@@ -21,7 +21,7 @@ export interface PlannedCharge {
   readonly next: "void" | "settle" | "commit" | "reverse";
 }
 
-/** An order with something open: it is canceled, left to a person, or nothing is done. */
+/** An order with open work, and the next action: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
 export interface PlannedOrder extends UnpaidOrder {
   readonly next: "cancel" | "person" | "reverse" | "nothing";
   readonly why: string;

@@ -6,8 +6,8 @@ import { orderOfPendingSession } from "../medusa-tables/unpaid-orders.js";
 import { cancelIfUnpaid } from "../recovery/unpaid-orders.js";
 
 /**
- * Cancels an order, and so reverses its charges, if the method that was to pay the remainder later reports that it
- * won't. Medusa does nothing on such a webhook. On one that reports the payment, Medusa does everything.
+ * Cancels an order, and thereby reverses its charges, if a webhook reports that its pending remainder failed. Medusa
+ * ignores such a webhook. If a webhook reports a payment, Medusa handles it completely.
  */
 export default async function cancelUnpaidOrders({
   event,

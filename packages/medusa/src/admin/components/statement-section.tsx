@@ -12,7 +12,7 @@ export function StatementSection() {
   return (
     <Section
       title="Monthly statement"
-      about="What was charged and canceled, by day and order, to compare with the issuer's invoice."
+      about="Charges and cancellations by day and order, to compare with the issuer's invoice."
       actions={
         <SmallButton disabled={!data} onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}>
           Download CSV

@@ -40,7 +40,7 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
   };
 }
 
-/** Returns who is logged in, for records: the email and Medusa's id of the person, or the key that was used. */
+/** Returns the logged-in actor for the audit log: the email and Medusa's id of the person, or the API key. */
 export async function readActor({ auth_context, scope }: AuthenticatedMedusaRequest): Promise<string> {
   const { actor_id: id, actor_type: type } = auth_context;
   if (type !== "user") return `${type} ${id}`;
