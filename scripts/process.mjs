@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import net from "node:net";
-import { recordTime } from "./process/times.mjs";
+import { readCpuSeconds, recordTime } from "./process/times.mjs";
 
 /**
  * A process that this one started.
@@ -100,11 +100,15 @@ export async function runNode({ onOutput = () => {}, ...program }) {
   throw new Error(`${program.name} failed (${code}):\n${(stdout + stderr).slice(-4000)}`);
 }
 
-/** Functions that end the running processes when this process exits. @type {Set<() => void>} */
-const living = new Set();
+/** The running processes, and functions that end them when this process exits. @type {Map<WithOutput, () => void>} */
+const living = new Map();
 process.once("exit", () => {
-  for (const endNow of living) endNow();
+  for (const endNow of living.values()) endNow();
 });
+
+/** Returns the processor time that the running processes have used, in seconds. */
+export const readRunningCpuSeconds = () =>
+  [...living.keys()].reduce((sum, { pid }) => sum + ((pid && readCpuSeconds(pid)) || 0), 0);
 
 /**
  * Starts Node as the leader of its own process group. Ctrl-C reaches the process only through us, in our order. The
@@ -139,13 +143,13 @@ function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
     return exited;
   };
   const endNow = () => void end("SIGKILL").catch(() => {});
-  living.add(endNow);
+  living.set(child, endNow);
   if (signal?.aborted) endNow();
   signal?.addEventListener("abort", endNow, { once: true });
   const ignoreSignal = () => signal?.removeEventListener("abort", endNow);
   const settle = () => {
     isOver = true;
-    living.delete(endNow);
+    living.delete(child);
     ignoreSignal();
   };
   exited.then(settle, settle);

@@ -1,4 +1,9 @@
 import { suite } from "../../test/support/vitest.js";
 
-// Each file boots Medusas, and waits for them much of the time: two at once keep two cores busy.
-export default suite({ name: "medusa", include: ["test/**/*.test.ts"], isSlow: true });
+export default suite({
+  name: "medusa",
+  include: ["test/**/*.test.ts"],
+  isSlow: true,
+  // A worker keeps its modules between files, and so the Medusas of `sharedShop`.
+  isolate: false,
+});

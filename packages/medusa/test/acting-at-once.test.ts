@@ -1,22 +1,19 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livingAmountsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 import type { Answer, Card } from "./support/storefront.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await sharedShop("whole");
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   await shop.storefront.createProduct("fifty", 50);
   await shop.storefront.createProduct("sixty", 60);
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 /** Time limit for many consecutive purchases on a busy machine. */
 const SLOWLY = 900_000;

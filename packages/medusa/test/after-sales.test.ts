@@ -1,15 +1,14 @@
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 import type { Answer } from "./support/storefront.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await sharedShop("whole");
   await shop.storefront.createProduct("poster", 20);
 });
-afterAll(() => shop?.stop());
 
 const refundWords = {
   status: 400,

@@ -1,13 +1,13 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 import type { Card } from "./support/storefront.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges: "by-line" });
+  shop = await sharedShop("by-line");
   await shop.storefront.createProduct("ticket", 25);
   await shop.storefront.createProduct("cheap", 5);
   database = new pg.Client({ connectionString: shop.databaseUrl });
@@ -17,10 +17,7 @@ afterEach(async () => {
   shop.proxy.clear();
   await shop.proxy.release();
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 const admin = (method: string, path: string, body?: unknown) =>
   shop.storefront.send(method, `/admin/${path}`, body);
@@ -215,9 +212,9 @@ test("ten tickets are ten charges, and any number of them can be refunded", asyn
 });
 
 test("sixty vouchers are fifty charges, one of which joins eleven: these are refunded together, or the nearest amounts are named", async () => {
-  await shop.storefront.createProduct("voucher", 0.8);
+  await shop.storefront.createProduct("eighty-cents", 0.8);
   const card = await shop.service.issueCard({ balanceCents: 5000 });
-  const cartId = await shop.storefront.createCart("voucher", 60);
+  const cartId = await shop.storefront.createCart("eighty-cents", 60);
   await shop.storefront.apply(cartId, card);
   const { order } = (await shop.storefront.complete(cartId)).body;
   expect(await chargesOf(cartId)).toEqual([...Array(49).fill("80 committed"), "880 committed"]);

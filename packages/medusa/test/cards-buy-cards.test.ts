@@ -1,17 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop, startShop } from "./support/shop.js";
 
-/** The products: a poster for 20.00, and two gift cards, one by Medusa's flag and one by metadata. */
-let shop: TestShop;
-beforeAll(async () => {
-  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });
+/** The products: a print for 20.00, and two gift cards, one by Medusa's flag and one by metadata. */
+async function withProducts<Shop extends SharedShop>(shop: Shop): Promise<Shop> {
   const { storefront } = shop;
-  await storefront.createProduct("poster", 20);
+  await storefront.createProduct("print", 20);
   await storefront.createProduct("gift-card", 25, { is_giftcard: true });
   await storefront.createProduct("voucher", 30, { metadata: { giftcard: true } });
+  return shop;
+}
+
+let shop: SharedShop;
+beforeAll(async () => {
+  shop = await withProducts(await sharedShop("whole"));
 });
-afterAll(() => shop?.stop());
 
 const issue = (balanceCents = 7500) => shop.service.issueCard({ balanceCents });
 const read = (cartId: string) => shop.storefront.ok("GET", `/store/giftcard-pay/carts/${cartId}`);
@@ -47,10 +50,10 @@ describe.each(["gift-card", "voucher"])("a cart with a %s", (handle) => {
     expect(await read(cartId)).toMatchObject({ coveredCents: 0, notByCardCents: priceCents, cards: [] });
   });
 
-  test("and a poster: the card pays for the poster only", async () => {
+  test("and a print: the card pays for the print only", async () => {
     const { storefront } = shop;
     const card = await issue();
-    const cartId = await storefront.createCart("poster");
+    const cartId = await storefront.createCart("print");
     await storefront.addItem(cartId, handle);
     const quote = { cardNumber: card.cardNumber, pin: card.pin };
     const quoted = await storefront.send("POST", `/store/giftcard-pay/carts/${cartId}/quote`, quote);
@@ -71,7 +74,7 @@ describe("a gift card product added after a card was applied", () => {
   test("is not paid by the card: the old session is rejected, and a new one covers the product", async () => {
     const { storefront } = shop;
     const card = await issue();
-    const cartId = await storefront.createCart("poster");
+    const cartId = await storefront.createCart("print");
     expect((await storefront.apply(cartId, card)).body).toMatchObject({ remainderCents: 0 });
     await storefront.addItem(cartId, "gift-card");
     expect(await read(cartId)).toMatchObject({
@@ -90,11 +93,11 @@ describe("a gift card product added after a card was applied", () => {
   test("is never paid by the card, even if it is the last item left; the order stands", async () => {
     const { storefront } = shop;
     const card = await issue();
-    const cartId = await storefront.createCart("poster");
+    const cartId = await storefront.createCart("print");
     await storefront.apply(cartId, card);
     const { items } = await storefront.addItem(cartId, "gift-card");
-    const poster = items.find((item: { product_handle: string }) => item.product_handle === "poster");
-    await storefront.ok("DELETE", `/store/carts/${cartId}/line-items/${poster.id}`);
+    const print = items.find((item: { product_handle: string }) => item.product_handle === "print");
+    await storefront.ok("DELETE", `/store/carts/${cartId}/line-items/${print.id}`);
     expect(await read(cartId)).toMatchObject({ coveredCents: 0, remainderCents: 2500 });
     await storefront.initiate(cartId);
     const orderId = await complete(cartId);
@@ -119,25 +122,27 @@ test("a product that becomes a gift card while in the cart is judged at completi
   expect(await amountsOf(await complete(cartId))).toEqual({ byCard: [], byBank: [20] });
 });
 
-test("by line, no charge is for a gift card product; with cardsBuyCards the card pays for everything", async () => {
-  await shop.crash();
-  await shop.restart({ charges: "by-line" });
+test("by line, no charge is for a gift card product", async () => {
+  shop = await withProducts(await sharedShop("by-line"));
   const cartId = await shop.storefront.createCart("gift-card");
-  await shop.storefront.addItem(cartId, "poster", 2);
+  await shop.storefront.addItem(cartId, "print", 2);
   await shop.storefront.apply(cartId, await issue());
   await shop.storefront.initiate(cartId);
   const orderId = await complete(cartId);
   expect(await amountsOf(orderId)).toEqual({ byCard: [40], byBank: [25] });
   const { charges } = await shop.storefront.ok("GET", `/admin/giftcard-pay/orders/${orderId}`);
   const { items } = (await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,*items`)).order;
-  const poster = items.find((item: { product_handle: string }) => item.product_handle === "poster");
+  const print = items.find((item: { product_handle: string }) => item.product_handle === "print");
   expect(charges.map(({ pieces }: { pieces: { line: string; cents: number }[] }) => pieces)).toEqual([
-    [expect.objectContaining({ line: poster.id, cents: 2000 })],
-    [expect.objectContaining({ line: poster.id, cents: 2000 })],
+    [expect.objectContaining({ line: print.id, cents: 2000 })],
+    [expect.objectContaining({ line: print.id, cents: 2000 })],
   ]);
+});
 
-  await shop.crash();
-  await shop.restart({ charges: "whole", cardsBuyCards: true });
+test("with cardsBuyCards, the card pays for everything", async () => {
+  const own = await withProducts(await startShop({}, { cardsBuyCards: true }));
+  onTestFinished(() => own.stop());
+  shop = own;
   const card = await issue();
   const giftCart = await shop.storefront.createCart("gift-card");
   const applied = await shop.storefront.apply(giftCart, card);

@@ -18,7 +18,7 @@ import * as soldItems from "../src/medusa-tables/sold-items.js";
 import * as stray from "../src/medusa-tables/stray-payments.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
 import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 
 /*
  * Runs every statement that reads Medusa's own tables against a real store. If another release of Medusa changes its
@@ -43,19 +43,16 @@ interface Facts {
   readonly readySessionId: string;
 }
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 let facts: Facts;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await sharedShop("whole");
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   facts = await writeFacts();
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 async function readyCart(): Promise<string> {
   const cartId = await shop.storefront.createCart();
@@ -477,16 +474,15 @@ const cases: Record<string, Case> = {
   paysOrder: { ask: (f) => payments.paysOrder(sql, f.collectionId), answer: () => true },
   readGiftcardPayments: {
     ask: async (f) => {
-      const never = { from: month.from, to: month.from };
-      const queries = [
-        { ...month, externalIds: [], orderIds: [] },
-        { ...never, externalIds: [f.giftSessionId, f.bankSessionId], orderIds: [] },
-      ];
-      const found = [];
-      for (const query of queries)
+      const read = async (query: Parameters<typeof payments.readGiftcardPayments>[1]) => {
+        const found = [];
         for await (const payment of payments.readGiftcardPayments(sql, query)) found.push(payment);
-      expect(found[1]).toEqual(found[0]);
-      return found.slice(1);
+        return found;
+      };
+      const never = { from: month.from, to: month.from };
+      const byId = await read({ ...never, externalIds: [f.giftSessionId, f.bankSessionId], orderIds: [] });
+      expect(await read({ ...month, externalIds: [], orderIds: [] })).toEqual(expect.arrayContaining(byId));
+      return byId;
     },
     answer: (f) => [
       {

@@ -13,7 +13,7 @@ import {
   takeBack,
 } from "./support/order-admin.js";
 import { bankCents, buy, fillCart, giveBack } from "./support/ordinary-shop.js";
-import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop, type TestPeer } from "./support/shop.js";
 
 /*
  * Prices include 9 % VAT, and 10 % is off, so Medusa's totals have fractions of a cent and floating-point residue. Buyers
@@ -22,11 +22,11 @@ import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
 
 const prices = { aria: 24.95, ballad: 19.95, canon: 12.95, iota: 25, kappa: 15 } as const;
 
-let shop: TestShop;
+let shop: SharedShop;
 let peer: TestPeer;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges: "by-line" });
+  shop = await sharedShop("by-line");
   for (const [handle, price] of Object.entries(prices)) await shop.storefront.createProduct(handle, price);
   peer = await shop.startPeer();
   database = new pg.Client({ connectionString: shop.databaseUrl });
@@ -36,10 +36,7 @@ afterEach(async () => {
   shop.proxy.clear();
   await shop.proxy.release();
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 const admin = (method: string, path: string, body?: unknown) =>
   shop.storefront.send(method, `/admin/giftcard-pay/${path}`, body);
@@ -233,10 +230,9 @@ describe("an order that was changed after it was placed", () => {
   ] as const)
     test(`owes what Medusa announces for a unit that is added after ${way} took others back`, async () => {
       const { storefront: s } = shop;
-      const goods = way === "a refund of its product" ? { "late-refund": 2 } : { aria: 2 };
-      const [handle] = Object.keys(goods) as [string];
+      const handle = way === "a refund of its product" ? "late-refund" : "aria";
       if (handle !== "aria") await s.createProduct(handle, 24.95);
-      const bought = await buy(shop, goods, { balancesCents: [5000] });
+      const bought = await buy(shop, { [handle]: 2 }, { balancesCents: [5000] });
       const { orderId } = bought;
       if (way === "an edit") await editTo(s, orderId, handle, 1);
       if (way === "a return") {

@@ -1,15 +1,15 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 import type { Card } from "./support/storefront.js";
 
 const BANK = "pp_bank_bank";
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await sharedShop("whole");
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   await database.query(`create function refuse() returns trigger language plpgsql as
@@ -17,10 +17,7 @@ beforeAll(async () => {
   await shop.storefront.createProduct("odd-price", 53.5262);
 });
 afterEach(() => database.query("drop trigger if exists fault on order_transaction"));
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 const readPaidBy = (orderId: string, headers: Record<string, string> = {}) =>
   shop.storefront.send("GET", `/store/giftcard-pay/orders/${orderId}`, undefined, headers);

@@ -1,20 +1,17 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });
+  shop = await sharedShop("whole");
   await shop.storefront.createProduct("odd", 20.0025);
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 // Charged as a whole, Medusa's total of 40.005 becomes a payment of 40.01.
 test("recovery completes a full refund that Medusa crashed on", async () => {
@@ -31,7 +28,7 @@ test("recovery completes a full refund that Medusa crashed on", async () => {
     [`ref_${cartId}`, id],
   );
   const { failed } = await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
-  expect(failed).toEqual([]);
+  expect(failed.filter(({ orderId }: { orderId: string }) => orderId === order.id)).toEqual([]);
   expect(await shop.balanceCents(card)).toBe(5000);
   expect(figuresOf(await shop.storefront.order(order.id))).toMatchObject({ refunded: 40.01 });
 });

@@ -1,21 +1,18 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges: "by-line" });
-  await shop.storefront.createProduct("ticket", 25);
-  await shop.storefront.createProduct("cheap", 5);
+  shop = await sharedShop("by-line");
+  await shop.storefront.createProduct("concert", 25);
+  await shop.storefront.createProduct("film", 5);
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 const admin = (path: string, body: unknown = {}) => shop.storefront.send("POST", `/admin/${path}`, body);
 const figures = async (orderId: string) => figuresOf(await shop.storefront.order(orderId));
@@ -23,10 +20,10 @@ const recover = () => shop.storefront.ok("POST", "/admin/giftcard-pay/recover", 
 const refundOf = async (orderId: string) =>
   (await shop.storefront.ok("GET", `/admin/giftcard-pay/orders/${orderId}/refund`)).refund;
 
-/** Two tickets, 43.75 by card (25.00 and 18.75) and 6.25 by the bank; or ten cheap tickets, all by card. */
-async function bought(handle: "ticket" | "cheap") {
-  const card = await shop.service.issueCard({ balanceCents: handle === "ticket" ? 4375 : 5000 });
-  const cartId = await shop.storefront.createCart(handle, handle === "ticket" ? 2 : 10);
+/** Two concert tickets, 43.75 by card (25.00 and 18.75) and 6.25 by the bank; or ten film tickets, all by card. */
+async function bought(handle: "concert" | "film") {
+  const card = await shop.service.issueCard({ balanceCents: handle === "concert" ? 4375 : 5000 });
+  const cartId = await shop.storefront.createCart(handle, handle === "concert" ? 2 : 10);
   await shop.storefront.apply(cartId, card);
   await shop.storefront.initiate(cartId);
   const orderId = (await shop.storefront.complete(cartId)).body.order.id as string;
@@ -52,7 +49,7 @@ async function breaking(table: string, when: string, work: () => Promise<unknown
 }
 
 test("a refund that Medusa deleted after the card was credited is not made twice", async () => {
-  const { card, orderId } = await bought("ticket");
+  const { card, orderId } = await bought("concert");
   await shop.storefront.returnItem(orderId, 1, 2);
   const path = `giftcard-pay/orders/${orderId}/refund`;
   // Medusa calls the provider, fails to write the result, and deletes the refund.
@@ -68,7 +65,7 @@ test("a refund that Medusa deleted after the card was credited is not made twice
 });
 
 test("a second refund waits for the one in progress, and both are recorded with their own amounts", async () => {
-  const { card, orderId, giftId } = await bought("ticket");
+  const { card, orderId, giftId } = await bought("concert");
   await begunRefund(giftId, "25");
   expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
   expect(await shop.balanceCents(card)).toBe(4375);
@@ -76,7 +73,7 @@ test("a second refund waits for the one in progress, and both are recorded with 
 });
 
 test("an interrupted refund is completed and recorded with its own amount, even if another one comes first", async () => {
-  const { card, orderId, giftId } = await bought("cheap");
+  const { card, orderId, giftId } = await bought("film");
   await begunRefund(giftId, "5");
   expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).status).toBe(200);
   await shop.passTime(200_000);
@@ -86,7 +83,7 @@ test("an interrupted refund is completed and recorded with its own amount, even 
 });
 
 test("an interrupted refund that is requested again is made once", async () => {
-  const { card, orderId, giftId } = await bought("ticket");
+  const { card, orderId, giftId } = await bought("concert");
   await shop.storefront.returnItem(orderId, 1, 2);
   await begunRefund(giftId, "18.75");
   const path = `giftcard-pay/orders/${orderId}/refund`;
@@ -103,7 +100,7 @@ test("an interrupted refund that is requested again is made once", async () => {
 });
 
 test("an interrupted refund is recorded even if the order is canceled before recovery", async () => {
-  const { card, orderId, giftId } = await bought("ticket");
+  const { card, orderId, giftId } = await bought("concert");
   await begunRefund(giftId, "18.75");
   expect((await admin(`orders/${orderId}/cancel`)).status).toBe(200);
   await shop.passTime(200_000);
@@ -113,7 +110,7 @@ test("an interrupted refund is recorded even if the order is canceled before rec
 });
 
 test("a canceled order with a charge marked as taken is settled", async () => {
-  const { cartId, orderId } = await bought("ticket");
+  const { cartId, orderId } = await bought("concert");
   // Medusa cancels the order but can't write its refunds.
   await breaking("refund", "insert", () => admin(`orders/${orderId}/cancel`));
   const { rows } = await database.query(
@@ -129,7 +126,7 @@ test("a canceled order with a charge marked as taken is settled", async () => {
 });
 
 test("the rest of a by-line payment is not listed as charged at once", async () => {
-  const { giftId } = await bought("ticket");
+  const { giftId } = await bought("concert");
   expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
   expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).body.message).not.toContain(
     "charged at once",
@@ -151,7 +148,7 @@ describe("a bank refund with an unknown outcome", () => {
 
   /** A returned ticket whose card part is refunded; the process crashed after beginning the bank's part. */
   async function undecided() {
-    const { orderId, giftId } = await bought("ticket");
+    const { orderId, giftId } = await bought("concert");
     await shop.storefront.returnItem(orderId, 1, 2);
     expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
     const { others } = paymentsOf(await shop.storefront.order(orderId));
@@ -213,7 +210,7 @@ describe("a bank refund with an unknown outcome", () => {
   });
 
   test("is waived once, even if the process crashes between waiving and recording it", async () => {
-    const { orderId } = await bought("ticket");
+    const { orderId } = await bought("concert");
     const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
     await begunRefund(bankId, "6.25");
     await shop.passTime(200_000);
@@ -226,7 +223,7 @@ describe("a bank refund with an unknown outcome", () => {
   });
 
   test("above what the order owes is waived when recorded", async () => {
-    const { orderId } = await bought("ticket");
+    const { orderId } = await bought("concert");
     const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
     await begunRefund(bankId, "6.25");
     await shop.passTime(200_000);

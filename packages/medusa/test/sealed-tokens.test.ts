@@ -1,22 +1,19 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 import type { Answer } from "./support/storefront.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 /** A logged-in customer. */
 let customer: Record<string, string>;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await sharedShop("whole");
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
-  customer = await shop.storefront.logIn("ada@example.org");
+  customer = await shop.storefront.logIn("sealed@example.org");
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 /** A cart of the customer's for 74.98, with a card of 75.00 and a session for the remainder. */
 async function createReadyCart(data?: Record<string, unknown>) {
@@ -97,7 +94,7 @@ test("no store route returns a sealed cancel token of a placed order, whatever f
       `collection ${field}`,
       write(`/store/payment-collections?${query(field)}`, { cart_id: cartId }),
     );
-  const other = await storefront.logIn("bob@example.org");
+  const other = await storefront.logIn("other@example.org");
   const transfer = `/store/orders/${orderId}/transfer/request?${query(ofOrder.join(","))}`;
   await ask("transfer", storefront.send("POST", transfer, {}, other));
   await ask("paid by", read(`/store/giftcard-pay/orders/${orderId}`));

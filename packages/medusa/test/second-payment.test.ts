@@ -1,22 +1,19 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 import type { Card } from "./support/storefront.js";
 
 const GIFTCARD = "pp_giftcard_giftcard";
 
-let shop: TestShop;
+let shop: SharedShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await sharedShop("whole");
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
 });
-afterAll(async () => {
-  await database?.end();
-  await shop?.stop();
-});
+afterAll(() => database?.end());
 
 /** An order for 74.98, paid by the bank, or 50.00 of it by a card. */
 async function buy(card?: Card) {

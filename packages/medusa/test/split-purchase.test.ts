@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 beforeAll(async () => {
-  shop = await startShop();
+  shop = await sharedShop("whole");
 });
-afterAll(() => shop?.stop());
 
 /** Buys for 74.98 with a card of 75.00. */
 async function buy(data?: Record<string, unknown>) {
@@ -167,8 +166,8 @@ test("pays a total with fractions of a cent in whole cents, by cards and by the 
     await service.issueCard({ balanceCents: 7500 }),
     await service.issueCard({ balanceCents: 7500 }),
   ];
-  await storefront.createProduct("odd-price", 53.5262);
-  const split = await storefront.createCart("odd-price");
+  await storefront.createProduct("fraction", 53.5262);
+  const split = await storefront.createCart("fraction");
   expect((await storefront.apply(split, first)).body).toMatchObject({
     totalCents: 5353,
     coveredCents: 5000,
@@ -180,7 +179,7 @@ test("pays a total with fractions of a cent in whole cents, by cards and by the 
   const completed = await storefront.complete(split);
   expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([50, 3.53]);
 
-  const covered = await storefront.createCart("odd-price");
+  const covered = await storefront.createCart("fraction");
   await storefront.apply(covered, second);
   await storefront.apply(covered, await service.issueCard({ balanceCents: 7500 }));
   const { order } = (await storefront.complete(covered)).body;

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { paymentsOf } from "./figures.js";
 import { refundOf } from "./order-admin.js";
-import type { TestShop } from "./shop.js";
+import type { SharedShop } from "./shop.js";
 import type { Card, Storefront } from "./storefront.js";
 
 /** The shop's promotion codes: 10 % off, 5.00 off, and free shipping. */
@@ -18,7 +18,7 @@ export interface Bought {
 
 /** Fills a cart and applies cards to it. @returns the last quote */
 export async function fillCart(
-  { storefront: s, service }: TestShop,
+  { storefront: s, service }: SharedShop,
   goods: Goods,
   { balancesCents, codes = ["TEN"] }: { balancesCents: readonly number[]; codes?: readonly Code[] },
 ) {
@@ -41,7 +41,7 @@ export async function fillCart(
 
 /** Buys with cards and the remainder by the bank, and captures everything. */
 export async function buy(
-  shop: TestShop,
+  shop: SharedShop,
   goods: Goods,
   options: { balancesCents: readonly number[]; codes?: readonly Code[]; captured?: boolean },
 ): Promise<Bought> {

@@ -46,6 +46,27 @@ export interface TestPeer {
   readonly storefront: Storefront;
 }
 
+/** A shop that other files use too: a test can't stop it or change its options. */
+export type SharedShop = Omit<TestShop, "crash" | "restart" | "stop">;
+
+/** The shops of `sharedShop`. They end with the worker, which runs one file after another (`isolate: false`). */
+const sharedShops = new Map<string, Promise<SharedShop>>();
+
+/**
+ * Returns the shop that all files of this worker share, as starting Medusa takes longer than many a file's tests. It has
+ * the products, cards and orders of earlier files, but not their log. Recovery runs only if a test triggers it.
+ */
+export async function sharedShop(charges: "whole" | "by-line"): Promise<SharedShop> {
+  const starting = sharedShops.get(charges) ?? startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges });
+  sharedShops.set(charges, starting);
+  const shop = await starting;
+  shop.proxy.clear();
+  await shop.proxy.release();
+  const { medusa } = shop;
+  const past = medusa.logs().length;
+  return { ...shop, medusa: { ...medusa, logs: () => medusa.logs().slice(past) } };
+}
+
 /**
  * @param env further settings of Medusa, such as `TEST_TAKE_HOOKS`
  * @param pluginOptions options of the store's plugin; null removes one
