@@ -17,7 +17,7 @@ interface PaymentModule {
 /**
  * Adds gift cards to a Medusa configuration: the plugin with its module, and the payment provider. Keeps everything
  * else.
- * @param config what `defineConfig` returns
+ * @param config the result of `defineConfig`
  * @param options checked when Medusa starts, so that `medusa build` needs no secrets
  * @throws {TypeError} if the payment module is switched off, or Medusa is too old
  */

@@ -26,7 +26,7 @@ export const refusal = (message: string, code = "invalid_request"): MedusaError 
 
 /**
  * Converts a failure of the money flow to an error of Medusa's. A refusal keeps its message and code, and Medusa's own
- * errors stay as they are. Any other failure is logged here, and its details go no further.
+ * errors stay as they are. Any other failure is logged here, and its details are not passed on.
  */
 export function toMedusaError(thrown: unknown, logger?: Logger): MedusaError {
   const error = innermost(thrown);

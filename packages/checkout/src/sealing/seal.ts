@@ -52,7 +52,7 @@ export interface Sealer {
   /**
    * Seals the card of a tender.
    *
-   * @param audience what it opens for: a cart, and the service that quoted the card
+   * @param audience the context in which it can be opened: a cart, and the service that quoted the card
    */
   sealTenderCard(card: Card, audience: string, lifeMs: number): Promise<string>;
   /** @throws {SealError} */

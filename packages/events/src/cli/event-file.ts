@@ -24,7 +24,7 @@ type FileOptions = Omit<ReadOptions, "keyOf">;
  * Opens a file of events: a CSV table or a JSON array of rows with the interface's field names, or a feed.
  *
  * @returns a function that reads the events
- * @throws {Failure} if the file can't be read. So does the returned function, if the file has no events
+ * @throws {Failure} if the file can't be read. The returned function throws it if the file has no events
  */
 export async function openEventFile(file: string): Promise<(options: FileOptions) => Reading> {
   const kind = path.extname(file).toLowerCase();

@@ -18,7 +18,7 @@ const POLL_MS = 50;
  * which takes the lock first, may take over the lease until the job has the lock too. The job must read everything
  * itself: the cart may have changed while it waited.
  * @param job must not run a workflow that takes Medusa's lock on the cart
- * @returns what the job returned, and its turn. Medusa's lock is released
+ * @returns the job's result, and its turn. Medusa's lock is released
  * @throws {CheckoutError} payment_in_progress if that takes too long
  */
 export async function beginTurn<T>(

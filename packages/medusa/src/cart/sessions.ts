@@ -43,7 +43,7 @@ interface SoftDeletes {
  * being canceled. If the cancel fails, recovery finds the payment.
  * @param isFree whether no order has the session. Asked again once it is deleted; if an order has it, it is
  *   restored
- * @throws what the provider fails with; payment_in_progress if the payment is captured, or belongs to an order
+ * @throws the provider's error; payment_in_progress if the payment is captured, or belongs to an order
  */
 export async function deleteSession(
   container: MedusaContainer,

@@ -23,7 +23,7 @@ const createCollectionWorkflow = createWorkflow(
  * Takes the lease of a cart for its completion, and prepares the cart: it deletes dead sessions, and every gift card
  * session but the one that Medusa needs to complete a cart which the cards pay alone. The cards are charged later, in
  * the completion, which reads and checks everything again. So a cart that looks ready isn't read twice.
- * @returns what ends the completion's turn, once Medusa has answered; null if no card was ever on the cart
+ * @returns a function that ends the completion's turn, to call once Medusa has responded; null if no card was ever on the cart
  * @throws {CheckoutError} amount_changed if no session fits the cards
  */
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
@@ -75,7 +75,7 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
  * Explains with our code why Medusa refused to complete a cart, if it didn't reach our hook. Either the cart was
  * changed after it was prepared, and its sessions no longer fit. Or a webhook placed its order at the same moment,
  * and Medusa opened the cart again. Called while the completion has its turn.
- * @param race what Medusa's response shows: something was missing, since the cart was changed and its session
+ * @param race the race that Medusa's response shows: something was missing, since the cart was changed and its session
  *   deleted while it was completed; or another completion has placed an order
  * @returns payment_in_progress, applied_card_expired or amount_changed; null if Medusa's own message is right
  */

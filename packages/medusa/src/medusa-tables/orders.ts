@@ -37,8 +37,8 @@ export async function readOrderOwner(
 }
 
 /**
- * Records that an order was paid, for its total when it was placed. From then on, nothing automatic cancels, voids or
- * refunds it. A canceled order isn't recorded: what is paid for it later is refunded. Reads order; writes
+ * Records that an order was paid, for its total when it was placed. From then on, recovery never cancels, voids or
+ * refunds it. A canceled order isn't recorded: later payments for it are refunded. Reads order; writes
  * giftcard_order.
  */
 export async function notePaid(sql: Sql, { orderId, cartId, totalCents }: OrderPayment): Promise<void> {

@@ -10,10 +10,10 @@ import type { CanceledPayment } from "../medusa-tables/stray-payments.js";
 import { releaseGiftcardPayment, releasePayment, unknownRefund } from "./release-payment.js";
 
 /**
- * Reverses a charge as canceling its order should have: first the card, then Medusa's payment. The card gets its money
+ * Reverses a charge as canceling its order should have: first the card, then Medusa's payment. The card is reversed
  * even if Medusa refuses. Idempotent.
- * @param holdMs how long no other process does the same
- * @throws what Medusa's payment fails with
+ * @param holdMs how long other processes leave the charge to this process
+ * @throws the error of Medusa's payment
  */
 export async function reverseCanceled(
   container: MedusaContainer,
@@ -39,7 +39,7 @@ export async function reverseCanceled(
 
 /**
  * Holds a charge while its payment in Medusa is updated, so that two processes don't both do it.
- * @param holdMs how long no other process does the same if this one dies
+ * @param holdMs how long other processes wait if this process dies
  * @returns false if another process holds it, or its state has changed: nothing was done
  */
 async function withHold(
@@ -62,7 +62,7 @@ async function withHold(
 /**
  * Cancels what another method still holds of a canceled order. If that method took money, Medusa asked it for a refund
  * when the order was canceled, and got no answer, or a refusal. A person has to look first.
- * @throws what the payment method fails with; unknownRefund if nobody has looked
+ * @throws the payment method's error; unknownRefund if nobody has looked
  */
 export async function releaseCanceled(
   container: MedusaContainer,

@@ -27,7 +27,7 @@ export async function endCreditLines(container: MedusaContainer, orderId: string
 
 /**
  * Writes a credit line into an order.
- * @param line what it is for. Without a `referenceId`, it names its own change
+ * @param line its purpose. Without a `referenceId`, it names its own change
  */
 export async function addCreditLine(
   container: MedusaContainer,

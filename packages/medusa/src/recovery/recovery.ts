@@ -166,7 +166,7 @@ export async function retryJob(
 /**
  * Exempts a failing job from further tries, as a person decided.
  * @returns false if there is no such job (any more)
- * @throws what the task fails with, if exempting it needs work
+ * @throws the task's error, if exempting it includes work that fails
  */
 export async function exemptFromRecovery(
   container: MedusaContainer,

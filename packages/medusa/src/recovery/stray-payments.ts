@@ -10,7 +10,7 @@ import { beginRelease, endRelease, releasePayment } from "./release-payment.js";
  * Releases a payment that no order has: the shopper gets the money back, and pays again. Its session is deleted first, so
  * that no completion can use it from then on, however long this process stalls.
  * @param isAsked a person wants it retried
- * @throws what the payment method fails with, or if another job has the cart for too long
+ * @throws the payment method's error, or one if another job uses the cart for too long
  */
 export async function releaseStray(
   container: MedusaContainer,

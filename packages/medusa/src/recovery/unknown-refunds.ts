@@ -14,8 +14,8 @@ const UNKNOWN_REFUND =
 
 /**
  * Makes Medusa forget a refund by another method that was not made. The order then owes the money as before. Only a person
- * who has looked can decide that, since a refund is requested only once. Nothing is refunded by this: otherwise a second
- * request could fail in the same way, and hide the doubt.
+ * who has checked the method can decide that, since a refund is requested only once. This refunds nothing: a second
+ * request could fail in the same way, and hide that the outcome is unknown.
  * @throws {MedusaError} UNKNOWN_REFUND if nobody has
  */
 export async function forgetRefund(

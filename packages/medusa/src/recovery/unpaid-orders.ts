@@ -40,7 +40,7 @@ export function whyNotCanceled({ touches, totalCents }: OrderPayment): string | 
  * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
  *   one
  * @returns true if it canceled the order
- * @throws what the other method or Medusa fails with. Call it again to continue
+ * @throws the error of the other method or Medusa. Call it again to continue
  */
 export async function cancelIfUnpaid(
   container: MedusaContainer,

@@ -17,7 +17,7 @@ export const recordPayment = (container: MedusaContainer, entry: UnrecordedPayme
  * Finishes the card refunds that were begun for the orders of a cart, before anything else is refunded. Medusa would take
  * them for a part of what comes next.
  * @param cartId the caller has its lease
- * @throws what one of them fails with
+ * @throws the error of one of them
  */
 export async function finishBegunRefunds(container: MedusaContainer, cartId: string): Promise<void> {
   const { sql } = contextOf(container);

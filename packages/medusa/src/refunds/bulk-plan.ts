@@ -143,7 +143,7 @@ async function planBooks(
   async function whyRefused(): Promise<string | null> {
     const { sql } = contextOf(container);
     if (await isHeld(sql, orderId, bulkRefundId))
-      return "Another bulk refund has it, or a person has left it as it was: look at its own page.";
+      return "Another bulk refund includes this order, or a person has exempted it. See the order's own page.";
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
     if (books.awaitsReturn) return "A return of it was requested: receive or cancel it first.";
     if (owedCents > 0 && !isWhole)

@@ -82,7 +82,7 @@ export function historyOf(item: BookedItem, refunds: readonly BookedRefund[], ti
 
 export const isBefore = (time: string, other: string): boolean => Date.parse(time) < Date.parse(other);
 
-/** Prices units by a new version. Without new discounts, only what changed of the price is added. */
+/** Prices units by a new version. Without new discounts, it only adds the change of the price. */
 function pricedAnew(units: readonly KeptUnits[], version: ItemVersion, before: ItemVersion | undefined) {
   if (version.isDiscountedAnew) return units.map((unit) => ({ ...unit, each: eachOf(version) }));
   const more = MathBN.sub(version.price, before?.price ?? version.price);

@@ -121,7 +121,7 @@ function OrderRefundSection({ orderId }: { orderId: string }) {
   );
 }
 
-/** Shows what an order owes after a return, claim, exchange or edit, to which payments it goes, and a button that refunds it. */
+/** Shows the amount that an order owes after a return, claim, exchange or edit, its split over the payments, and a Refund button. */
 function Owed({ orderId, refund }: { orderId: string; refund: OwedRefund }) {
   const { mutateAsync, isPending } = useRefundOrder(orderId);
   const prompt = usePrompt();

@@ -10,7 +10,7 @@ const decisions: Record<
   retry: (engine, ...decided) => engine.retry(...decided),
   /** Records that the money is off the card, and stays off. */
   "mark-taken": (engine, ...decided) => engine.markTaken(...decided),
-  /** Records that nothing was taken, or that it is back on the card. */
+  /** Records that nothing was taken, or that the money is back on the card. */
   "mark-not-taken": (engine, ...decided) => engine.markNotTaken(...decided),
 };
 
