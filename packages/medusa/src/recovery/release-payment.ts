@@ -18,7 +18,7 @@ export interface Release {
 export const unknownRefund = () =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
-    "A refund of this payment was begun, and its outcome is unknown. Check the payment method: if the money was " +
+    "A refund of this payment was begun, and nobody knows whether it was made. Check the payment method: if the money was " +
       "refunded, leave this as it is; if not, try again, or refund it there.",
   );
 
