@@ -29,23 +29,28 @@ export async function readSqlite() {
 
 /**
  * Returns a hash of each migration, by its name. A recorded hash must not change.
- * @throws {Error} with the names of migrations that were edited or removed, or that one store lacks
+ * @throws {Error} with the names of migrations that were edited or removed, that one store lacks, or of an old release
  */
 export async function freeze() {
   /** @type {Record<string, string>} */
   const frozen = JSON.parse(await readFile(path.join(root, FROZEN), "utf8").catch(() => "{}"));
-  const found = Object.fromEntries(
-    (await readMigrations()).map(([name, sql]) => [
-      name,
-      createHash("sha256").update(JSON.stringify(sql)).digest("hex"),
-    ]),
-  );
+  /** @type {Record<string, string>} */
+  const found = {};
+  for (const [name, sql] of await readMigrations())
+    found[name] = createHash("sha256").update(JSON.stringify(sql)).digest("hex");
   const wrong = Object.keys(frozen).filter((name) => found[name] !== frozen[name]);
   if (wrong.length > 0)
     throw new Error(
       `Edited or removed, though recorded: ${wrong.join(", ")}. A database runs a migration only once: add another ` +
         `one. Only before its release, remove its line from ${FROZEN}.`,
     );
+  const { version } = JSON.parse(await readFile(path.join(root, "packages/checkout/package.json"), "utf8"));
+  const late = Object.keys(found).filter((name) => {
+    const [, release] = frozen[name] ? [] : name.split(", ");
+    return release && release.localeCompare(version, "en", { numeric: true }) < 0;
+  });
+  if (late.length > 0)
+    throw new Error(`New, but of a release before ${version}: ${late.join("; ")}. Name the coming release.`);
   return `${JSON.stringify({ ...frozen, ...found }, null, 2)}\n`;
 }
 
@@ -55,17 +60,15 @@ async function readMigrations() {
   const { sqliteMigrations } = await import("../../packages/checkout/dist/src/store/sqlite/migrate.js");
   /** @type {[string, unknown][]} */
   const found = [];
-  const stores = { postgres: postgresMigrations, sqlite: sqliteMigrations };
-  for (const [database, migrations] of Object.entries(stores))
+  const stores = Object.entries({ postgres: postgresMigrations, sqlite: sqliteMigrations });
+  for (const [database, migrations] of stores)
     for (const { number, release, ...sql } of migrations)
       found.push([`${database} ${number}, ${release}`, sql]);
-  const [postgres, sqlite] = Object.values(stores).map((migrations) =>
+  const [postgres, sqlite] = stores.map(([, migrations]) =>
     migrations.map(({ number, release }) => `${number} of ${release}`).join(", "),
   );
   if (postgres !== sqlite)
-    throw new Error(
-      `The stores have different migrations: postgres ${postgres}; sqlite ${sqlite}. Give both the same numbers and releases.`,
-    );
+    throw new Error(`Give both stores the same migrations: postgres has ${postgres}, sqlite ${sqlite}.`);
   const folder = path.join(root, "packages/medusa/.medusa/server/src/modules/giftcard/migrations");
   for (const file of (await readdir(folder)).filter((name) => name.endsWith(".js")).sort()) {
     const name = path.basename(file, ".js");
