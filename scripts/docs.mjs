@@ -14,77 +14,56 @@ const out = path.join(root, API);
 const cache = path.join(root, "node_modules", ".cache", "giftcard-pay");
 
 /**
- * An entry point of a package.
- * @typedef {object} Entry
- * @property {string} from
- * @property {string} file
- * @property {string} about
+ * Entry points by package, without "@giftcard-pay/". An export of two entries is documented on one page.
+ * @type {Record<string, { from: string, file: string, about: string }[]>}
  */
-
-/** Entry points by package. An export of two entries is documented on one page. @type {Record<string, Entry[]>} */
 const packages = {
   client: [
-    { from: "@giftcard-pay/client", file: "src/index.ts", about: "the card service's typed client" },
+    { from: "client", file: "src/index.ts", about: "the card service's typed client" },
     {
-      from: "@giftcard-pay/client/contract",
+      from: "client/contract",
       file: "src/contract/index.ts",
       about: "the nine operations as one table, with the shapes of events and every error code",
     },
   ],
   events: [
     {
-      from: "@giftcard-pay/events",
+      from: "events",
       file: "src/index.ts",
       about: "a shop's events: checked, read from JSON, a feed or a product, and written for others",
     },
-    {
-      from: "@giftcard-pay/events/push",
-      file: "src/push/index.ts",
-      about: "events sent to an issuer, each once",
-    },
-    { from: "@giftcard-pay/events/csv", file: "src/formats/csv.ts", about: "events as a table" },
-    {
-      from: "@giftcard-pay/events/icalendar",
-      file: "src/formats/icalendar.ts",
-      about: "events as a calendar",
-    },
+    { from: "events/push", file: "src/push/index.ts", about: "events sent to an issuer, each once" },
+    { from: "events/csv", file: "src/formats/csv.ts", about: "events as a table" },
+    { from: "events/icalendar", file: "src/formats/icalendar.ts", about: "events as a calendar" },
   ],
   checkout: [
     {
-      from: "@giftcard-pay/checkout",
+      from: "checkout",
       file: "src/index.ts",
       about: "the money flow of a shop: its checkout, its handler, its store on PostgreSQL, its reports",
     },
     {
-      from: "@giftcard-pay/checkout/storefront",
+      from: "checkout/storefront",
       file: "src/storefront.ts",
       about: "the shapes that a page and a shop's server exchange, and every error code",
     },
-    { from: "@giftcard-pay/checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },
+    { from: "checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },
+    { from: "checkout/sqlite", file: "src/store/sqlite/store.ts", about: "books in one SQLite file" },
+    { from: "checkout/conformance", file: "conformance/index.ts", about: "tests for a store of your own" },
     {
-      from: "@giftcard-pay/checkout/sqlite",
-      file: "src/store/sqlite/store.ts",
-      about: "books in one SQLite file",
-    },
-    {
-      from: "@giftcard-pay/checkout/conformance",
-      file: "conformance/index.ts",
-      about: "tests for a store of your own",
-    },
-    {
-      from: "@giftcard-pay/checkout/store",
+      from: "checkout/store",
       file: "src/store/index.ts",
       about: "the states, records and interfaces of a store",
     },
     {
-      from: "@giftcard-pay/checkout/plugin",
+      from: "checkout/plugin",
       file: "src/plugin.ts",
       about: "the engine and its parts, for the plugin of a shop system such as Medusa",
     },
   ],
   widget: [
     {
-      from: "@giftcard-pay/widget",
+      from: "widget",
       file: "src/index.ts",
       about:
         "the elements' classes and events; [the README](../../packages/widget/README.md) has their attributes and styles",
@@ -92,35 +71,29 @@ const packages = {
   ],
   medusa: [
     {
-      from: "@giftcard-pay/medusa",
+      from: "medusa",
       file: "src/index.ts",
       about: "the Medusa plugin: `withGiftcard`, also by `@giftcard-pay/medusa/config`, and its options",
     },
     {
-      from: "@giftcard-pay/medusa/workflows",
+      from: "medusa/workflows",
       file: "src/workflows/index.ts",
       about: "a completion with gift cards, for a shop with a hook handler of its own",
     },
     {
-      from: "@giftcard-pay/medusa/paid-by",
+      from: "medusa/paid-by",
       file: "src/reports/paid-by.ts",
       about: "how an order was paid, for a shop's own mails, invoices and pages",
     },
   ],
   "medusa-events": [
-    {
-      from: "@giftcard-pay/medusa-events",
-      file: "src/index.ts",
-      about: "the options of the Medusa plugin for shows",
-    },
+    { from: "medusa-events", file: "src/index.ts", about: "the options of the Medusa plugin for shows" },
   ],
-  service: [
-    { from: "@giftcard-pay/service", file: "src/index.ts", about: "the card service, started from code" },
-  ],
+  service: [{ from: "service", file: "src/index.ts", about: "the card service, started from code" }],
 };
 
-/** "@giftcard-pay/checkout/node" → "checkout-node" @param {string} from */
-const pageOf = (from) => from.replace("@giftcard-pay/", "").replace("/", "-");
+/** "checkout/node" → "checkout-node" @param {string} from */
+const pageOf = (from) => from.replace("/", "-");
 
 const { Class, Enum, Function: AFunction, Interface, Method, TypeAlias, Variable } = ReflectionKind;
 const mustBeDocumented = [Class, Enum, AFunction, Interface, Method, TypeAlias, Variable];
@@ -163,10 +136,12 @@ const optionsOf = (name, folder) => ({
   outputFileStrategy: "modules",
   flattenOutputFiles: true,
   pageTitleTemplates: {
-    module: (/** @type {{ name: string }} */ { name }) =>
-      Object.values(packages)
+    module: (/** @type {{ name: string }} */ { name }) => {
+      const entry = Object.values(packages)
         .flat()
-        .find(({ from }) => pageOf(from) === name)?.from ?? name,
+        .find(({ from }) => pageOf(from) === name);
+      return entry ? `@giftcard-pay/${entry.from}` : name;
+    },
   },
   hidePageHeader: true,
   hideBreadcrumbs: true,
@@ -288,18 +263,18 @@ async function documentAll(progress) {
   for (const name of Object.keys(packages)) {
     const startedAt = performance.now();
     const made = await document(name);
-    for (const [file, text] of made.pages) pages.set(file, text);
+    for (const [file, text] of made.pages) pages.set(`${API}/${file}`, text);
     faults.push(...made.faults.map((fault) => `${name}: ${fault}`));
     progress(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   }
-  pages.set("README.md", index());
+  pages.set(`${API}/README.md`, index());
   return { pages: withoutUnusedAnchors(pages), faults };
 }
 
 function index() {
   const rows = Object.values(packages)
     .flat()
-    .map(({ from, about }) => `| [\`${from}\`](${pageOf(from)}.md) | ${about} |`);
+    .map(({ from, about }) => `| [\`@giftcard-pay/${from}\`](${pageOf(from)}.md) | ${about} |`);
   return `# API reference
 
 Everything that the packages export, from their sources by \`npm run docs\`. Amounts are whole cents.
@@ -331,38 +306,34 @@ async function staleFiles(pages) {
   return stale;
 }
 
-const HELP = `Writes the API reference, docs/api, and the plugin's table of options from the sources of the packages.
+const HELP = `Writes the API reference, docs/api, and the plugins' tables of options, from the sources of the packages.
 
   npm run docs              writes it
   npm run docs -- --check   fails if it is out of date; writes nothing
 
-Both fail if an export has no comment, or if an option of the plugin has no comment or isn't used.
+Both fail if an export has no comment, or if an option of a plugin has no comment or isn't used.
 `;
 
-/** @param {boolean} [isCheck] */
-async function run(isCheck) {
-  const progress = (/** @type {string} */ text) => void process.stdout.write(`${text}\n`);
+const options = /** @type {const} */ ({ check: { type: "boolean" } });
+
+await command({ help: HELP, options }, async ({ values, say }) => {
   // Packages import each other's built types.
-  await build(["client", "checkout"], { progress });
-  const { pages: api, faults } = await documentAll(progress);
+  await build(["client", "checkout", "events"], { progress: say });
+  const { pages, faults } = await documentAll(say);
   const readmes = await Promise.all(pluginsWithOptions.map(readmeWithOptions));
   faults.push(...readmes.flatMap((readme) => readme.faults));
-  const pages = new Map([...api].map(([file, text]) => [`${API}/${file}`, text]));
   for (const { file, text } of readmes) pages.set(file, text);
   const stale = await staleFiles(pages);
-  if (!isCheck && faults.length === 0) {
+  if (!values.check && faults.length === 0) {
     await mkdir(out, { recursive: true });
     for (const file of stale) {
       const text = pages.get(file);
       if (text === undefined) await rm(path.join(root, file));
       else await writeFile(path.join(root, file), text);
-      progress(`${file}: ${text === undefined ? "removed" : "written"}`);
+      say(`${file}: ${text === undefined ? "removed" : "written"}`);
     }
   }
   if (faults.length > 0) throw new Error(`${faults.join("\n")}\nThen run npm run docs.`);
-  if (isCheck && stale.length > 0)
+  if (values.check && stale.length > 0)
     throw new Error(`These differ from the sources: ${stale.join(", ")}. Run npm run docs.`);
-}
-
-const options = /** @type {const} */ ({ check: { type: "boolean" } });
-await command({ help: HELP, options }, async ({ values }) => run(values.check));
+});

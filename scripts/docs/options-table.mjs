@@ -23,24 +23,27 @@ const TABLE = /^\| Option \| Meaning \| Default \|\n(?:\|.*\n)+/m;
  */
 export async function readmeWithOptions(plugin) {
   const file = `packages/${plugin}/README.md`;
-  const source = await readFile(path.join(root, `packages/${plugin}/src/options.ts`), "utf8");
-  const options = optionsOf(source);
-  const { declaration } = await loadTypeScript(`packages/${plugin}/src/options.ts`);
+  const declared = `packages/${plugin}/src/options.ts`;
+  const options = optionsOf(await readFile(path.join(root, declared), "utf8"));
+  const { declaration } = await loadTypeScript(declared);
+  const read = await namesRead(`packages/${plugin}/src`);
+  // The plugin passes objects of options on to checkout.
+  const readInside = await namesRead("packages/checkout/src");
   const rows = [];
-  const faults = await unusedOf(plugin, options);
+  const faults = [];
   for (const { path: names, comment } of options) {
     const name = names.join(".");
+    const fault = (/** @type {string} */ text) => faults.push(`${declared}: the option ${name} ${text}`);
     const value = defaultOf(declaration, names);
     const [meaning = "", stated] = comment.split(/ ?Default: (.*)\.$/);
     const expected = value === REQUIRED || value === undefined ? undefined : textOf(name, value);
-    const where = `packages/${plugin}/src/options.ts: ${name}`;
-    if (meaning === "") faults.push(`${where} has no comment. Give it one.`);
-    if (stated !== expected)
-      faults.push(
-        expected === undefined
-          ? `${where} has no default, but its comment states one.`
-          : `${where} has the default ${expected}. End its comment with "Default: ${expected}."`,
-      );
+    const last = String(names.at(-1));
+    if (!read.has(last) && !(names.length > 1 && readInside.has(last)))
+      fault("isn't used. Use it, or remove it.");
+    if (meaning === "") fault("has no comment. Give it one.");
+    if (expected === undefined && stated !== undefined)
+      fault(`has no default, but its comment states one: ${stated}. Remove it from the comment.`);
+    else if (stated !== expected) fault(`has a default: its comment must end with "Default: ${expected}."`);
     rows.push(`| \`${name}\` | ${meaning} | ${value === REQUIRED ? "required" : (expected ?? "")} |`);
   }
   const readme = await readFile(path.join(root, file), "utf8");
@@ -49,40 +52,26 @@ export async function readmeWithOptions(plugin) {
   return { file, text: readme.replace(TABLE, () => table), faults };
 }
 
-/** Reports options that nothing reads. An object may be passed on as a whole, so its members aren't looked for. @param {string} plugin @param {Option[]} options */
-async function unusedOf(plugin, options) {
-  const folder = path.join(root, "packages", plugin, "src");
-  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
-  /** @type {Set<string>} */
-  const used = new Set();
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    const isDeclaration = ts.isVariableDeclaration(node) && node.name.getText() === "declaration";
-    if (isDeclaration || ts.isTypeElement(node)) return;
-    if (ts.isIdentifier(node)) used.add(node.text);
+/** Returns the names of all properties that a folder's code reads. @param {string} folder @returns {Promise<Set<string>>} */
+async function namesRead(folder) {
+  const names = new Set();
+  const visit = (/** @type {ts.Node} */ node) => {
+    if (ts.isPropertyAccessExpression(node)) names.add(node.name.text);
+    else if (ts.isBindingElement(node)) names.add((node.propertyName ?? node.name).getText());
     ts.forEachChild(node, visit);
   };
-  for (const file of files)
-    visit(
-      ts.createSourceFile(
-        file,
-        await readFile(path.join(folder, file), "utf8"),
-        ts.ScriptTarget.Latest,
-        true,
-      ),
-    );
-  return options
-    .filter(({ path: [name = "", member] }) => member === undefined && !used.has(name))
-    .map(
-      ({ path: [name] }) => `packages/${plugin}/src/options.ts: nothing uses ${name}. Use it, or remove it.`,
-    );
+  for (const file of await readdir(path.join(root, folder), { recursive: true }))
+    if (/\.tsx?$/.test(file)) visit(parse(file, await readFile(path.join(root, folder, file), "utf8")));
+  return names;
 }
+
+/** @param {string} file @param {string} source */
+const parse = (file, source) => ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
 
 /** Returns the options in the order of their declaration. @param {string} source @returns {Option[]} */
 function optionsOf(source) {
-  const file = ts.createSourceFile("options.ts", source, ts.ScriptTarget.Latest, true);
-  const declaration = file.statements
-    .filter(ts.isVariableStatement)
+  const declaration = parse("options.ts", source)
+    .statements.filter(ts.isVariableStatement)
     .flatMap((statement) => [...statement.declarationList.declarations])
     .find((one) => one.name.getText() === "declaration");
   if (!declaration?.initializer) throw new Error("A plugin's options.ts has no declaration.");
