@@ -2,16 +2,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** The lists, each with the source folder that it describes, and whether type imports are exempt. */
+/** The lists, each with the source folder that it describes. Type imports of the plugins are exempt. */
 const lists = [
-  { heading: "## The folders of the service", source: "packages/service/src", ignoresTypes: false },
-  { heading: "## The folders of the library", source: "packages/checkout/src", ignoresTypes: false },
-  { heading: "## The folders of the Medusa plugin", source: "packages/medusa/src", ignoresTypes: true },
-  {
-    heading: "## The folders of medusa-events",
-    source: "packages/medusa-events/src",
-    ignoresTypes: true,
-  },
+  { heading: "## The folders of the service", source: "packages/service/src" },
+  { heading: "## The folders of the library", source: "packages/checkout/src" },
+  { heading: "## The folders of the Medusa plugin", source: "packages/medusa/src" },
+  { heading: "## The folders of medusa-events", source: "packages/medusa-events/src" },
 ];
 
 const ANY_IMPORT = /^(?:import|export)[^"';]*from "(\.[^"]+)"/gm;
@@ -29,14 +25,14 @@ export async function importsThatGoUp(root) {
 }
 
 /** @param {string} root @param {(typeof lists)[number]} list @param {string} architecture */
-async function upwardImports(root, { heading, source, ignoresTypes }, architecture) {
+async function upwardImports(root, { heading, source }, architecture) {
   const ranks = ranksOf(architecture, heading);
   const folder = path.join(root, source);
   const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
   const found = [];
   for (const file of files) {
     const text = await readFile(path.join(folder, file), "utf8");
-    for (const [, target = ""] of text.matchAll(ignoresTypes ? VALUE_IMPORT : ANY_IMPORT)) {
+    for (const [, target = ""] of text.matchAll(source.includes("medusa") ? VALUE_IMPORT : ANY_IMPORT)) {
       const imported = path.join(path.dirname(file), target.replace(/\.js$/, ".ts"));
       const [from, to] = [rankOf(ranks, file), rankOf(ranks, imported)];
       if (from !== undefined && to !== undefined && to < from)
