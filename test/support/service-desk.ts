@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Secret } from "@giftcard-pay/client";
-import { migrate, openKeyring, openPool } from "@giftcard-pay/service";
+import { openKeyring, openPool } from "@giftcard-pay/service";
 import { createCompany } from "../../packages/service/dist/store/accounts.js";
-import { setBlocked } from "../../packages/service/dist/store/card-changes.js";
 import { issueCards } from "../../packages/service/dist/store/card-issue.js";
 import { createProvider } from "../../packages/service/dist/store/providers.js";
 
@@ -25,7 +24,6 @@ export interface ServiceDesk {
   createCompany(): Promise<TestCompany>;
   /** @param order.expires in three years by default */
   issueCard(order: { balanceCents: number; expires?: string }): Promise<TestCard>;
-  setBlocked(cardNumber: string, isBlocked: boolean): Promise<unknown>;
   createProvider(name?: string): Promise<{ id: number; name: string }>;
   close(): Promise<void>;
 }
@@ -58,18 +56,10 @@ export function openServiceDesk({
       if (!card) throw new Error("No card was issued.");
       return { cardNumber: card.cardNumber.reveal(), pin: card.pin.reveal(), expiryDate };
     },
-    setBlocked: async (cardNumber, isBlocked) =>
-      setBlocked(pool, await keyring(), { cardNumber: new Secret(cardNumber) }, isBlocked, act),
     createProvider: (name = `provider ${randomBytes(4).toString("hex")}`) => createProvider(pool, name, act),
     // A service that a test stops is stopped again when the test file ends.
     close: () => (closing ??= pool.end()),
   };
-}
-
-/** Creates or updates a database's tables. */
-export async function migrateDatabase(databaseUrl: string): Promise<void> {
-  const pool = openPool(databaseUrl, () => {}, 1);
-  await migrate(pool).finally(() => pool.end());
 }
 
 function inYears(years: number): string {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -5,13 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { recordTime } from "../../scripts/process/times.mjs";
 import { startNode } from "../../scripts/process.mjs";
-import {
-  migrateDatabase,
-  openServiceDesk,
-  type ServiceDesk,
-  type TestCard,
-  type TestCompany,
-} from "./service-desk.js";
+import { openServiceDesk, type ServiceDesk, type TestCard, type TestCompany } from "./service-desk.js";
 
 export type { TestCard, TestCompany };
 
@@ -19,8 +14,6 @@ const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/gi
 const READY_TIMEOUT_MS = 240_000;
 /** A command that takes longer must be hanging, even on a slow machine. */
 const COMMAND_TIMEOUT_MS = 120_000;
-/** The timeout of tests that run a dozen commands. A command that hangs times out earlier, with its name. */
-export const MANY_COMMANDS_TIMEOUT_MS = 3 * COMMAND_TIMEOUT_MS;
 
 type StartedProcess = Omit<Awaited<ReturnType<typeof startNode>>, "match">;
 
@@ -32,7 +25,7 @@ export interface CommandResult {
 }
 
 /** The real service in a separate process, as an operator runs it. */
-export interface TestService extends Omit<ServiceDesk, "close" | "setBlocked"> {
+export interface TestService extends Omit<ServiceDesk, "close"> {
   readonly url: string;
   readonly pid: number;
   readonly databaseUrl: string;
@@ -67,12 +60,49 @@ export function throughDoor(databaseUrl: string, door: string): string {
 /** The environment variable with the PgBouncer's address: `npm run pgbouncer` makes each service connect through it. */
 const DOOR = "GIFTCARD_TEST_DOOR";
 
+/** The environment and the output of a command that runs in this process. */
+const running = new AsyncLocalStorage<{ env: NodeJS.ProcessEnv; stdout: string; stderr: string }>();
+for (const name of ["stdout", "stderr"] as const) {
+  const stream = process[name];
+  const write = stream.write.bind(stream);
+  stream.write = (...[text, ...rest]: unknown[]) => {
+    const command = running.getStore();
+    if (!command) return write(...([text, ...rest] as Parameters<typeof write>));
+    command[name] += text;
+    for (const written of rest) if (typeof written === "function") process.nextTick(written);
+    return true;
+  };
+}
+const variables = process.env;
+const variable = (name: string) => running.getStore()?.env[name] ?? variables[name];
+process.env = new Proxy(variables, {
+  get: (_, name: string) => variable(name),
+  has: (_, name: string) => variable(name) !== undefined,
+  set: (_, name, value) => Reflect.set(variables, name, value),
+});
+
 /**
- * Runs the built command until it exits.
+ * Runs a command of the built service in this process, since starting a process takes most of a command's time. A command
+ * that serves, reads standard input or may start a database gets its own process.
+ */
+export async function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  stdin = "",
+): Promise<CommandResult> {
+  if (args[0] === "serve" || args.includes("--data-dir") || stdin !== "") return runProgram(args, env, stdin);
+  const { main } = await import("../../packages/service/dist/cli/main.js");
+  const command = { env, stdout: "", stderr: "" };
+  const exitCode = await running.run(command, () => main(["node", "giftcard-service", ...args]));
+  return { exitCode, stdout: command.stdout, stderr: command.stderr };
+}
+
+/**
+ * Runs a command of the built service in its own process until it exits.
  *
  * @throws if it hangs
  */
-export async function runCommand(
+export async function runProgram(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   stdin = "",
@@ -87,7 +117,7 @@ export async function runCommand(
   try {
     return { exitCode: 0, ...(await running) };
   } catch (error) {
-    const { code, stdout, stderr, killed } = error as CommandFailure;
+    const { code, stdout, stderr, killed } = error as CommandResult & { code: number; killed: boolean };
     if (killed) throw new Error(`giftcard-service ${args[0]} hung, or wrote too much: ${stderr}`);
     return { exitCode: code, stdout, stderr };
   } finally {
@@ -95,13 +125,14 @@ export async function runCommand(
   }
 }
 
-/** Node's error for a command that failed, or that Node killed. */
-interface CommandFailure {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly killed: boolean;
-}
+/** Returns a function that runs a command with this environment, and returns the JSON that it printed. */
+export const commandsWith =
+  (env: NodeJS.ProcessEnv): TestService["command"] =>
+  async (...words) => {
+    const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);
+    if (exitCode !== 0) throw new Error(`giftcard-service ${words[0]} ended with ${exitCode}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
 
 /** A `serve` process that has reported that it is ready. */
 export type ServeProcess = StartedProcess & { readonly url: string };
@@ -134,12 +165,8 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
     // Commands that change an issued card, or revoke or remove something, require a reason.
     GIFTCARD_REASON: "a test",
   };
-  const command = async (...words: string[]) => {
-    const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);
-    if (exitCode !== 0) throw new Error(`giftcard-service ${words[0]} ended with ${exitCode}: ${stderr}`);
-    return JSON.parse(stdout);
-  };
-  await migrateDatabase(databaseUrl);
+  const command = commandsWith(env);
+  await command("migrate");
   const server = await spawnServe(["--environment", environment, "--metrics-port", "0", ...args], env);
   const desk = openServiceDesk({ databaseUrl, secretsFile: env.GIFTCARD_SECRETS_FILE });
   const cleanUp = async <T>(exitCode: T): Promise<T> => {

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "./postgres.js";
-import { runCommand, startGiftcardService, type TestService } from "./service.js";
+import { commandsWith, startGiftcardService, type TestService } from "./service.js";
 import { openServiceDesk } from "./service-desk.js";
 
 /** A service that many test files use in turn, and how to connect to it. */
@@ -39,17 +39,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Connects a test file to the shared service. Cards are blocked in this process, since each command is slow. */
+/** Connects a test file to the shared service. */
 export async function attachService({ secretsFile, ...shared }: SharedService): Promise<TestService> {
   const desk = openServiceDesk({ databaseUrl: shared.databaseUrl, secretsFile });
-  const env = { GIFTCARD_DATABASE_URL: shared.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
-  const command = async (...words: string[]) => {
-    const [noun, verb, number] = words;
-    if (noun === "card" && number && (verb === "block" || verb === "unblock"))
-      return desk.setBlocked(number, verb === "block");
-    const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);
-    if (exitCode !== 0) throw new Error(`giftcard-service ${noun} ended with ${exitCode}: ${stderr}`);
-    return JSON.parse(stdout);
+  const env = {
+    GIFTCARD_DATABASE_URL: shared.databaseUrl,
+    GIFTCARD_SECRETS_FILE: secretsFile,
+    GIFTCARD_REASON: "a test",
   };
   const stop = async () => {
     await desk.close();
@@ -64,6 +60,6 @@ export async function attachService({ secretsFile, ...shared }: SharedService): 
     },
     stop,
     kill: async () => void (await stop()),
-    command,
+    command: commandsWith(env),
   };
 }

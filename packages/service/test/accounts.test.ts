@@ -1,7 +1,6 @@
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  MANY_COMMANDS_TIMEOUT_MS,
   runCommand,
   startGiftcardService,
   type TestCompany,
@@ -10,7 +9,6 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call } from "./wire.js";
 
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const BOUND = 4;
 let service: TestService;
 let db: pg.Client;

@@ -3,11 +3,10 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { MANY_COMMANDS_TIMEOUT_MS, runCommand } from "../../../test/support/service.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCommand } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-audit-"));
 const env: NodeJS.ProcessEnv = { GIFTCARD_SECRETS_FILE: path.join(folder, "secrets.json") };
 const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-service.js");

@@ -2,13 +2,12 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { MANY_COMMANDS_TIMEOUT_MS, spawnServe } from "../../../test/support/service.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { spawnServe } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { claimEnvironment } from "../src/store/environment.js";
 import { operatorShell } from "./operator-shell.js";
 
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-environment-"));
 const secretsFile = path.join(folder, "secrets.json");
 let databaseUrl: string;

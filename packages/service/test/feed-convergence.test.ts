@@ -3,7 +3,7 @@ import { migrate, openPool } from "@giftcard-pay/service";
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runCommand } from "../../../test/support/service.js";
+import { runProgram } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { pullFeed } from "../dist/feed/pull-feed.js";
 import { createProvider } from "../dist/store/providers.js";
@@ -44,7 +44,7 @@ test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", async (
   );
   const pull = async (more: string[] = []) => {
     const words = ["events", "pull", "--company", String(companyId), ...more, "--json"];
-    const { exitCode, stdout, stderr } = await runCommand(words, {
+    const { exitCode, stdout, stderr } = await runProgram(words, {
       ...shop.env,
       GIFTCARD_DATABASE_URL: databaseUrl,
       NODE_OPTIONS: `--max-old-space-size=${MEMORY_MIB}`,

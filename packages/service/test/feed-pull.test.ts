@@ -2,20 +2,14 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import {
-  MANY_COMMANDS_TIMEOUT_MS,
-  startGiftcardService,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { operatorShell } from "./operator-shell.js";
 import { type Answer, asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
 import { call, eventInput } from "./wire.js";
 
 // The command as an operator runs it, and the events that the service lists afterwards.
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-pull-"));
 let service: TestService;
 let shop: PlayedShop;
@@ -29,6 +23,7 @@ beforeAll(async () => {
   shell = operatorShell(service.databaseUrl, secretsFile);
   shop = await playedShop();
   Object.assign(shell.env, shop.env);
+  shop.trust();
   db = new pg.Client({ connectionString: service.databaseUrl });
   await db.connect();
   provider = await service.createProvider();

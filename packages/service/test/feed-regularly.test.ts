@@ -3,10 +3,9 @@ import { once } from "node:events";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startNode } from "../../../scripts/process.mjs";
 import {
-  MANY_COMMANDS_TIMEOUT_MS,
   runCommand,
   startGiftcardService,
   type TestCompany,
@@ -18,7 +17,6 @@ import { operatorShell } from "./operator-shell.js";
 import { type PlayedShop, playedShop, show } from "./played-shop.js";
 import { call } from "./wire.js";
 
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-service.js");
 const MINUTE = 60_000;
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-regularly-"));
@@ -34,6 +32,7 @@ beforeAll(async () => {
   shop = await playedShop();
   shell = operatorShell(service.databaseUrl, secretsFile);
   Object.assign(shell.env, shop.env);
+  shop.trust();
 });
 afterAll(async () => {
   await service.stop();

@@ -3,9 +3,8 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  MANY_COMMANDS_TIMEOUT_MS,
   runCommand,
   startGiftcardService,
   type TestCard,
@@ -15,7 +14,6 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, credentials, eventInput, onCard } from "./wire.js";
 
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-operator-"));
 const secretsFile = path.join(folder, "secrets.json");
 let service: TestService;

@@ -2,9 +2,8 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  MANY_COMMANDS_TIMEOUT_MS,
   startGiftcardService,
   type TestCard,
   type TestCompany,
@@ -14,7 +13,6 @@ import { testDatabase } from "../../../test/support/test-database.js";
 import { operatorShell } from "./operator-shell.js";
 import { call, onCard } from "./wire.js";
 
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-stock-"));
 let service: TestService;
 let company: TestCompany;

@@ -2,9 +2,8 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import {
-  MANY_COMMANDS_TIMEOUT_MS,
   runCommand,
   startGiftcardService,
   type TestCard,
@@ -14,7 +13,6 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, onCard } from "./wire.js";
 
-vi.setConfig({ testTimeout: MANY_COMMANDS_TIMEOUT_MS });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-transactions-"));
 let service: TestService;
 let shop: TestCompany;

@@ -4,8 +4,8 @@ import { databaseAdvice } from "../database/advice.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { program } from "./program.js";
 
-/** Runs the command line. With `--json`, a failure is one JSON value too. */
-async function main(argv: string[]): Promise<number> {
+/** Runs the command line and returns the exit code. With `--json`, a failure is one JSON value too. */
+export async function main(argv: readonly string[]): Promise<number> {
   try {
     await program().parseAsync(argv);
     return exitCodes.done;
@@ -46,5 +46,3 @@ function explainFailure(error: NodeJS.ErrnoException): string {
     "If it fails again, report it."
   );
 }
-
-process.exitCode = await main(process.argv);
