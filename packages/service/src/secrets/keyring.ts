@@ -49,10 +49,11 @@ export class Keyring {
     return this.#generations.length;
   }
 
-  /** Reads the secrets again. @returns whether there is a newer generation */
+  /** Reads the secrets again. Of concurrent reads, the newest one stays. @returns whether there is a newer generation */
   async refresh(): Promise<boolean> {
     const before = this.newest;
-    if (this.#reload) this.#generations = await this.#reload();
+    const read = (await this.#reload?.()) ?? [];
+    if (read.length > this.newest) this.#generations = read;
     return this.newest > before;
   }
 

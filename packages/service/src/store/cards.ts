@@ -49,13 +49,19 @@ export const refusalOf = (
 ): CardRefusal =>
   outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
 
-/** Runs a statement. If it reports that this process lacks the newest secrets, reloads them and runs it again. */
+/** How often a call reads the secrets again. More rotations than this don't fit into a call. */
+const MAX_REFRESHES = 5;
+
+/**
+ * Runs a statement. If it reports that this process lacks the newest secrets, reloads them and runs it again. They can be
+ * rotated again meanwhile.
+ */
 export async function withFreshSecrets<Row extends { outcome: string }>(
   keys: Keyring,
   run: () => Promise<Row>,
 ): Promise<Row & { outcome: Exclude<Row["outcome"], "stale"> }> {
   let row = await run();
-  if (row.outcome === "stale") {
+  for (let refreshes = 0; row.outcome === "stale" && refreshes < MAX_REFRESHES; refreshes++) {
     await keys.refresh();
     row = await run();
   }
