@@ -103,9 +103,7 @@ export async function build(names = partNames, { force = false, progress = () =>
     const needed = parts[name].needs.map((need) => builds.get(need));
     // A forced build also recompiles its dependencies, so two at once would write the same files.
     const ready = force ? previous.then(() => Promise.all(needed)) : Promise.all(needed);
-    const built = ready.then((hashes) =>
-      buildPart(name, hashes, { force, progress, ...(signal && { signal }) }),
-    );
+    const built = ready.then((hashes) => buildPart(name, hashes, { force, progress, ...(signal && { signal }) }));
     builds.set(name, built);
     previous = built;
   }
@@ -151,8 +149,7 @@ async function buildPart(name, neededHashes, { force, progress, signal }) {
 
 /** @param {string} name @returns {string[]} */
 function needsOf(name) {
-  if (!Object.hasOwn(parts, name))
-    throw new Error(`There is no part "${name}". The parts: ${partNames.join(", ")}.`);
+  if (!Object.hasOwn(parts, name)) throw new Error(`There is no part "${name}". The parts: ${partNames.join(", ")}.`);
   const { needs } = parts[/** @type {PartName} */ (name)];
   return needs.flatMap((need) => [...needsOf(need), need]);
 }
@@ -175,8 +172,7 @@ async function hashOf(part, neededHashes) {
   const hash = createHash("sha256");
   for (const needed of neededHashes) hash.update(needed ?? "");
   const files = [path.join(root, "tsconfig.base.json"), path.join(root, "package-lock.json"), commonJs];
-  for (const folder of [part.folder, ...(part.beside ?? [])])
-    await listSources(path.join(root, folder), files);
+  for (const folder of [part.folder, ...(part.beside ?? [])]) await listSources(path.join(root, folder), files);
   for (const file of files) hash.update(`${path.relative(root, file)}\0`).update(await readFile(file));
   return hash.digest("hex");
 }
@@ -190,8 +186,7 @@ async function listSources(folder, files) {
     if (isHidden || notSources.has(entry.name) || notBuilt.test(entry.name)) continue;
     const inside = path.join(folder, entry.name);
     if (entry.isFile()) files.push(inside);
-    else if (entry.isDirectory() && !existsSync(path.join(inside, "package.json")))
-      await listSources(inside, files);
+    else if (entry.isDirectory() && !existsSync(path.join(inside, "package.json"))) await listSources(inside, files);
   }
 }
 

@@ -28,12 +28,7 @@ function read(text, name, least) {
 function lineOf({ plan, paidCents, cards, wrong, seconds }) {
   const { seed, country, isInclusive, lines, codes, isPosted } = plan;
   const goods = lines.map(({ good, quantity, way }) => `${quantity} ${good} (${way})`).join(", ");
-  const also = [
-    ...codes,
-    ...(isPosted ? ["by post"] : []),
-    country,
-    isInclusive ? "VAT included" : "VAT added",
-  ];
+  const also = [...codes, ...(isPosted ? ["by post"] : []), country, isInclusive ? "VAT included" : "VAT added"];
   return (
     `${wrong.length > 0 ? "BAD " : "ok  "}seed ${seed}: ${goods}, ${also.join(", ")}: ` +
     `${(paidCents / 100).toFixed(2)} by ${cards} cards (${seconds.toFixed(1)} s)` +

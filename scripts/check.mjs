@@ -48,8 +48,7 @@ const node = (name, args, folder = ".") =>
   runNode({ name, args, cwd: path.join(root, folder), env: { NO_COLOR: "1" } });
 
 /** @param {string} project */
-const types = (project) =>
-  node(`tsc ${project}`, [bin("typescript", "tsc"), "--noEmit", "--project", project]);
+const types = (project) => node(`tsc ${project}`, [bin("typescript", "tsc"), "--noEmit", "--project", project]);
 
 /** Checks a package as npm would publish it: the paths that it exports, and its types for each module system. @param {string} name @returns {Step} */
 function packed(name) {
@@ -62,11 +61,7 @@ function packed(name) {
     name: `package ${name}`,
     async run() {
       await node("publint", [bin("publint"), "run", "--strict"], folder);
-      await node(
-        "attw",
-        [bin("@arethetypeswrong/cli", "attw"), "--pack", ".", "--no-emoji", ...profile],
-        folder,
-      );
+      await node("attw", [bin("@arethetypeswrong/cli", "attw"), "--pack", ".", "--no-emoji", ...profile], folder);
     },
     fix: `check exports, files and types in ${folder}/package.json`,
   };
@@ -77,13 +72,7 @@ const steps = [
   {
     name: "style",
     run: () =>
-      node("biome", [
-        bin("@biomejs/biome", "biome"),
-        "check",
-        "--colors=off",
-        "--diagnostic-level=error",
-        ".",
-      ]),
+      node("biome", [bin("@biomejs/biome", "biome"), "check", "--colors=off", "--diagnostic-level=error", "."]),
     fix: "npm run format fixes most of it",
   },
   {
@@ -124,8 +113,7 @@ const steps = [
     name: "folders",
     async run() {
       const up = await importsThatGoUp(root);
-      if (up.length > 0)
-        throw new Error(`These imports go up the list in docs/architecture.md:\n${up.join("\n")}`);
+      if (up.length > 0) throw new Error(`These imports go up the list in docs/architecture.md:\n${up.join("\n")}`);
     },
     fix: "move the imported code to a folder further down the list",
   },
@@ -158,8 +146,7 @@ const steps = [
       for (const project of ["tsconfig.tests.json", "packages/service/test", "packages/widget/test"])
         await types(project);
       for (const plugin of ["medusa", "medusa-events"]) await types(`packages/${plugin}/src/admin`);
-      for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"])
-        await types(project);
+      for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"]) await types(project);
     },
     fix: "fix the reported lines",
   },

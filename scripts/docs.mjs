@@ -163,14 +163,7 @@ const optionsOf = (name, folder) => ({
     leftAlignHeaders: true,
   },
 });
-const elementTags = /** @type {const} */ ([
-  "@tag",
-  "@event",
-  "@csspart",
-  "@cssproperty",
-  "@cssstate",
-  "@fires",
-]);
+const elementTags = /** @type {const} */ (["@tag", "@event", "@csspart", "@cssproperty", "@cssstate", "@fires"]);
 
 /** Static members of the elements that only Lit and the browser use. */
 const litsOwn = new Set(["styles", "properties", "formAssociated"]);
@@ -227,8 +220,7 @@ function prune(project, name) {
     const { type } = /** @type {ParameterReflection} */ (parameter);
     // A destructured parameter has no name.
     if (parameter.name === "__namedParameters")
-      parameter.name =
-        type?.type === "reference" ? type.name.replace(/^./, (c) => c.toLowerCase()) : "options";
+      parameter.name = type?.type === "reference" ? type.name.replace(/^./, (c) => c.toLowerCase()) : "options";
   }
   for (const child of modules.flatMap((module) => module.children ?? [])) {
     if (child.kindOf(Variable) && child.type?.type === "reflection") child.type = new UnknownType("object");
@@ -237,8 +229,7 @@ function prune(project, name) {
       !(child.kindOf(Class) && member.inheritedFrom?.reflection) &&
       !litsOwn.has(member.name) &&
       (!member.kindOf(ReflectionKind.Constructor) || member.signatures?.some((one) => one.hasComment()));
-    for (const member of child.children?.filter((one) => !isShown(one)) ?? [])
-      project.removeReflection(member);
+    for (const member of child.children?.filter((one) => !isShown(one)) ?? []) project.removeReflection(member);
     for (const group of child.groups ?? [])
       group.children = group.children.filter((one) => project.getReflectionById(one.id));
     child.groups = child.groups?.filter(({ children }) => children.length > 0);
@@ -298,9 +289,7 @@ function withoutUnusedAnchors(pages) {
 /** Returns the pages that differ from the sources. @param {Map<string, string>} pages by their paths from the repository's root */
 async function staleFiles(pages) {
   const existing = await readdir(out).catch(() => /** @type {string[]} */ ([]));
-  const stale = existing
-    .map((file) => `${API}/${file}`)
-    .filter((file) => file.endsWith(".md") && !pages.has(file));
+  const stale = existing.map((file) => `${API}/${file}`).filter((file) => file.endsWith(".md") && !pages.has(file));
   for (const [file, text] of pages)
     if ((await readFile(path.join(root, file), "utf8").catch(() => undefined)) !== text) stale.push(file);
   return stale;

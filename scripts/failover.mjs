@@ -23,8 +23,7 @@ const options = /** @type {const} */ ({
 
 await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const rounds = Number(values.rounds);
-  if (!(Number.isInteger(rounds) && rounds > 0))
-    throw new UsageError("Give --rounds a whole number above 0.");
+  if (!(Number.isInteger(rounds) && rounds > 0)) throw new UsageError("Give --rounds a whole number above 0.");
   await build(["service"], { progress: say, signal });
   /** @type {typeof import("../test/failover/run.js")} */
   const { runFailover } = await loadTypeScript("test/failover/run.ts");

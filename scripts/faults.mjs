@@ -73,9 +73,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const building = { progress: values.list ? () => {} : say, signal };
   await build(["service", "checkout"], building);
   const { cells: all, run } = values.vendure ? await vendure() : await matrix(values.short === true);
-  const cells = values.cell
-    ? all.filter(({ name }) => values.cell?.some((start) => name.startsWith(start)))
-    : [...all];
+  const cells = values.cell ? all.filter(({ name }) => values.cell?.some((start) => name.startsWith(start))) : [...all];
   if (cells.length === 0) throw new Error("No cell matches. --list shows the names.");
   if (values.list) return void process.stdout.write(`${cells.map(({ name }) => name).join("\n")}\n`);
   if (cells.some(({ shop }) => shop.startsWith("medusa"))) await build(["store"], building);

@@ -58,13 +58,7 @@ export async function findBrowser(environment = process.env) {
 
 /** @param {NodeJS.ProcessEnv} environment */
 function systemCandidates(environment) {
-  const names = [
-    "google-chrome-stable",
-    "google-chrome",
-    "chromium",
-    "chromium-browser",
-    "microsoft-edge-stable",
-  ];
+  const names = ["google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "microsoft-edge-stable"];
   const folders = (environment.PATH ?? "").split(path.delimiter).filter(Boolean);
   const found = folders.flatMap((folder) => names.map((name) => path.join(folder, name)));
   if (process.platform === "darwin") {
@@ -72,11 +66,7 @@ function systemCandidates(environment) {
     found.push("/Applications/Chromium.app/Contents/MacOS/Chromium");
   }
   if (process.platform === "win32") {
-    for (const base of [
-      environment.PROGRAMFILES,
-      environment["PROGRAMFILES(X86)"],
-      environment.LOCALAPPDATA,
-    ]) {
+    for (const base of [environment.PROGRAMFILES, environment["PROGRAMFILES(X86)"], environment.LOCALAPPDATA]) {
       if (base) found.push(path.join(base, "Google", "Chrome", "Application", "chrome.exe"));
     }
   }
@@ -129,9 +119,7 @@ async function unpack() {
     from: "npm",
     args,
     env: {
-      LD_LIBRARY_PATH: [path.join(home, "al2023", "lib"), process.env.LD_LIBRARY_PATH]
-        .filter(Boolean)
-        .join(":"),
+      LD_LIBRARY_PATH: [path.join(home, "al2023", "lib"), process.env.LD_LIBRARY_PATH].filter(Boolean).join(":"),
       FONTCONFIG_FILE: path.join(home, "fonts.conf"),
     },
   };

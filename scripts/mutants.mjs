@@ -79,9 +79,7 @@ async function mutateServer(name, { only, sample, force, signal }, say) {
     const [plain = ""] = file.split(":");
     const tests = known[plain];
     if (!tests)
-      throw new UsageError(
-        `${name} has no file "${plain}" to mutate. It has: ${Object.keys(known).join(", ")}.`,
-      );
+      throw new UsageError(`${name} has no file "${plain}" to mutate. It has: ${Object.keys(known).join(", ")}.`);
     say(`${name}: ${file}, by ${tests.join(", ")}`);
     const places = await placesIn(`packages/${name}/src`, file, sample);
     const paths = tests.map((test) => `packages/${name}/test/${test}.test.ts`).join(" ");

@@ -28,8 +28,7 @@ await command({ help: HELP, options, positionals: true }, async ({ values, posit
   const { pictures, only } = values;
   const workshop = values.in && path.resolve(values.in);
   if (!source || positionals.length > 1) throw new UsageError("Give the folder of exactly one storefront.");
-  if (!existsSync(path.join(source, "package.json")))
-    throw new UsageError(`There is no package.json in ${source}.`);
+  if (!existsSync(path.join(source, "package.json"))) throw new UsageError(`There is no package.json in ${source}.`);
   await build(["service", "widget", "store"], { progress: say, signal });
   /** @type {typeof import("../test/nextjs/run.js")} */
   const { tryStorefront } = await loadTypeScript("test/nextjs/run.ts");

@@ -50,9 +50,7 @@ async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntime
     if (inRuntimes) {
       await tryRuntimes({ tarballs, folder: path.join(scratch, "runtimes") }, { progress, signal });
     }
-    const here = byRegistry
-      ? await publishHere({ tarballs, folder: scratch, say: progress, signal })
-      : undefined;
+    const here = byRegistry ? await publishHere({ tarballs, folder: scratch, say: progress, signal }) : undefined;
     registry = here?.registry;
     const specs = here?.specs ?? tarballs;
     for (const name of inRuntimes ? [] : nodes) {
@@ -67,8 +65,7 @@ async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntime
       for (const kind of kinds) {
         const folder = path.join(scratch, `${kind}-${node.version}`);
         const project = { kind, specs, nodes: [node], folder, withFrameworks: true };
-        for (const said of await tryProject(project, { progress: report, signal }))
-          report(`${kind}: ${said}`);
+        for (const said of await tryProject(project, { progress: report, signal })) report(`${kind}: ${said}`);
         if (!keep) await rm(folder, { recursive: true, force: true });
       }
       if (here && medusa === undefined) {

@@ -86,9 +86,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     ...(json && { scenario: JSON.parse(json) }),
     onRound(round, { carts }) {
       const bad = [...new Set(round.violations.map(({ kind }) => kind))].join(", ");
-      say(
-        `${String(carts).padStart(5)} carts  seed ${round.seed}  ${bad || "ok"} (${round.seconds.toFixed(1)} s)`,
-      );
+      say(`${String(carts).padStart(5)} carts  seed ${round.seed}  ${bad || "ok"} (${round.seconds.toFixed(1)} s)`);
       if (round.story) telling = telling.then(() => tell(round));
     },
   });

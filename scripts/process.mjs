@@ -51,8 +51,7 @@ export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
     };
     child.stdout.on("data", look);
     child.stderr.on("data", look);
-    const fail = (/** @type {string} */ why) =>
-      reject(new Error(`${program.name} ${why}\n${output.slice(-4000)}`));
+    const fail = (/** @type {string} */ why) => reject(new Error(`${program.name} ${why}\n${output.slice(-4000)}`));
     exited.then((code) => fail(`ended (${code ?? "by a signal"}) before it was ready:`), reject);
     setTimeout(() => fail(`was not ready after ${timeoutMs / 1000} s:`), timeoutMs).unref();
   });

@@ -74,9 +74,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const startedAt = performance.now();
   const base = address ? new URL(address).pathname : "/";
   await build({ address, base, signal, say });
-  say(
-    `built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${path.relative(process.cwd(), out)}`,
-  );
+  say(`built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${path.relative(process.cwd(), out)}`);
   const { serveSite } = await import("./site/serve.mjs");
   if (values.try) {
     const { tryPages } = await import("./site/try-pages.mjs");

@@ -36,10 +36,7 @@ function pageFor(file) {
 /** Makes a Markdown renderer use these links. @param {any} md VitePress' instance of markdown-it */
 export function followLinks(md) {
   md.core.ruler.push("repository_links", (/** @type {any} */ { tokens, env }) => {
-    const from = path.posix.relative(
-      root.replaceAll("\\", "/"),
-      (env.realPath ?? env.path).replaceAll("\\", "/"),
-    );
+    const from = path.posix.relative(root.replaceAll("\\", "/"), (env.realPath ?? env.path).replaceAll("\\", "/"));
     for (const token of tokens.flatMap((/** @type {any} */ token) => token.children ?? [])) {
       const href = token.type === "link_open" && token.attrGet("href");
       if (href) token.attrSet("href", resolveLink(href, from));

@@ -4,14 +4,7 @@ import { createClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../scripts/process.mjs";
-import {
-  type Card,
-  fillIn,
-  type Newcomer,
-  openNewcomer,
-  type Service,
-  type Serving,
-} from "./support/newcomer.js";
+import { type Card, fillIn, type Newcomer, openNewcomer, type Service, type Serving } from "./support/newcomer.js";
 import { testDatabase } from "./support/test-database.js";
 
 let newcomer: Newcomer;
@@ -29,8 +22,7 @@ afterAll(() => newcomer?.close());
 
 const balanceCents = async (card: Card) => {
   const { apiKey, id } = service.company;
-  return (await createClient({ baseUrl: service.url, apiKey, companyId: Number(id) }).balance(card))
-    .balanceCents;
+  return (await createClient({ baseUrl: service.url, apiKey, companyId: Number(id) }).balance(card)).balanceCents;
 };
 
 async function start(): Promise<Serving> {
@@ -153,9 +145,7 @@ describe("docs/shops/express.md, block by block", () => {
     await release();
     // As if the lease of two minutes had expired, and then the minute between two recoveries had passed.
     for (const table of ["giftcard_purchase", "giftcard_charge"])
-      await books.query(
-        `update ${table} set lease_until = now(), next_try_at = now() where lease_until is not null`,
-      );
+      await books.query(`update ${table} set lease_until = now(), next_try_at = now() where lease_until is not null`);
     const recover =
       'import { checkout } from "./shop.mjs"; console.log((await checkout.recover()).purchases[0].state);';
     const said = (await newcomer.evaluate(recover)).split("\n").at(-1);
@@ -183,9 +173,7 @@ describe("docs/shops/express.md, block by block", () => {
     await books.query("alter table elsewhere rename to giftcard_tender");
     const failure = { level: "error", code: "42P01", message: expect.stringContaining("giftcard_tender") };
     const said = () => process(1).logs().slice(before).trim().split("\n");
-    await expect
-      .poll(() => said().map((line) => JSON.parse(line)))
-      .toContainEqual(expect.objectContaining(failure));
+    await expect.poll(() => said().map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining(failure));
   });
 
   it("has no block that was not run", () => {

@@ -24,10 +24,7 @@ it("accepts a table of all cells without a bad one", () => {
 
 it("rejects a table with a bad cell", () => {
   const written = putTable(document, writer, tableOf(ended(["a card is charged twice"])));
-  expect(faultsOfTable(written, writer, cells)).toEqual([
-    "medusa | service: bad cells: 1.",
-    "all: bad cells: 1.",
-  ]);
+  expect(faultsOfTable(written, writer, cells)).toEqual(["medusa | service: bad cells: 1.", "all: bad cells: 1."]);
 });
 
 it("rejects a table with too few cells, too many cells, or a missing row", () => {
@@ -45,7 +42,5 @@ it("rejects a table with too few cells, too many cells, or a missing row", () =>
 
 it("rejects a row that doesn't add up", () => {
   const written = putTable(document, writer, tableOf(ended())).replace("| 2 | 2 | 0 |", "| 2 | 1 | 0 |");
-  expect(faultsOfTable(written, writer, cells)).toEqual([
-    "medusa | service: the row doesn't add up to its 2 cells.",
-  ]);
+  expect(faultsOfTable(written, writer, cells)).toEqual(["medusa | service: the row doesn't add up to its 2 cells."]);
 });

@@ -20,10 +20,7 @@ beforeAll(async () => {
   for (const name of await readdir(installed))
     if (name !== ours && name !== ".cache")
       await symlink(path.join(installed, name), path.join(modules, name), "junction");
-  const tarballs = await packPackages(
-    ["client", "checkout", "events", "medusa"],
-    path.join(folder, "tarballs"),
-  );
+  const tarballs = await packPackages(["client", "checkout", "events", "medusa"], path.join(folder, "tarballs"));
   for (const [name, tarball] of Object.entries(tarballs)) {
     await mkdir(path.join(modules, name), { recursive: true });
     const args = ["-xzf", tarball, "--strip-components=1", "-C", path.join(modules, name)];
@@ -44,8 +41,7 @@ it("shows the TypeScript line that rejects a wrong Medusa configuration in a sta
   const mistake = {
     name: "the plugin",
     kind: "commonjs",
-    program:
-      'require("@giftcard-pay/medusa/config").withGiftcard({ modules: { payment: { disable: true } } }, {});',
+    program: 'require("@giftcard-pay/medusa/config").withGiftcard({ modules: { payment: { disable: true } } }, {});',
     source: "packages/medusa/src/config.ts",
     line: "throw new TypeError(",
   } as const;

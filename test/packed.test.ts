@@ -99,10 +99,7 @@ describe("the packed packages in a new project", () => {
     "compile with TypeScript %s or newer, as the READMEs of %j state",
     async (version, names) => {
       for (const name of names) {
-        const readme = await readFile(
-          path.join(import.meta.dirname, "../packages", name, "README.md"),
-          "utf8",
-        );
+        const readme = await readFile(path.join(import.meta.dirname, "../packages", name, "README.md"), "utf8");
         expect(readme).toContain(`TypeScript ${version} or newer`);
       }
     },

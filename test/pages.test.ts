@@ -40,22 +40,15 @@ it("finds links to missing files and headings, and no others", async () => {
   ];
   const bad = ["b.md", "a.md#thrice", "../docs/none.png", "#c"];
   const code = `\`[x](code.md)\`\n\n${fence}md shown\n[x](block.md)\n${fence}\n`;
-  await write(
-    "docs/links.md",
-    `# B\n\n${[...good, ...bad].map((link) => `[x](${link})`).join(" ")}\n${code}`,
-  );
+  await write("docs/links.md", `# B\n\n${[...good, ...bad].map((link) => `[x](${link})`).join(" ")}\n${code}`);
   expect(await deadLinks(root)).toEqual(bad.map((link) => `docs/links.md: ${link}`));
 });
 
 it("finds code blocks without a mark, without a test, or that don't compile, and no others", async () => {
   const block = (info: string, text: string) => `${fence}${info}\n${text}\n${fence}\n`;
-  await write(
-    "docs/run.md",
-    block("js file=a.mjs", "run();") + block("", "a --> b") + block("sh shown", "ls"),
-  );
+  await write("docs/run.md", block("js file=a.mjs", "run();") + block("", "a --> b") + block("sh shown", "ls"));
   await write("docs/said.md", block("sh", "ls") + block("js file=b.mjs", "run();"));
-  const use =
-    'import { cents } from "@giftcard-pay/client";\nconst price: number = cents(1);\nconsole.log(price);';
+  const use = 'import { cents } from "@giftcard-pay/client";\nconst price: number = cents(1);\nconsole.log(price);';
   await write("docs/typed.md", block("ts typed", use) + block("ts typed", use.replace("number", "boolean")));
   const found = await checkBlocks(root, tsc).catch((error: Error) => error.message.split("\n"));
   expect(found).toEqual([

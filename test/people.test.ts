@@ -14,8 +14,6 @@ test("a round of random shoppers and admins breaks no promise", async () => {
   });
   const bad = rounds.filter(({ violations }) => violations.length > 0);
   for (const { seed, story } of bad) console.log(`seed ${seed}\n${story}`);
-  expect(
-    bad.flatMap(({ seed, violations }) => violations.map(({ kind }) => `seed ${seed}: ${kind}`)),
-  ).toEqual([]);
+  expect(bad.flatMap(({ seed, violations }) => violations.map(({ kind }) => `seed ${seed}: ${kind}`))).toEqual([]);
   expect(carts).toBe(4 * FIXED.length);
 }, 1_800_000);

@@ -6,14 +6,7 @@ import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../scripts/process.mjs";
 import { startBank } from "../scripts/shops/plain-shop.mjs";
-import {
-  type Card,
-  fillIn,
-  type Newcomer,
-  openNewcomer,
-  type Service,
-  type Serving,
-} from "./support/newcomer.js";
+import { type Card, fillIn, type Newcomer, openNewcomer, type Service, type Serving } from "./support/newcomer.js";
 import { readBlock } from "./support/page-blocks.js";
 
 const guides = [
@@ -35,8 +28,7 @@ afterAll(() => newcomer?.close());
 
 const balanceCents = async () => {
   const { apiKey, id } = service.company;
-  return (await createClient({ baseUrl: service.url, apiKey, companyId: Number(id) }).balance(card))
-    .balanceCents;
+  return (await createClient({ baseUrl: service.url, apiKey, companyId: Number(id) }).balance(card)).balanceCents;
 };
 
 describe("docs/any-shop.md and the guides for plain Node, block by block", () => {
@@ -48,10 +40,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
 
   it("sell two tickets for 50.00 by card and 24.98 by invoice, once", async () => {
     const port = String(await freePort());
-    shop = await newcomer.serve(
-      "The shop",
-      fillIn(newcomer.take("node shop.mjs"), { "PORT=3000": `PORT=${port}` }),
-    );
+    shop = await newcomer.serve("The shop", fillIn(newcomer.take("node shop.mjs"), { "PORT=3000": `PORT=${port}` }));
     for (const file of ["settings.mjs", "shop.mjs"]) newcomer.takeFile(file);
     for (const name of ["favicon.ico", "giftcard-pay.nl.js"])
       expect((await fetch(`${shop.url}/${name}`)).status).toBe(404);
@@ -112,9 +101,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     await newcomer.evaluate(
       `import { authorizeRemainder, checkout } from "./shop.mjs"; await checkout.pay(${order}, { authorizeRemainder });`,
     );
-    const [from, to] = [-1, 1].map((day) =>
-      new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10),
-    );
+    const [from, to] = [-1, 1].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10));
     const script = newcomer
       .take("node month.mjs")
       .replaceAll("2026-11-01", String(from))
@@ -213,19 +200,13 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
       });
       expect(chosen.headers.get("location")).toBe(order);
       const back = await fetch(order, { headers });
-      expect([back.status, await back.text()]).toEqual([
-        200,
-        expect.stringContaining(`Order ${cart} ${outcome}`),
-      ]);
+      expect([back.status, await back.text()]).toEqual([200, expect.stringContaining(`Order ${cart} ${outcome}`)]);
       expect(await balanceCents()).toBe(leftCents);
       // The programs that operate the shop now use the bank.
       if (choice === "approve") expect(await newcomer.program("cancel.mjs", cart)).toContain("is canceled");
     }
     const unknown = await fetch(`${changed.url}/orders/${randomUUID()}/return`);
-    expect([unknown.status, await unknown.text()]).toEqual([
-      404,
-      expect.stringContaining("There is no such order."),
-    ]);
+    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining("There is no such order.")]);
     expect(await balanceCents()).toBe(7500);
     await changed.stop();
     await writeFile(file, before);
@@ -241,10 +222,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     expect(await balanceCents()).toBe(2500);
     letLeasesRunOut();
     const settings = Object.entries(newcomer.env).filter(([name]) => /^(GIFTCARD|SEALING)_/.test(name));
-    await writeFile(
-      path.join(newcomer.folder, ".env"),
-      settings.map(([name, value]) => `${name}=${value}\n`).join(""),
-    );
+    await writeFile(path.join(newcomer.folder, ".env"), settings.map(([name, value]) => `${name}=${value}\n`).join(""));
     const command = fillIn(newcomer.take("recover.mjs"), { "* * * * * ": "", "/srv/shop": newcomer.folder });
     newcomer.takeFile("recover.mjs");
     const { stdout } = await newcomer.shell(command);

@@ -43,10 +43,7 @@ it("resumes a half-published release in dependency order, and publishes nothing 
     events: "already published",
     checkout: "published",
   };
-  const dry = Object.entries(whole).map(([name, state]) => [
-    name,
-    state.replace(/^published/, "not published"),
-  ]);
+  const dry = Object.entries(whole).map(([name, state]) => [name, state.replace(/^published/, "not published")]);
   expect(statesOf(await publish(next, true))).toEqual(Object.fromEntries(dry));
   const outcomes = await publish(next);
   expect(statesOf(outcomes)).toEqual(whole);

@@ -65,10 +65,7 @@ it("requires a changeset for a changed source once the version is tagged, and no
   await git("tag", `v${await version()}`, "main");
   expect(await whyNoChangesets(folder, await version())).toBeUndefined();
   await expect(checkChangesets(folder)).rejects.toThrow(/no changesets were found/);
-  await writeFile(
-    path.join(folder, ".changeset/a.md"),
-    '---\n"@giftcard-pay/client": minor\n---\n\nThere is an a.\n',
-  );
+  await writeFile(path.join(folder, ".changeset/a.md"), '---\n"@giftcard-pay/client": minor\n---\n\nThere is an a.\n');
   await commitAll("docs(client): a changeset");
   await expect(checkChangesets(folder)).resolves.toBeUndefined();
 });
@@ -93,26 +90,18 @@ it("a changeset raises the version of all packages in every file, and its text i
   expect(await renewVersion(folder, after)).toContain("packages/client/src/version.ts");
   expect(await staleFiles(folder, after)).toEqual([]);
   const log = await readFile(path.join(folder, "packages/client/CHANGELOG.md"), "utf8");
-  expect(log).toMatch(
-    new RegExp(`^# @giftcard-pay/client\n\n## ${after}\n[^#]*### Minor[^#]*There is an a\\.`),
-  );
+  expect(log).toMatch(new RegExp(`^# @giftcard-pay/client\n\n## ${after}\n[^#]*### Minor[^#]*There is an a\\.`));
   const texts = await Promise.all(
-    copied
-      .filter((file) => file !== "package-lock.json")
-      .map((file) => readFile(path.join(folder, file), "utf8")),
+    copied.filter((file) => file !== "package-lock.json").map((file) => readFile(path.join(folder, file), "utf8")),
   );
   const old = texts.map((text) => text.replace(`## ${before}\n`, "").split(before).length - 1);
-  expect(Object.fromEntries(copied.map((file, i) => [file, old[i]]).filter(([, count]) => count))).toEqual(
-    {},
-  );
+  expect(Object.fromEntries(copied.map((file, i) => [file, old[i]]).filter(([, count]) => count))).toEqual({});
 });
 
 it("rejects a release that isn't committed, tagged and in every changelog", async () => {
   const now = await version();
   await expect(checkReady(folder, now)).resolves.toBeUndefined();
-  await expect(checkReady(folder, "9.9.9")).rejects.toThrow(
-    "packages/client/CHANGELOG.md has no entry for 9.9.9.",
-  );
+  await expect(checkReady(folder, "9.9.9")).rejects.toThrow("packages/client/CHANGELOG.md has no entry for 9.9.9.");
   await expect(checkTagged(folder, now)).rejects.toThrow(/Commit this first.*CHANGELOG\.md/s);
   await commitAll("chore: release");
   await expect(checkTagged(folder, now)).rejects.toThrow(`isn't tagged as v${now}`);

@@ -72,11 +72,7 @@ async function walkEverything(): Promise<void> {
     `cardNumber=${cardNumber}&pin=${pin}`,
   ];
   for (const body of bodies) keep(await storefront.send("POST", quote, body));
-  keep(
-    await storefront
-      .initiate(cartId, "pp_giftcard_giftcard", { cardNumber, pin })
-      .catch((error: Error) => error),
-  );
+  keep(await storefront.initiate(cartId, "pp_giftcard_giftcard", { cardNumber, pin }).catch((error: Error) => error));
 
   // The client, and the service by plain HTTP.
   const client = createClient({ baseUrl: service.url, apiKey: company.apiKey, companyId: company.companyId });
@@ -127,10 +123,7 @@ async function buy(card: { cardNumber: string; pin: string }): Promise<string> {
 }
 
 /** Attempts a purchase that fails at completion. */
-async function attempt(
-  card: { cardNumber: string; pin: string },
-  breakIt: () => Promise<unknown>,
-): Promise<void> {
+async function attempt(card: { cardNumber: string; pin: string }, breakIt: () => Promise<unknown>): Promise<void> {
   const { storefront } = shop;
   const cartId = await storefront.createCart();
   keep(await storefront.apply(cartId, card));
@@ -170,10 +163,7 @@ async function openTokens(): Promise<number> {
   );
   await client.end();
   for (const row of rows) {
-    secrets.set(
-      `cancel token of ${row.reference}`,
-      (await sealer.openToken(row.sealed_token, row.reference)).reveal(),
-    );
+    secrets.set(`cancel token of ${row.reference}`, (await sealer.openToken(row.sealed_token, row.reference)).reveal());
   }
   return rows.length;
 }

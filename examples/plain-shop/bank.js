@@ -140,9 +140,7 @@ function createBank(key, payments) {
       `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${shop}; base-uri 'none'; frame-ancestors 'none'`,
     );
     if (payment.state !== "open") {
-      return c.html(
-        page("This payment is closed", html`<p><a href="${payment.returnUrl}">Back to the shop</a></p>`),
-      );
+      return c.html(page("This payment is closed", html`<p><a href="${payment.returnUrl}">Back to the shop</a></p>`));
     }
     const buttons = Object.entries(choices).map(
       ([value, text]) => html`<button name="choice" value="${value}">${text}</button>`,

@@ -45,15 +45,13 @@ export function openOrders(file) {
 
   /** @param {string} cartId @returns {Line[]} */
   const linesOf = (cartId) =>
-    all("select product_id, quantity from shop_line where cart_id = ? order by rowid", cartId).flatMap(
-      (row) => {
-        const product = products.find(({ id }) => id === row.product_id);
-        const quantity = Number(row.quantity);
-        if (!product) return [];
-        const { id, title, priceCents } = product;
-        return [{ id, title, quantity, amountCents: priceCents * quantity }];
-      },
-    );
+    all("select product_id, quantity from shop_line where cart_id = ? order by rowid", cartId).flatMap((row) => {
+      const product = products.find(({ id }) => id === row.product_id);
+      const quantity = Number(row.quantity);
+      if (!product) return [];
+      const { id, title, priceCents } = product;
+      return [{ id, title, quantity, amountCents: priceCents * quantity }];
+    });
   /** @param {Record<string, unknown> | undefined} row @returns {Order | null} */
   const toOrder = (row) =>
     row
@@ -82,12 +80,7 @@ export function openOrders(file) {
     /** @param {string} session @returns {string} */
     newCart(session) {
       const id = randomUUID();
-      run(
-        "insert into shop_cart (id, session_hash, created_at) values (?, ?, ?)",
-        id,
-        hashOf(session),
-        Date.now(),
-      );
+      run("insert into shop_cart (id, session_hash, created_at) values (?, ?, ?)", id, hashOf(session), Date.now());
       return id;
     },
     /** @param {string} cartId @param {string} productId */
@@ -105,10 +98,7 @@ export function openOrders(file) {
     place(cart) {
       const { lines, totalCents } = cart;
       const order = { id: randomUUID(), cartId: cart.id, lines, totalCents, placedAt: Date.now() };
-      if (
-        run("update shop_cart set order_id = ? where id = ? and order_id is null", order.id, cart.id)
-          .changes === 0
-      ) {
+      if (run("update shop_cart set order_id = ? where id = ? and order_id is null", order.id, cart.id).changes === 0) {
         return null;
       }
       run(

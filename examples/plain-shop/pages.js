@@ -41,9 +41,7 @@ export const productsPage = (products) =>
 
 /** @param {import("./orders.js").Line[]} lines @param {number} totalCents */
 const lineTable = (lines, totalCents) => html`<table>
-  ${lines.map(
-    (line) => html`<tr><td>${line.quantity} × ${line.title}</td><td>${euro(line.amountCents)}</td></tr>`,
-  )}
+  ${lines.map((line) => html`<tr><td>${line.quantity} × ${line.title}</td><td>${euro(line.amountCents)}</td></tr>`)}
   <tr class="total"><th scope="row">Total</th><td id="total">${euro(totalCents)}</td></tr>
 </table>`;
 
@@ -94,10 +92,7 @@ export const orderPage = (title, text, order, parts) =>
         ${parts.map(({ name, amountCents }) => html`<tr><td>${name}</td><td>${euro(amountCents)}</td></tr>`)}
         ${parts
           .filter(({ refundedCents }) => refundedCents > 0)
-          .map(
-            ({ name, refundedCents }) =>
-              html`<tr><td>Returned: ${name}</td><td>${euro(refundedCents)}</td></tr>`,
-          )}
+          .map(({ name, refundedCents }) => html`<tr><td>Returned: ${name}</td><td>${euro(refundedCents)}</td></tr>`)}
       </table>
       </section>`,
   );

@@ -146,9 +146,7 @@ function addCartRoutes(app, shop) {
     return c.redirect("/", 303);
   });
 
-  app.get("/checkout", (c) =>
-    showCheckout(shop, c, c.req.query("declined") === undefined ? undefined : declined),
-  );
+  app.get("/checkout", (c) => showCheckout(shop, c, c.req.query("declined") === undefined ? undefined : declined));
 }
 
 /** @param {Hono} app @param {Shop} shop */
@@ -224,8 +222,7 @@ function addOrderRoutes(app, shop) {
  * @returns {Promise<import("./pages.js").Part[]>}
  */
 async function partsOf({ checkout }, orderId) {
-  const { cards = [], remainder = { amountCents: 0, refundedCents: 0 } } =
-    (await checkout.paidBy(orderId)) ?? {};
+  const { cards = [], remainder = { amountCents: 0, refundedCents: 0 } } = (await checkout.paidBy(orderId)) ?? {};
   const named = cards.map(({ lastFour, ...part }) => ({ name: `Gift card ending in ${lastFour}`, ...part }));
   return remainder.amountCents > 0 ? [...named, { name: "Bank", ...remainder }] : named;
 }

@@ -19,8 +19,7 @@ export const cartOf = ({ code, totalWithTax, currencyCode }) => ({
   ...{ id: code, totalCents: totalWithTax, currency: currencyCode },
 });
 
-const isOrdered = (/** @type {Order} */ { orderPlacedAt, state }) =>
-  orderPlacedAt != null && state !== "Cancelled";
+const isOrdered = (/** @type {Order} */ { orderPlacedAt, state }) => orderPlacedAt != null && state !== "Cancelled";
 
 /**
  * @param {import("./settings.js").Settings} settings
@@ -63,8 +62,7 @@ export async function openGiftCards(settings, injector, bank) {
   });
 
   /** @param {string} code */
-  const soon = (code) =>
-    orders.later(() => settle(code).catch(({ message }) => Logger.error(message, "GiftCards")));
+  const soon = (code) => orders.later(() => settle(code).catch(({ message }) => Logger.error(message, "GiftCards")));
 
   /**
    * Makes an order and its purchase agree, whatever either has missed. It is idempotent, and locks the order.
@@ -187,12 +185,8 @@ export async function openGiftCards(settings, injector, bank) {
   async function sweep() {
     const startedAt = Date.now();
     await checkout.recover();
-    const codes = [
-      ...(await openOrderCodes()),
-      ...(await paidOrderCodes(new Date(sweptUntil - 3 * leaseMs))),
-    ];
-    for (const code of new Set(codes))
-      await settle(code).catch(({ message }) => Logger.error(message, "GiftCards"));
+    const codes = [...(await openOrderCodes()), ...(await paidOrderCodes(new Date(sweptUntil - 3 * leaseMs)))];
+    for (const code of new Set(codes)) await settle(code).catch(({ message }) => Logger.error(message, "GiftCards"));
     await settleRefunds();
     sweptUntil = startedAt;
   }

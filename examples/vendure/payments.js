@@ -89,12 +89,10 @@ export function bankPayment(giftCards, bank) {
       const id = payments.find(({ method }) => method === GIFT_CARD)?.transactionId ?? order.code;
       const refuse = (/** @type {string} */ errorMessage) =>
         /** @type {const} */ ({ amount, state: "Declined", errorMessage, metadata: {} });
-      if (payments.some((one) => one.method === "bank" && one.transactionId === id))
-        return refuse("It is paid.");
+      if (payments.some((one) => one.method === "bank" && one.transactionId === id)) return refuse("It is paid.");
       // The cards may have been reversed after the shopper saw this amount.
       if (amountCents !== amount) return refuse("There is another amount to pay.");
-      if (!(await bank.take(id, { amountCents: amount, orderCode: order.code })))
-        return refuse("The bank refuses.");
+      if (!(await bank.take(id, { amountCents: amount, orderCode: order.code }))) return refuse("The bank refuses.");
       return { amount, state: "Settled", transactionId: id, metadata: {} };
     },
     settlePayment: async () => ({ success: true }),

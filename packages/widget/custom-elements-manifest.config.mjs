@@ -16,8 +16,7 @@ const publicOnly = {
 };
 
 function publicParts(element) {
-  const isHidden = ({ privacy, name }) =>
-    privacy === "private" || privacy === "protected" || name.startsWith("#");
+  const isHidden = ({ privacy, name }) => privacy === "private" || privacy === "protected" || name.startsWith("#");
   const hidden = new Set(element.members.filter(isHidden).map(({ name }) => name));
   const plain = ({ inheritedFrom: _, ...rest }) => rest;
   return {

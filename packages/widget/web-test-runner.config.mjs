@@ -47,10 +47,7 @@ export default {
   files: ["test/*.browser.ts"],
   concurrency: 1,
   nodeResolve: { exportConditions: ["development"] },
-  plugins: [
-    esbuildPlugin({ ts: true, tsconfig: fileURLToPath(new URL("tsconfig.json", import.meta.url)) }),
-    devtools,
-  ],
+  plugins: [esbuildPlugin({ ts: true, tsconfig: fileURLToPath(new URL("tsconfig.json", import.meta.url)) }), devtools],
   middleware: [serverPage, shop],
   browsers: [
     chromeLauncher({

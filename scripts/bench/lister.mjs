@@ -1,9 +1,7 @@
 // A thread that lists a company's events repeatedly, and reports how many bytes it received.
 import { parentPort, workerData } from "node:worker_threads";
 
-const { url, apiKey, listings } = /** @type {{ url: string, apiKey: string, listings: number }} */ (
-  workerData
-);
+const { url, apiKey, listings } = /** @type {{ url: string, apiKey: string, listings: number }} */ (workerData);
 let isOver = false;
 parentPort?.once("message", () => (isOver = true));
 
@@ -14,8 +12,7 @@ async function listAgainAndAgain() {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ apikey: apiKey }),
     });
-    if (!answer.ok || !answer.body)
-      throw new Error(`The service answered a list request with ${answer.status}.`);
+    if (!answer.ok || !answer.body) throw new Error(`The service answered a list request with ${answer.status}.`);
     for await (const chunk of answer.body) {
       if (isOver) return;
       parentPort?.postMessage(chunk.length);

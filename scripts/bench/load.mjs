@@ -54,10 +54,7 @@ export function openConnection(url, next) {
  * @param {(() => Promise<void>)[]} callers
  * @param {{ durationMs?: number, calls?: number }} until
  */
-export async function runClosed(
-  callers,
-  { durationMs = Number.POSITIVE_INFINITY, calls = Number.POSITIVE_INFINITY },
-) {
+export async function runClosed(callers, { durationMs = Number.POSITIVE_INFINITY, calls = Number.POSITIVE_INFINITY }) {
   let begun = 0;
   /** @type {number[]} */
   const latenciesMs = [];

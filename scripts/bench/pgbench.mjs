@@ -14,16 +14,14 @@ const DEBIAN = "/usr/lib/postgresql";
 export function findPgbench() {
   const versions = fs.existsSync(DEBIAN) ? fs.readdirSync(DEBIAN) : [];
   const newestFirst = versions.toSorted((one, other) => Number(other) - Number(one));
-  return ["pgbench", ...newestFirst.map((version) => path.join(DEBIAN, version, "bin/pgbench"))].find(
-    (program) => {
-      try {
-        execFileSync(program, ["--version"], { stdio: "ignore" });
-        return true;
-      } catch {
-        return false;
-      }
-    },
-  );
+  return ["pgbench", ...newestFirst.map((version) => path.join(DEBIAN, version, "bin/pgbench"))].find((program) => {
+    try {
+      execFileSync(program, ["--version"], { stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** A devalue of one cent with an Idempotency-Key, of a random card by a random API key. Same parameters as the service's. */

@@ -1,16 +1,7 @@
 /** Measures the service's speed: against its own database, with more data, with more processes, and over time. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import {
-  alternate,
-  callersAtOnce,
-  median,
-  openConnection,
-  quantile,
-  ratioOf,
-  runClosed,
-  runOpen,
-} from "./load.mjs";
+import { alternate, callersAtOnce, median, openConnection, quantile, ratioOf, runClosed, runOpen } from "./load.mjs";
 
 import { findPgbench, runPgbench } from "./pgbench.mjs";
 
@@ -98,8 +89,7 @@ export async function measureLists({ result, say }, database) {
   const apiKey = await database.addEvents(LISTED_EVENTS);
   const service = await database.startService();
   const connection = openConnection(service.url, database.next);
-  const worst = async () =>
-    Math.max(...(await runClosed([connection.call], { durationMs: roundMs })).latenciesMs);
+  const worst = async () => Math.max(...(await runClosed([connection.call], { durationMs: roundMs })).latenciesMs);
   try {
     await worst();
     /** @type {number[]} */

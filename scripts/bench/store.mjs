@@ -26,8 +26,7 @@ export async function openBenchStore({ say }) {
   await rm(appDir, { recursive: true, force: true });
   const seed = path.join(root, "examples", "medusa-store", ".medusa", "server", "src");
   await cp(seed, path.join(appDir, "src"), { recursive: true });
-  for (const file of ["medusa-config.js", "package.json"])
-    await cp(path.join(shop, file), path.join(appDir, file));
+  for (const file of ["medusa-config.js", "package.json"]) await cp(path.join(shop, file), path.join(appDir, file));
   checkMedusa();
   return appDir;
 }
@@ -42,10 +41,7 @@ async function copyPackage(name) {
   await rm(to, { recursive: true, force: true });
   await mkdir(to, { recursive: true });
   const { files } = JSON.parse(await readFile(path.join(from, "package.json"), "utf8"));
-  for (const file of [
-    "package.json",
-    ...files.filter((/** @type {string} */ file) => !file.startsWith("!")),
-  ]) {
+  for (const file of ["package.json", ...files.filter((/** @type {string} */ file) => !file.startsWith("!"))]) {
     await cp(path.join(from, file), path.join(to, file), { recursive: true });
   }
 }

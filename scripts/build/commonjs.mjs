@@ -25,8 +25,7 @@ const esModulesOnly = {
 };
 
 /** @param {string} id */
-const isOfEsModulesOnly = (id) =>
-  Object.keys(esModulesOnly).some((name) => id === name || id.startsWith(`${name}/`));
+const isOfEsModulesOnly = (id) => Object.keys(esModulesOnly).some((name) => id === name || id.startsWith(`${name}/`));
 
 /** Loads the source maps of the compiled modules, which the bundler ignores. @type {import("rolldown").Plugin} */
 const withMaps = {
@@ -106,15 +105,11 @@ async function writeTypes(folder, from, to) {
   const lines = values.flatMap((name) => {
     const parameters = types.get(name);
     // The constant hides the class of `export *`, which is also a type, so declare that type again.
-    const type =
-      parameters === undefined ? [] : [`export type ${name}${parameters} = esm.${name}${parameters};`];
+    const type = parameters === undefined ? [] : [`export type ${name}${parameters} = esm.${name}${parameters};`];
     return [`export declare const ${name}: typeof esm.${name};`, ...type];
   });
   if (lines.length > 0) lines.unshift(`import type * as esm from ${source}`);
-  await writeFile(
-    path.resolve(folder, to.types),
-    `${[...lines, `export type * from ${source}`].join("\n")}\n`,
-  );
+  await writeFile(path.resolve(folder, to.types), `${[...lines, `export type * from ${source}`].join("\n")}\n`);
 }
 
 /** Returns the exported types and their type parameters, such as `<Detail>`. @param {string} file */
@@ -139,9 +134,7 @@ function parametersOf(symbol) {
   const declaration = symbol.declarations?.find((one) => ts.isClassDeclaration(one));
   const names = (declaration?.typeParameters ?? []).map((parameter) => {
     if (!parameter.constraint && !parameter.default) return parameter.name.text;
-    throw new Error(
-      `${symbol.name} has a bounded type parameter. This script can't write that for CommonJS yet.`,
-    );
+    throw new Error(`${symbol.name} has a bounded type parameter. This script can't write that for CommonJS yet.`);
   });
   return names.length > 0 ? `<${names.join(", ")}>` : "";
 }

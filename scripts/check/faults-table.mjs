@@ -28,9 +28,7 @@ export const isBad = ({ verdict }) => verdict.wrong.length > 0;
 export function tableOf(results) {
   const counts = (/** @type {readonly Result[]} */ here) => [
     here.length,
-    ...outcomes.map(
-      (one) => here.filter((result) => !isBad(result) && result.verdict.outcome === one).length,
-    ),
+    ...outcomes.map((one) => here.filter((result) => !isBad(result) && result.verdict.outcome === one).length),
     here.filter(isBad).length,
   ];
   const places = Map.groupBy(results, ({ cell }) => rowOf(cell));

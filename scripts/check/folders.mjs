@@ -35,8 +35,7 @@ async function upwardImports(root, { heading, source }, architecture) {
     for (const [, target = ""] of text.matchAll(source.includes("medusa") ? VALUE_IMPORT : ANY_IMPORT)) {
       const imported = path.join(path.dirname(file), target.replace(/\.js$/, ".ts"));
       const [from, to] = [rankOf(ranks, file), rankOf(ranks, imported)];
-      if (from !== undefined && to !== undefined && to < from)
-        found.push(`${source}: ${file} imports ${imported}`);
+      if (from !== undefined && to !== undefined && to < from) found.push(`${source}: ${file} imports ${imported}`);
     }
   }
   return found;
@@ -58,6 +57,4 @@ function ranksOf(architecture, heading) {
 
 /** @param {[name: string, rank: number][]} ranks @param {string} file */
 const rankOf = (ranks, file) =>
-  ranks.find(
-    ([name]) => file === name || file.startsWith(`${name.replaceAll("/", path.sep)}${path.sep}`),
-  )?.[1];
+  ranks.find(([name]) => file === name || file.startsWith(`${name.replaceAll("/", path.sep)}${path.sep}`))?.[1];

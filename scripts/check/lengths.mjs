@@ -32,9 +32,7 @@ async function listSources(root) {
     packages.map(async (name) => {
       const folder = `packages/${name}/src`;
       const files = await readdir(path.join(root, folder), { recursive: true });
-      return files
-        .filter((file) => /\.tsx?$/.test(file))
-        .map((file) => `${folder}/${file.replaceAll(path.sep, "/")}`);
+      return files.filter((file) => /\.tsx?$/.test(file)).map((file) => `${folder}/${file.replaceAll(path.sep, "/")}`);
     }),
   );
   return lists.flat().sort();

@@ -88,8 +88,7 @@ export async function deadLinks(root) {
       const [file = "", place] = decodeURI(link).split("#");
       const target = file === "" ? page : path.posix.join(path.posix.dirname(page), file);
       const isThere = texts.has(target) || existsSync(path.join(root, target));
-      const isPlace =
-        place === undefined || !texts.has(target) || readPlaces(texts.get(target) ?? "").has(place);
+      const isPlace = place === undefined || !texts.has(target) || readPlaces(texts.get(target) ?? "").has(place);
       if (!isThere || !isPlace) dead.push(`${page}: ${link}`);
     }
   }

@@ -51,9 +51,7 @@ export async function buyInFourWays(shop, issueCard, say) {
   say(`tab closed at the bank: card balance ${inEuro(left)}, until the sweeper comes`);
   const staying = await toBank(shop, fourth, say);
   await staying.hang();
-  say(
-    `approved at the bank, which never sent the shopper back: card balance ${inEuro(await fourth.balance())}`,
-  );
+  say(`approved at the bank, which never sent the shopper back: card balance ${inEuro(await fourth.balance())}`);
 
   await until(async () => (await third.balance()) === 7500);
   say(`swept, closed tab: card balance ${inEuro(left)} -> ${inEuro(await third.balance())}`);

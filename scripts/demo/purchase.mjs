@@ -38,9 +38,7 @@ export async function buyAndCancel({ store, service }, card, say) {
 
   const order = await placeOrder(storeApi, cart.id);
   const placed = await readOrder(adminApi, order.id);
-  say(
-    `order ${order.display_id} placed: total ${placed.total} = gift card ${placed.giftcard} + ${placed.bank}`,
-  );
+  say(`order ${order.display_id} placed: total ${placed.total} = gift card ${placed.giftcard} + ${placed.bank}`);
   const after = await balance();
   say(`card balance ${inEuro(before)} -> ${inEuro(after)}`);
   assert.deepEqual(placed, { total: "74.98", giftcard: "50.00", bank: "24.98" });
@@ -98,8 +96,7 @@ export async function returnOneOfTwo({ store, service }, card, say) {
 
 /** Captures each payment of an order. @param {Api} api @param {string} orderId */
 export async function capture(api, orderId) {
-  for (const { id } of await readPayments(api, orderId))
-    await api("POST", `/admin/payments/${id}/capture`, {});
+  for (const { id } of await readPayments(api, orderId)) await api("POST", `/admin/payments/${id}/capture`, {});
 }
 
 /**
@@ -229,9 +226,7 @@ export function apiAt(url, headers) {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     if (!response.ok) {
-      throw new Error(
-        `${method} ${path.split("?")[0]} answered ${response.status}: ${await response.text()}`,
-      );
+      throw new Error(`${method} ${path.split("?")[0]} answered ${response.status}: ${await response.text()}`);
     }
     return response.json();
   };

@@ -23,10 +23,7 @@ export async function buyInSixWays(stage, say) {
       seen = [state, await shopper.cardsCents(), shopper.bankCents(), ...booked].join(" ");
       return seen === wanted;
     };
-    await stage.until(
-      isSo,
-      () => `${what}: ${wanted} (what is held, and what Vendure says of it), not ${seen}`,
-    );
+    await stage.until(isSo, () => `${what}: ${wanted} (what is held, and what Vendure says of it), not ${seen}`);
     const held = `cards ${inEuro(expected.cards)}, bank ${inEuro(expected.bank)}`;
     say(`${what}: ${held}, order ${expected.state}`);
   }

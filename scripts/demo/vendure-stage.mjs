@@ -30,8 +30,7 @@ export async function openStage({ say, signal }) {
     cleanUp.add(() => bank.stop());
     say("starting Vendure");
     const [databaseUrl, secrets] = [await createDatabase(serverUrl), newVendureSecrets()];
-    const start = () =>
-      startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: HASTE, signal });
+    const start = () => startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: HASTE, signal });
     let shop = await start();
     cleanUp.add(() => shop.stop());
     let admin = await openAdmin(shop.url, secrets.superadminPassword, signal);
@@ -54,9 +53,7 @@ export async function openStage({ say, signal }) {
           cards.push(card);
         }
         const heldCents = async () => {
-          const left = await Promise.all(
-            cards.map(async (card) => (await client.balance(card)).balanceCents),
-          );
+          const left = await Promise.all(cards.map(async (card) => (await client.balance(card)).balanceCents));
           return balances.reduce((sum, issued, index) => sum + issued - Number(left[index]), 0);
         };
         return { ...shopper, id, code, cardsCents: heldCents, bankCents: () => bank.heldCents(code) };
@@ -74,8 +71,7 @@ export async function openStage({ say, signal }) {
       async until(isSo, what) {
         const giveUpAt = Date.now() + PATIENCE_MS;
         while (!(await isSo())) {
-          if (Date.now() > giveUpAt)
-            throw new Error(`Timed out waiting for ${what()}:\n${shop.logs().slice(-4000)}`);
+          if (Date.now() > giveUpAt) throw new Error(`Timed out waiting for ${what()}:\n${shop.logs().slice(-4000)}`);
           await sleep(200, undefined, { signal });
         }
       },

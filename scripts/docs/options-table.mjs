@@ -38,8 +38,7 @@ export async function readmeWithOptions(plugin) {
     const [meaning = "", stated] = comment.split(/ ?Default: (.*)\.$/);
     const expected = value === REQUIRED || value === undefined ? undefined : textOf(name, value);
     const last = String(names.at(-1));
-    if (!read.has(last) && !(names.length > 1 && readInside.has(last)))
-      fault("isn't used. Use it, or remove it.");
+    if (!read.has(last) && !(names.length > 1 && readInside.has(last))) fault("isn't used. Use it, or remove it.");
     if (meaning === "") fault("has no comment. Give it one.");
     if (expected === undefined && stated !== undefined)
       fault(`has no default, but its comment states one: ${stated}. Remove it from the comment.`);

@@ -22,9 +22,7 @@ export class CompactTheme extends MarkdownTheme {
       inheritance: () => "",
       hierarchy: (model) => {
         const parents = model.types.filter((type) => model.next && !model.isTarget && type);
-        return parents.length > 0
-          ? `Extends ${parents.map((type) => partials.someType(type)).join(", ")}`
-          : "";
+        return parents.length > 0 ? `Extends ${parents.map((type) => partials.someType(type)).join(", ")}` : "";
       },
     };
     return context;

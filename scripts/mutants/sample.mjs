@@ -23,8 +23,7 @@ export async function sampleOf(file, count) {
   const { mutants } = await new Instrumenter(logger).instrument([source], options);
   // Stryker mutates everything inside a place, so take only places that contain no other.
   const innermost = mutants.filter(
-    ({ location }) =>
-      !mutants.some((other) => other.location !== location && contains(location, other.location)),
+    ({ location }) => !mutants.some((other) => other.location !== location && contains(location, other.location)),
   );
   const places = innermost.map(({ location: { start, end } }) => {
     // Stryker counts lines from 0 here, and from 1 in its options.

@@ -37,9 +37,7 @@ export async function coverAndRefund({ store, service }, card, say) {
   const { order } = await adminApi("GET", `/admin/orders/${returned.id}?${fields}`);
   const { pending_difference: owed, refunded_total: refunded } = order.summary;
   assert.deepEqual([order.credit_line_total, owed, refunded, await balance()], [20, 0, 20, 5500]);
-  say(
-    "an order paid by card alone is refunded by its payment: card balance 35.00 -> 55.00, credit line 20.00",
-  );
+  say("an order paid by card alone is refunded by its payment: card balance 35.00 -> 55.00, credit line 20.00");
 
   const routes = "/admin/giftcard-pay";
   const { plan } = await adminApi("POST", `${routes}/refund-plan`, { productId: off.productId });

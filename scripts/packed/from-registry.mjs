@@ -70,13 +70,9 @@ export async function tryPrograms({ version, node, folder }, { progress = () => 
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "package.json"), '{ "name": "an-office", "private": true }\n');
   await npm("install", "--ignore-scripts", "@giftcard-pay/service", "@giftcard-pay/events");
-  await cp(
-    path.join(folder, "node_modules/@giftcard-pay/events/events.csv"),
-    path.join(folder, "events.csv"),
-  );
+  await cp(path.join(folder, "node_modules/@giftcard-pay/events/events.csv"), path.join(folder, "events.csv"));
   const said = await npm("exec", "--no", "--", "giftcard-service", "--version");
-  if (!said.includes(version))
-    throw new Error(`npx giftcard-service --version said ${said}, not ${version}.`);
+  if (!said.includes(version)) throw new Error(`npx giftcard-service --version said ${said}, not ${version}.`);
   await npm("exec", "--no", "--", "giftcard-events", "check", "events.csv");
   // Works even if npm runs no install scripts, including PostgreSQL's own.
   await npm("exec", "--no", "--", "giftcard-service", "migrate", "--data-dir", path.join(folder, "data"));

@@ -43,8 +43,7 @@ const medusaOptions = {
  * @throws if the install fails, or warns about our packages' dependencies
  */
 export async function installStore({ specs, node, folder, release, byPnpm, signal }) {
-  const npm = (/** @type {string[]} */ ...args) =>
-    runNpm(args, { cwd: folder, node, ...(signal && { signal }) });
+  const npm = (/** @type {string[]} */ ...args) => runNpm(args, { cwd: folder, node, ...(signal && { signal }) });
   const store = byPnpm ? path.join(folder, "apps/backend") : folder;
   await mkdir(store, { recursive: true });
   const medusa = await writeStore(store, release);
@@ -52,13 +51,7 @@ export async function installStore({ specs, node, folder, release, byPnpm, signa
     checkWarnings(await npm("install", ...Object.values(specs)));
     return store;
   }
-  const dashboard = await npm(
-    "view",
-    `@medusajs/dashboard@${medusa}`,
-    "dependencies",
-    "--json",
-    "--loglevel=error",
-  );
+  const dashboard = await npm("view", `@medusajs/dashboard@${medusa}`, "dependencies", "--json", "--loglevel=error");
   await writeWorkspace({ folder, store, specs, medusa, ofDashboard: JSON.parse(dashboard) });
   // In CI, pnpm freezes the lockfile by default.
   checkWarnings(await npm("exec", "--yes", "--", PNPM, "install", "--no-frozen-lockfile"));
@@ -117,8 +110,7 @@ async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
   const pnpm = { ...(!isPublished && { overrides: ours }), onlyBuiltDependencies };
   await writeJson(folder, "package.json", { name: "a-workspace", private: true, pnpm });
   const registry = process.env[OURS_FROM];
-  if (registry !== undefined)
-    await writeFile(path.join(folder, ".npmrc"), `@giftcard-pay:registry=${registry}\n`);
+  if (registry !== undefined) await writeFile(path.join(folder, ".npmrc"), `@giftcard-pay:registry=${registry}\n`);
   await writeFile(
     path.join(folder, "pnpm-workspace.yaml"),
     'packages:\n  - "apps/**"\n  - "!apps/backend/.medusa/**"\n',

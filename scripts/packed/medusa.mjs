@@ -22,10 +22,7 @@ import { checkTypes, programOf, startPackedService } from "./project.mjs";
  * @param {boolean} [options.byPnpm] in a workspace, like Medusa's starter
  * @param {import("./project.mjs").Watched} [watched]
  */
-export async function tryMedusa(
-  { specs, node, folder: place, medusa: release, byPnpm = false },
-  watched = {},
-) {
+export async function tryMedusa({ specs, node, folder: place, medusa: release, byPnpm = false }, watched = {}) {
   const { progress = () => {}, signal } = watched;
   const early = signal ? { signal } : {};
   progress(`medusa: install by ${byPnpm ? "pnpm" : "npm"}, for a minute or two`);
@@ -69,13 +66,9 @@ async function findPages(folder) {
   const names = (await readdir(assets)).filter((name) => name.endsWith(".js"));
   const texts = await Promise.all(names.map((name) => readFile(path.join(assets, name), "utf8")));
   if (
-    !["/admin/giftcard-pay/", "/admin/giftcard-pay/events"].every((path) =>
-      texts.some((text) => text.includes(path)),
-    )
+    !["/admin/giftcard-pay/", "/admin/giftcard-pay/events"].every((path) => texts.some((text) => text.includes(path)))
   )
-    throw new Error(
-      `The admin pages in ${assets} don't call the gift card routes: the plugin's pages are missing.`,
-    );
+    throw new Error(`The admin pages in ${assets} don't call the gift card routes: the plugin's pages are missing.`);
 }
 
 /** @param {string} stage what `tryMedusa` has made */
@@ -152,8 +145,7 @@ async function testByJest({ folder, postgresUrl, giftcard, card }) {
     COOKIE_SECRET: "jest",
     CARD: JSON.stringify({ cardNumber: card.cardnumber, pin: card.pin }),
   };
-  for (const type of /** @type {const} */ (["unit", "integration:http"]))
-    await runJest({ folder, type, env });
+  for (const type of /** @type {const} */ (["unit", "integration:http"])) await runJest({ folder, type, env });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await buy(process.env.STAGE ?? "{}");

@@ -34,20 +34,15 @@ const resolutions = {
  */
 export async function checkOldestTypes({ folder, node, by = Object.keys(resolutions), signal }) {
   const early = signal ? { signal } : {};
-  const aliases = Object.keys(oldestTypeScript).map(
-    (version) => `typescript-${version}@npm:typescript@${version}`,
-  );
+  const aliases = Object.keys(oldestTypeScript).map((version) => `typescript-${version}@npm:typescript@${version}`);
   await runNpm(["install", "--save-dev", ...aliases], { cwd: folder, node, ...early });
   const sources = path.join(folder, "oldest-types");
   await mkdir(sources, { recursive: true });
   for (const [version, names] of Object.entries(oldestTypeScript)) {
     const program = (await Promise.all(names.map((name) => importAll(folder, name)))).join("");
-    for (const extension of ["mts", "cts"])
-      await writeFile(path.join(sources, `all-${version}.${extension}`), program);
+    for (const extension of ["mts", "cts"]) await writeFile(path.join(sources, `all-${version}.${extension}`), program);
     for (const resolution of by) {
-      const { module, extensions } = /** @type {{ module: string, extensions: string[] }} */ (
-        resolutions[resolution]
-      );
+      const { module, extensions } = /** @type {{ module: string, extensions: string[] }} */ (resolutions[resolution]);
       const flags = ["--noEmit", "--strict", "--esModuleInterop", "--types", "node", "--pretty", "false"];
       const target = ["--target", "es2022", "--lib", "es2023,dom,dom.iterable"];
       const files = extensions.map((extension) => path.join(sources, `all-${version}.${extension}`));

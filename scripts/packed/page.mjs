@@ -32,10 +32,7 @@ export async function tryPages({ folder, version, node }, watched = {}) {
   progress("pages: npm install");
   const site = path.join(folder, "public");
   await mkdir(site, { recursive: true });
-  await writeFile(
-    path.join(folder, "package.json"),
-    '{ "name": "a-page", "private": true, "type": "module" }\n',
-  );
+  await writeFile(path.join(folder, "package.json"), '{ "name": "a-page", "private": true, "type": "module" }\n');
   const { vite } = JSON.parse(await readFile(widget, "utf8")).devDependencies;
   await runNpm(["install", `@giftcard-pay/widget@${version}`, `vite@${vite}`], {
     cwd: folder,

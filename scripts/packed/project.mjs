@@ -125,8 +125,7 @@ export async function checkTypes({ folder, node, project, noEmit = false, signal
 }
 
 /** @param {string} line */
-const isTheirs = (line) =>
-  line.startsWith("node_modules/") && !line.startsWith("node_modules/@giftcard-pay/");
+const isTheirs = (line) => line.startsWith("node_modules/") && !line.startsWith("node_modules/@giftcard-pay/");
 
 /**
  * Runs the shop against the service, both installed from the packages.

@@ -62,8 +62,7 @@ const program = (name, args, stage) => ({
   env: { ...outsideEnv(), STAGE: JSON.stringify(stage) },
 });
 
-const binary = (/** @type {string} */ cwd, /** @type {string} */ name) =>
-  path.join(cwd, "node_modules", ".bin", name);
+const binary = (/** @type {string} */ cwd, /** @type {string} */ name) => path.join(cwd, "node_modules", ".bin", name);
 
 /**
  * Installs the tarballs and the runtimes into a new folder, and has each do the same: balance, devalue, cancel, a refusal,

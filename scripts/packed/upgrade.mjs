@@ -87,15 +87,12 @@ async function checkInstalled(folder, names, version) {
   const ours = Object.keys(packages).filter((place) => place.includes("node_modules/@giftcard-pay/"));
   const wrong = ours.filter((place) => packages[place].version !== version);
   if (wrong.length > 0 || ours.length < names.length)
-    throw new Error(
-      `npm installed ${ours.map((place) => `${place}@${packages[place].version}`).join(", ")}.`,
-    );
+    throw new Error(`npm installed ${ours.map((place) => `${place}@${packages[place].version}`).join(", ")}.`);
   const program = await programOf(folder, "@giftcard-pay/service", "giftcard-service");
   const said = await runNode({
     name: "giftcard-service --version",
     args: [program, "--version"],
     cwd: folder,
   });
-  if (said.trim() !== version)
-    throw new Error(`giftcard-service reports the version ${said}, not ${version}.`);
+  if (said.trim() !== version) throw new Error(`giftcard-service reports the version ${said}, not ${version}.`);
 }

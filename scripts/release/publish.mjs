@@ -67,8 +67,7 @@ export async function publishPackages({ tarballs, registry, isDryRun = false, en
 }
 
 /** Returns whether to publish with provenance: only to npm's own registry, and only from CI. @param {string | undefined} registry */
-const hasProvenance = (registry) =>
-  registry === undefined && process.env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined;
+const hasProvenance = (registry) => registry === undefined && process.env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined;
 
 /** @param {string} tarball @returns {Promise<Packed>} */
 async function readTarball(tarball) {

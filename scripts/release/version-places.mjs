@@ -24,8 +24,7 @@ const places = {
   "examples/plain-shop/package.json": manifest,
   "packages/medusa/test/store/package.json": manifest,
   "packages/medusa-events/test/store/package.json": manifest,
-  "packages/client/src/version.ts": (text, version) =>
-    text.replace(/VERSION = "[^"]*"/, `VERSION = "${version}"`),
+  "packages/client/src/version.ts": (text, version) => text.replace(/VERSION = "[^"]*"/, `VERSION = "${version}"`),
   "docs/from-source.md": (text, version) => text.replaceAll(ARCHIVE, `$1${version}`),
 };
 
@@ -40,9 +39,7 @@ export async function readVersion(root, names) {
   const texts = await Promise.all(manifests.map((file) => readFile(file, "utf8")));
   const versions = [...new Set(texts.map((text) => JSON.parse(text).version))];
   if (versions.length === 1) return String(versions[0]);
-  throw new Error(
-    `The packages have the versions ${versions.join(", ")}. They move together: give them one.`,
-  );
+  throw new Error(`The packages have the versions ${versions.join(", ")}. They move together: give them one.`);
 }
 
 /**

@@ -62,8 +62,7 @@ async function readMigrations() {
   const found = [];
   const stores = Object.entries({ postgres: postgresMigrations, sqlite: sqliteMigrations });
   for (const [database, migrations] of stores)
-    for (const { number, release, ...sql } of migrations)
-      found.push([`${database} ${number}, ${release}`, sql]);
+    for (const { number, release, ...sql } of migrations) found.push([`${database} ${number}, ${release}`, sql]);
   const [postgres, sqlite] = stores.map(([, migrations]) =>
     migrations.map(({ number, release }) => `${number} of ${release}`).join(", "),
   );

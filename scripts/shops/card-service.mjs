@@ -68,38 +68,19 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
   const early = signal ? { signal } : {};
   const command = async (/** @type {string[]} */ ...args) => {
     const name = `giftcard-service ${args.slice(0, 2).join(" ")}`;
-    return JSON.parse(
-      await runNode({ name, args: [giftcardService, ...args, "--json"], cwd: dataDir, env, ...early }),
-    );
+    return JSON.parse(await runNode({ name, args: [giftcardService, ...args, "--json"], cwd: dataDir, env, ...early }));
   };
   await command("migrate");
   const serving = await startNode({
     name: "The gift card service",
-    args: [
-      giftcardService,
-      "serve",
-      "--port",
-      "0",
-      "--metrics-port",
-      "0",
-      "--environment",
-      "sandbox",
-      "--json",
-    ],
+    args: [giftcardService, "serve", "--port", "0", "--metrics-port", "0", "--environment", "sandbox", "--json"],
     cwd: dataDir,
     env,
     ready: /"url":"([^"]+)","metrics_url":"([^"]+)"/,
     ...early,
   });
   cleanUp.add(() => serving.stop());
-  const company = await command(
-    "company",
-    "create",
-    "--name",
-    "Night Owl Tickets",
-    "--email",
-    "owl@example.com",
-  );
+  const company = await command("company", "create", "--name", "Night Owl Tickets", "--email", "owl@example.com");
   const issue = ["card", "issue", "--balance"];
   return {
     url: String(serving.match[1]),

@@ -35,9 +35,7 @@ const adminPage = path.join(serverDir, "public", "admin", "index.html");
 /** Where \`medusa build --admin-only\` puts them. */
 const adminOnlyDir = path.join(storeDir, ".medusa", "admin");
 /** Held by the process that builds them. */
-const adminLock = fileURLToPath(
-  new URL("../../node_modules/.cache/giftcard-pay/admin.lock", import.meta.url),
-);
+const adminLock = fileURLToPath(new URL("../../node_modules/.cache/giftcard-pay/admin.lock", import.meta.url));
 const pluginAdmins = ["medusa", "medusa-events"].map((name) =>
   fileURLToPath(new URL(`../../packages/${name}/.medusa/server/src/admin/index.mjs`, import.meta.url)),
 );
@@ -125,8 +123,7 @@ export async function createStoreDatabase(
   try {
     await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
     const found = await client.query("select 1 from pg_database where datname = $1", [template]);
-    if (found.rowCount === 0)
-      await createTemplate(client, serverUrl, { template, appDir, ...(signal && { signal }) });
+    if (found.rowCount === 0) await createTemplate(client, serverUrl, { template, appDir, ...(signal && { signal }) });
     await client.query(`create database ${client.escapeIdentifier(name)} template ${template}`);
   } finally {
     await client.end();
@@ -285,7 +282,6 @@ async function readPublishableKey(url, token) {
 /** @param {string} url @param {RequestInit} init */
 async function json(url, init) {
   const response = await fetch(url, init);
-  if (!response.ok)
-    throw new Error(`${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
   return response.json();
 }

@@ -14,8 +14,7 @@
  * @property {PaymentView[]} payments
  */
 
-const FIELDS =
-  "id code state active totalWithTax payments { id state amount method refunds { total state } }";
+const FIELDS = "id code state active totalWithTax payments { id state amount method refunds { total state } }";
 const FAULT = "... on ErrorResult { errorCode message }";
 const ORDER = `... on Order { ${FIELDS} } ${FAULT}`;
 

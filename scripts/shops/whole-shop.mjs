@@ -51,14 +51,7 @@ export async function startWholeShop({ postgresUrl, progress = () => {}, signal,
  * Starts the store and its pages. The pages' address is known first, since the store lets only them call it.
  * @param {{ withStorefront?: boolean, withAdmin?: boolean, databaseUrl: string, service: GiftcardService, cleanUp: CleanUp, signal?: AbortSignal }} options
  */
-async function startPages({
-  withStorefront = false,
-  withAdmin = false,
-  databaseUrl,
-  service,
-  cleanUp,
-  signal,
-}) {
+async function startPages({ withStorefront = false, withAdmin = false, databaseUrl, service, cleanUp, signal }) {
   /** @type {{ backendUrl: string, publishableKey: string } | undefined} */
   let settings;
   let storefrontUrl;

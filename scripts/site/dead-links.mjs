@@ -47,9 +47,7 @@ function resolve(link, from, base) {
   const url = new URL(link, `http://site${base}${from}`);
   if (url.host !== "site" || !url.protocol.startsWith("http")) return undefined;
   // A path outside of the base matches no file.
-  const pathname = decodeURIComponent(
-    url.pathname.startsWith(base) ? url.pathname.slice(base.length) : url.pathname,
-  );
+  const pathname = decodeURIComponent(url.pathname.startsWith(base) ? url.pathname.slice(base.length) : url.pathname);
   const file = pathname === "" || pathname.endsWith("/") ? `${pathname}index.html` : pathname;
   return { file, id: decodeURIComponent(url.hash.slice(1)) };
 }

@@ -34,11 +34,8 @@ export async function compareBooks({ pool, keys, calls }) {
   );
   const ledger = /** @type {Row[]} */ (rows);
   const byToken = new Map(ledger.map((row) => [row.token, row]));
-  const byKey = new Map(
-    ledger.filter((row) => row.key !== null).map((row) => [/** @type {string} */ (row.key), row]),
-  );
-  const keyHash = (/** @type {Call} */ call) =>
-    keys.idempotencyKey(/** @type {string} */ (call.key)).toString("hex");
+  const byKey = new Map(ledger.filter((row) => row.key !== null).map((row) => [/** @type {string} */ (row.key), row]));
+  const keyHash = (/** @type {Call} */ call) => keys.idempotencyKey(/** @type {string} */ (call.key)).toString("hex");
   const cardHash = (/** @type {Call} */ call) => keys.cardNumbers(secretOf(call)).at(-1)?.toString("hex");
 
   /** @type {Map<string, number>} */
@@ -52,8 +49,7 @@ export async function compareBooks({ pool, keys, calls }) {
     if (call.kind === "devalue" && call.status === 200) {
       const row = byToken.get(hash(String(call.body.cancel_token)));
       if (!row) wrong("its token is not in the ledger");
-      else if (row.cents !== call.body.amount_deducted || row.asked !== call.order?.amountCents)
-        wrong("other amounts");
+      else if (row.cents !== call.body.amount_deducted || row.asked !== call.order?.amountCents) wrong("other amounts");
       else if (row.card !== cardHash(call)) wrong("another card");
       else if ((row.key ?? undefined) !== (call.key && keyHash(call))) wrong("another key");
       else if (!call.replayed) count(firstAnswers, row.token);
@@ -61,16 +57,14 @@ export async function compareBooks({ pool, keys, calls }) {
     if (call.kind === "cancel" && (call.status === 200 || call.status === 409)) {
       const row = byToken.get(hash(String(call.token)));
       if (!row?.reversed) wrong("nothing was reversed");
-      else if (call.status === 200 && row.cents !== call.body.amount_refunded)
-        wrong("another amount was refunded");
+      else if (call.status === 200 && row.cents !== call.body.amount_refunded) wrong("another amount was refunded");
       else if (call.status === 200) count(reversals, row.token);
     }
     if (call.kind === "cancel" && call.status === 404) wrong("a token that was given is not known");
     if (call.kind === "end" && !isUnknown(call)) {
       const row = byKey.get(keyHash(call));
       if ((call.status === 200 || call.status === 409) && !row?.reversed) wrong("nothing was reversed");
-      if (call.status === 200 && row && row.cents !== call.body.amount_refunded)
-        wrong("another amount was refunded");
+      if (call.status === 200 && row && row.cents !== call.body.amount_refunded) wrong("another amount was refunded");
       if (call.status === 200 && row) count(reversals, row.token);
       if (call.status === 404 && row) wrong("it was done after all");
     }

@@ -54,9 +54,7 @@ export async function soak({
     return {
       seed,
       calls: calls.length,
-      devalues: calls.filter(
-        ({ kind, status, replayed }) => kind === "devalue" && status === 200 && !replayed,
-      ).length,
+      devalues: calls.filter(({ kind, status, replayed }) => kind === "devalue" && status === 200 && !replayed).length,
       replays: calls.filter(({ replayed }) => replayed).length,
       reversals: calls.filter(({ kind, status }) => kind !== "devalue" && status === 200).length,
       unknown: calls.filter(isUnknown).length,

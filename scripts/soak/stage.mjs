@@ -62,9 +62,7 @@ export async function openStage({ folder, processes, args = [] }) {
     },
     /** Ends the database as a power cut would, and starts it again. */
     async restartDatabase() {
-      const pid = Number(
-        fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0],
-      );
+      const pid = Number(fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0]);
       process.kill(pid, "SIGKILL");
       await server.close();
       server = await openEmbeddedPostgres({ dataDir, role: "serve" });

@@ -36,8 +36,7 @@ export function openStorm({ addresses, company, cards, random }) {
   const pick = /** @template T @param {T[]} list */ (list) =>
     /** @type {T} */ (list[Math.floor(random() * list.length)]);
   // Prefers the latest, which other callers also use.
-  const pickLate = /** @template T @param {T[]} list */ (list) =>
-    pick(random() < 0.7 ? list.slice(-40) : list);
+  const pickLate = /** @template T @param {T[]} list */ (list) => pick(random() < 0.7 ? list.slice(-40) : list);
 
   /**
    * @param {string} operation @param {Record<string, string | number>} parameters
@@ -113,8 +112,7 @@ export function openStorm({ addresses, company, cards, random }) {
       const known = new Set(calls.filter((call) => !isUnknown(call)).map((call) => call.key));
       for (const { key } of keyed.filter((entry) => !known.has(entry.key))) {
         const call = await end(key);
-        if (isUnknown(call))
-          throw new Error("A devalue could not be resolved although everything is running.");
+        if (isUnknown(call)) throw new Error("A devalue could not be resolved although everything is running.");
       }
     },
   };

@@ -43,8 +43,7 @@ export async function chooseTests(words) {
   if (isQuick && named.length === 0) refuseMissing(lists.flatMap(({ files }) => files));
   const found = lists.map(({ name, files }) => ({ name, files: files.filter(isWanted) }));
   const chosen = found.filter(({ files }) => files.length > 0);
-  if (chosen.length === 0)
-    throw new UsageError(`No test file of ${names.join(", ")} matches ${parts.join(", ")}.`);
+  if (chosen.length === 0) throw new UsageError(`No test file of ${names.join(", ")} matches ${parts.join(", ")}.`);
   const isPage = (/** @type {string} */ file) => file.endsWith(".browser.ts");
   return {
     names: chosen.map(({ name }) => name),

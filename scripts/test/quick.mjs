@@ -3,16 +3,7 @@ export const quick = [
   "packages/client/test",
   ...[
     ...["charge-layout", "charged-by-line", "charges", "checkout", "decisions", "failing-store"],
-    ...[
-      "late-writes",
-      "ordinary-carts",
-      "overtaken",
-      "pay",
-      "plan",
-      "purchases",
-      "purchases-overtaken",
-      "recovery",
-    ],
+    ...["late-writes", "ordinary-carts", "overtaken", "pay", "plan", "purchases", "purchases-overtaken", "recovery"],
     ...["refund-faults", "refund-plan", "refund-races", "refunds", "reversal", "tenders"],
   ].map((name) => `packages/checkout/test/${name}.test.ts`),
   ...["cards", "clear-refusals", "idempotency", "key-in-devalue", "ledger", "races", "reversals"].map(

@@ -22,9 +22,7 @@ export async function reportTimes({ file, results, buildMs }) {
     .split("\n")
     .map((line) => JSON.parse(line));
   const relative = (/** @type {string} */ name) => path.relative(root, name).replaceAll(path.sep, "/");
-  const wall = new Map(
-    results.map(({ name, startTime, endTime }) => [relative(name), (endTime - startTime) / 1000]),
-  );
+  const wall = new Map(results.map(({ name, startTime, endTime }) => [relative(name), (endTime - startTime) / 1000]));
   /** @type {Map<string, number>} */
   const cpu = new Map();
   /** @type {Map<string, number[]>} */

@@ -21,10 +21,7 @@ export async function judge(world: World, orders: readonly BoughtOrder[]): Promi
   return wrong;
 }
 
-async function readBalances(
-  { giftcards }: World,
-  orders: readonly BoughtOrder[],
-): Promise<Map<number, number>> {
+async function readBalances({ giftcards }: World, orders: readonly BoughtOrder[]): Promise<Map<number, number>> {
   const { rows } = await giftcards.books.query(
     "select id::int, balance_cents::int as cents from cards where id = any($1)",
     [orders.flatMap(({ cards }) => cards.map(({ id }) => id))],

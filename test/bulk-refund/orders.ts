@@ -87,9 +87,7 @@ const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + o
 /** Returns the price of each unit with 10 % off: the line is rounded half up, and its first units cost a cent more. */
 function unitsOf(quantity: number, price: number): number[] {
   const lineCents = Math.floor((Math.round(price * 100) * 9 * quantity + 5) / 10);
-  return Array.from({ length: quantity }, (_, unit) =>
-    Math.floor((lineCents + quantity - 1 - unit) / quantity),
-  );
+  return Array.from({ length: quantity }, (_, unit) => Math.floor((lineCents + quantity - 1 - unit) / quantity));
 }
 
 /**

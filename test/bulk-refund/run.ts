@@ -68,12 +68,8 @@ async function play(world: World, options: BulkRefundOptions): Promise<Omit<Bulk
   const planSeconds = (performance.now() - planStartedAt) / 1000;
   const amountCents = orders.reduce((sum, { backCents }) => sum + backCents, 0);
   if (plan.amountCents !== amountCents || plan.refused.length > 0)
-    throw new Error(
-      `the plan is ${plan.amountCents}, not ${amountCents}; ${plan.refused.length} are refused`,
-    );
-  say(
-    `planned in ${planSeconds.toFixed(1)} s: ${plan.orders.length} orders, ${(amountCents / 100).toFixed(2)} euro`,
-  );
+    throw new Error(`the plan is ${plan.amountCents}, not ${amountCents}; ${plan.refused.length} are refused`);
+  say(`planned in ${planSeconds.toFixed(1)} s: ${plan.orders.length} orders, ${(amountCents / 100).toFixed(2)} euro`);
   const { sold, title } = plan;
   const { bulkRefund } = await admin(world, "POST", "bulk-refunds", { sold, title, amountCents });
   const kills = await killUntilOver(world, bulkRefund.id, options);
@@ -89,10 +85,7 @@ async function play(world: World, options: BulkRefundOptions): Promise<Omit<Bulk
   return { orders: orders.length, kills, decisions, amountCents, planSeconds, wrong };
 }
 
-async function buyAll(
-  world: World,
-  { orders, say = () => {}, signal }: BulkRefundOptions,
-): Promise<BoughtOrder[]> {
+async function buyAll(world: World, { orders, say = () => {}, signal }: BulkRefundOptions): Promise<BoughtOrder[]> {
   const market = await readMarket(world.storefront);
   const bought: BoughtOrder[] = [];
   let next = 0;
@@ -112,11 +105,7 @@ const admin = (world: World, method: string, path: string, body?: unknown): Prom
   world.storefront.ok(method, `/admin/giftcard-pay/${path}`, body);
 
 /** Kills Medusa repeatedly until no order is open. @returns the number of kills */
-async function killUntilOver(
-  world: World,
-  bulkRefundId: string,
-  options: BulkRefundOptions,
-): Promise<number> {
+async function killUntilOver(world: World, bulkRefundId: string, options: BulkRefundOptions): Promise<number> {
   const { lifeMs = 1000, kills: most = Number.POSITIVE_INFINITY, seed = 1, say = () => {}, signal } = options;
   const random = createRandom(seed);
   let kills = 0;
@@ -125,8 +114,7 @@ async function killUntilOver(
     await pause(random.int(lifeMs / 2, (lifeMs * 3) / 2));
     await world.kill();
     await world.restore();
-    if ((kills + 1) % 10 === 0)
-      say(`killed ${kills + 1} times, ${await openOrders(world, bulkRefundId)} orders to go`);
+    if ((kills + 1) % 10 === 0) say(`killed ${kills + 1} times, ${await openOrders(world, bulkRefundId)} orders to go`);
   }
   await world.giftcards.proxy.listen(true);
   return kills;
@@ -167,9 +155,7 @@ async function settle(
     // Retries of a reversal back off to an hour. The person asks for a retry now.
     for (const { id } of jobs.filter((job: { kind: string }) => job.kind === "reversal"))
       await world.storefront.send("POST", `/admin/giftcard-pay/jobs/reversal/${id}/retry`, {});
-    for (const { kind, id, orderId } of jobs.filter(
-      (job: { kind: string }) => job.kind === "unknown_refund",
-    )) {
+    for (const { kind, id, orderId } of jobs.filter((job: { kind: string }) => job.kind === "unknown_refund")) {
       const order = orders.find((one) => one.orderId === orderId);
       const isMade = world.bank.deeds(order?.cartId ?? "").some(({ deed }) => deed === "refund");
       const path = `/admin/giftcard-pay/jobs/${kind}/${id}/${isMade ? "exempt" : "retry"}`;

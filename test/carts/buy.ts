@@ -39,10 +39,7 @@ export async function buy(shop: CartShop, plan: CartPlan, expect: Expect): Promi
   const { totalCents, coveredCents, remainderCents } = quote;
   const { cart } = await storefront.ok("GET", `/store/carts/${cartId}?fields=total`);
   expect(inCents(cart.total) === totalCents, `the cart costs ${cart.total}, and is quoted ${totalCents}`);
-  expect(
-    coveredCents + remainderCents === totalCents,
-    `${coveredCents} + ${remainderCents} of ${totalCents}`,
-  );
+  expect(coveredCents + remainderCents === totalCents, `${coveredCents} + ${remainderCents} of ${totalCents}`);
   if (remainderCents > 0) {
     const { status, body } = await storefront.initiate(cartId, "pp_bank_bank", { cart: cartId });
     if (status !== 200) throw new Error(`The payment failed with ${status} ${JSON.stringify(body)}.`);
@@ -97,10 +94,7 @@ async function fill(shop: CartShop, plan: CartPlan): Promise<string> {
 }
 
 /** Reads the balances of the cards from the service's books. */
-export async function balancesOf(
-  { world }: CartShop,
-  cards: readonly { readonly id: number }[],
-): Promise<number[]> {
+export async function balancesOf({ world }: CartShop, cards: readonly { readonly id: number }[]): Promise<number[]> {
   const { rows } = await world.giftcards.books.query(
     "select id::int, balance_cents::int as cents from cards where id = any($1)",
     [cards.map(({ id }) => id)],

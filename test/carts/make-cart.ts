@@ -77,12 +77,10 @@ export function makeCart(seed: number, mostUnits = 13): CartPlan {
   };
 }
 
-const mostOf = (good: Good, mostUnits: number) =>
-  Math.max(2, Math.min(mostUnits, goods[good].price > 50 ? 3 : 13));
+const mostOf = (good: Good, mostUnits: number) => Math.max(2, Math.min(mostUnits, goods[good].price > 50 ? 3 : 13));
 
 function wayOf(random: Random, good: Good, isEdited: boolean): Way {
-  if (goods[good].type === "Ticket" && random.chance(0.3))
-    return random.pick(["show", "show, then edit"] as const);
+  if (goods[good].type === "Ticket" && random.chance(0.3)) return random.pick(["show", "show, then edit"] as const);
   return isEdited ? "edit" : "return";
 }
 

@@ -89,8 +89,7 @@ async function runRefund({ shop, bought, expect }: Scene, what: object): Promise
   const giveUpAt = performance.now() + RUN_MS;
   for (;;) {
     await ok("POST", `${path}/recover`, {});
-    const { open, waiting, doneCents } = (await ok("GET", `${path}/bulk-refunds/${bulkRefund.id}`))
-      .bulkRefund;
+    const { open, waiting, doneCents } = (await ok("GET", `${path}/bulk-refunds/${bulkRefund.id}`)).bulkRefund;
     if (waiting.length > 0) throw new Error(`The bulk refund waits for a person: ${JSON.stringify(waiting)}`);
     if (open === 0) {
       expect(doneCents === amountCents, `${amountCents} were planned, and ${doneCents} refunded`);
@@ -131,10 +130,7 @@ async function judgeAll({ shop, bought, expect }: Scene): Promise<void> {
   const { payment_collections } = await storefront.order(bought.orderId);
   for (const { amount, refunds, canceled_at } of payment_collections[0].payments) {
     const back = sum(refunds.map((refund: { amount: number }) => inCents(refund.amount)));
-    expect(
-      canceled_at !== null || back === inCents(amount),
-      `${back} cents were refunded of a payment of ${amount}`,
-    );
+    expect(canceled_at !== null || back === inCents(amount), `${back} cents were refunded of a payment of ${amount}`);
   }
   const { rows } = await shopBooks.query(
     "select state from giftcard_charge where cart_id = $1 and state <> 'reversed'",

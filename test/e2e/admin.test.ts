@@ -127,9 +127,7 @@ async function orderUnpaid(handle: string): Promise<string> {
 
 /** Records that recovery has begun to cancel an order. */
 const beginCancel = (orderId: string) =>
-  database.query("insert into giftcard_unpaid_order (order_id, cart_id, reason) values ($1, $1, 'unpaid')", [
-    orderId,
-  ]);
+  database.query("insert into giftcard_unpaid_order (order_id, cart_id, reason) values ($1, $1, 'unpaid')", [orderId]);
 
 /** Places an unpaid order that is fulfilled, and that recovery has begun to cancel. @returns its id */
 async function fulfillUnpaid(): Promise<string> {
@@ -308,8 +306,7 @@ describe("the admin", () => {
   it("refunds the orders of a product by a plan that is confirmed with the product's name", async () => {
     await storefront.createProduct("gala", 24.95);
     const bought: { card: TestCard; orderId: string }[] = [];
-    for (const balanceCents of [4375, 5000, 2500])
-      bought.push(await buyOf("gala", { quantity: 2, balanceCents }));
+    for (const balanceCents of [4375, 5000, 2500]) bought.push(await buyOf("gala", { quantity: 2, balanceCents }));
     // The last order stays uncaptured, so the plan must leave it out.
     for (const { orderId } of bought.slice(0, 2)) await capture(orderId);
     await page.getByRole("link", { name: "Gift cards" }).first().click();

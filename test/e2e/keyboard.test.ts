@@ -58,8 +58,7 @@ async function focused(): Promise<{ name: string; product: string | undefined }>
   return page.evaluate(() => {
     let active = document.activeElement as HTMLInputElement | null;
     while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement as HTMLInputElement;
-    const text =
-      active?.getAttribute("aria-label") ?? active?.labels?.[0]?.textContent ?? active?.textContent ?? "";
+    const text = active?.getAttribute("aria-label") ?? active?.labels?.[0]?.textContent ?? active?.textContent ?? "";
     return { name: text.replace(/\s+/g, " ").trim(), product: active?.dataset.product };
   });
 }

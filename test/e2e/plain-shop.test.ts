@@ -165,10 +165,7 @@ describe("a purchase in the plain shop", () => {
       });
     expect((await again({})).ok()).toBe(true);
     const tooMany = await again({ id: "another", quantity: "2" });
-    expect([tooMany.status(), await tooMany.text()]).toEqual([
-      400,
-      expect.stringContaining("has only 1 units left"),
-    ]);
+    expect([tooMany.status(), await tooMany.text()]).toEqual([400, expect.stringContaining("has only 1 units left")]);
     await orders.context().close();
     expect(await balanceCents(card)).toBe(5500);
     await page.reload();

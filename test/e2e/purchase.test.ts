@@ -78,9 +78,7 @@ describe("a purchase in the browser", () => {
     expect([await balanceCents(first), await balanceCents(second)]).toEqual([2500, 502]);
     await refundFirst(orderId);
     await page.reload();
-    const [ofFirst, ofSecond] = [first, second].map(
-      ({ cardnumber }) => `Gift card ending in ${cardnumber.slice(-4)}`,
-    );
+    const [ofFirst, ofSecond] = [first, second].map(({ cardnumber }) => `Gift card ending in ${cardnumber.slice(-4)}`);
     await page.getByText(`Returned: ${ofFirst}`).waitFor();
     expect((await paymentsShown()).slice(0, -1)).toEqual([
       [ofFirst, "€50.00"],

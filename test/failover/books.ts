@@ -60,5 +60,4 @@ function compareRows(ledger: Map<string, Row>, answered: readonly Sale[]): strin
   return differences;
 }
 
-const sumOf = (sales: readonly Sale[]) =>
-  sales.reduce((sum, { cents, canceled }) => sum + (canceled ? 0 : cents), 0);
+const sumOf = (sales: readonly Sale[]) => sales.reduce((sum, { cents, canceled }) => sum + (canceled ? 0 : cents), 0);

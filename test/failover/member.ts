@@ -5,9 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 
-const { findBinaries, pickAccount, postgresEnv } = await import(
-  "../../packages/service/dist/postgres/binaries.js"
-);
+const { findBinaries, pickAccount, postgresEnv } = await import("../../packages/service/dist/postgres/binaries.js");
 const { initCluster } = await import("../../packages/service/dist/postgres/server.js");
 const { backUp, putBack } = await import("../../packages/service/dist/postgres/backup.js");
 

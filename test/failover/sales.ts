@@ -130,10 +130,7 @@ export class Sales {
 
   /** Retries until the outcome is known: after a lost answer, a 500 or a 503 it is not. */
   async #call(operation: string, parameters: Record<string, unknown>, key?: string): Promise<Answer> {
-    for (
-      const giveUpAt = performance.now() + RETRIES_FOR_MS;
-      performance.now() < giveUpAt && !this.#isGivenUp;
-    ) {
+    for (const giveUpAt = performance.now() + RETRIES_FOR_MS; performance.now() < giveUpAt && !this.#isGivenUp; ) {
       const answer = await this.#send(operation, parameters, key);
       if (answer.status !== 0 && answer.status < 500) return answer;
       if (answer.status === 503) this.rejected += 1;

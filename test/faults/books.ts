@@ -38,8 +38,7 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
   else if (outcome === "paid") judgePaid(books, cards, expect);
   else if (outcome === "part") judgePaid(books, withoutUnits(cards, purchase), expect);
   else judgeBack(books, cards, expect);
-  const keepsRest =
-    outcome === "paid" || outcome === "part" || (outcome === "refunded" && shop.refundsCardsOnly);
+  const keepsRest = outcome === "paid" || outcome === "part" || (outcome === "refunded" && shop.refundsCardsOnly);
   const backCents = outcome === "part" ? sum(returnsOf(purchase).map(({ otherCents }) => otherCents)) : 0;
   const restCents = keepsRest ? purchase.remainderCents - backCents : 0;
   const rest = restCents > 0 ? [restCents] : [];

@@ -111,8 +111,7 @@ export function shorten(all: readonly Cell[], always: readonly string[] = []): C
   for (const cell of all.filter(({ name }) => always.includes(name))) choose(cell);
   for (;;) {
     const best = all.reduce((most, cell) => (worthOf(cell) > worthOf(most) ? cell : most));
-    if (aspectsOf(best).every((aspect) => covered.has(aspect)))
-      return all.filter((cell) => chosen.includes(cell));
+    if (aspectsOf(best).every((aspect) => covered.has(aspect))) return all.filter((cell) => chosen.includes(cell));
     choose(best);
   }
 }

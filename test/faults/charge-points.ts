@@ -13,11 +13,7 @@ const AT = /(?:^|, )the (first|middle|last)$/;
 export const basePoint = (point: string) => point.replace(AT, "");
 
 /** Returns how many charges pass before the fault, out of `count`: by default, all charges of the first card. */
-export function skipOf(
-  point: string,
-  { cards }: Purchase,
-  count = cards[0]?.chargesCents.length ?? 1,
-): number {
+export function skipOf(point: string, { cards }: Purchase, count = cards[0]?.chargesCents.length ?? 1): number {
   const last = count - 1;
   const which = AT.exec(point)?.[1];
   return which === "last" ? last : which === "middle" ? Math.floor(last / 2) : 0;

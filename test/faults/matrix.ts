@@ -20,12 +20,7 @@ const shops: Readonly<Record<ShopName, (postgresUrl: string) => Promise<CellRunn
 };
 
 /** Every cell, in the order of a purchase. */
-export const allCells = (): Cell[] => [
-  ...medusaCells(),
-  ...byLineCells(),
-  ...plainCells(),
-  ...plainByLineCells(),
-];
+export const allCells = (): Cell[] => [...medusaCells(), ...byLineCells(), ...plainCells(), ...plainByLineCells()];
 
 /** Every fault and every step at least once, and each kind of tender: what runs with the tests. */
 export const shortCells = (): Cell[] => [
@@ -103,9 +98,7 @@ async function runJob(shop: CellRunner, cells: readonly Cell[]): Promise<CellRes
 function groupCells(cells: readonly Cell[]): Cell[][] {
   const jobs = new Map<string, Cell[]>();
   for (const cell of cells) {
-    const key = cell.place.startsWith("kill")
-      ? `${cell.place} ${cell.step} ${cell.point} ${cell.fault}`
-      : cell.name;
+    const key = cell.place.startsWith("kill") ? `${cell.place} ${cell.step} ${cell.point} ${cell.fault}` : cell.name;
     const job = jobs.get(key);
     if (job) job.push(cell);
     else jobs.set(key, [cell]);

@@ -121,8 +121,7 @@ function judgeCalls(seen: readonly SeenCall[], cell: Cell, { cards }: Purchase):
   if (cell.place !== "none") return wrong;
   const calls = count(seen.map((call) => call.operation));
   const charges = cards.flatMap(({ chargesCents }) => chargesCents).length;
-  const isLeast =
-    Object.keys(calls).length === 2 && calls.balance === cards.length && calls.devalue === charges;
+  const isLeast = Object.keys(calls).length === 2 && calls.balance === cards.length && calls.devalue === charges;
   return isLeast ? wrong : [...wrong, `the purchase took ${JSON.stringify(calls)}`];
 }
 

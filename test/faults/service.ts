@@ -30,11 +30,7 @@ export interface GiftcardSide {
 export type Closers = (() => unknown)[];
 
 /** Starts the service on a database of its own. */
-export async function openGiftcardSide(
-  postgresUrl: string,
-  folder: string,
-  closers: Closers,
-): Promise<GiftcardSide> {
+export async function openGiftcardSide(postgresUrl: string, folder: string, closers: Closers): Promise<GiftcardSide> {
   const secretsFile = path.join(folder, "secrets.json");
   const databaseUrl = await createDatabase(postgresUrl);
   const start = () =>

@@ -27,8 +27,7 @@ const GOOD_NUMBER = "4242424242424242";
 const ASKING_NUMBER = "4000002500003155";
 const DECLINED_NUMBER = "4000000000000002";
 
-const part = ({ cardnumber }: IssuedCard, amount: string) =>
-  `Gift card ending in ${cardnumber.slice(-4)} ${amount}`;
+const part = ({ cardnumber }: IssuedCard, amount: string) => `Gift card ending in ${cardnumber.slice(-4)} ${amount}`;
 
 /** Purchases whose remainder is paid by Medusa's manual payment. */
 export const manualFlows: readonly Flow[] = [

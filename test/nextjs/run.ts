@@ -5,11 +5,7 @@ import type { Page } from "playwright-core";
 import { createStorefront } from "../../packages/medusa/test/support/storefront.js";
 import { freePort } from "../../scripts/process.mjs";
 import { CleanUp, type GiftcardService, startCardService } from "../../scripts/shops/card-service.mjs";
-import {
-  createStoreDatabase,
-  type MedusaStore,
-  startMedusaStore,
-} from "../../scripts/shops/medusa-store.mjs";
+import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/shops/medusa-store.mjs";
 import { launchBrowser } from "../support/browser.js";
 import { type PlayedStripe, startPlayedStripe } from "../support/played-stripe.js";
 import { type Flow, type FlowContext, manualFlows, stripeFlows } from "./flows.js";

@@ -20,13 +20,7 @@ export interface PrepareOptions {
 }
 
 /** Copies the storefront, adds gift cards with our command, and installs the packed widget. @returns the folder */
-export async function prepareStorefront({
-  source,
-  workshop,
-  cleanUp,
-  say,
-  signal,
-}: PrepareOptions): Promise<string> {
+export async function prepareStorefront({ source, workshop, cleanUp, say, signal }: PrepareOptions): Promise<string> {
   const scratch = workshop ?? (await mkdtemp(path.join(os.tmpdir(), "giftcard-nextjs-")));
   if (!workshop) cleanUp.add(() => rm(scratch, { recursive: true, force: true }));
   const folder = path.join(scratch, "storefront");

@@ -52,10 +52,7 @@ export class Visit {
     await api("POST", `/store/carts/${id}`, { billing_address: billing });
     const context = await browser.newContext({ viewport: { width: 1280, height: 1100 }, locale: "en-IE" });
     const cookie = (name: string, value: string) => ({ name, value, url: storefrontUrl });
-    await context.addCookies([
-      cookie("_medusa_cart_id", id),
-      ...(token ? [cookie("_medusa_jwt", token)] : []),
-    ]);
+    await context.addCookies([cookie("_medusa_cart_id", id), ...(token ? [cookie("_medusa_jwt", token)] : [])]);
     const page = await context.newPage();
     await stage.prepare(page);
     const visit = new Visit(page, stage);

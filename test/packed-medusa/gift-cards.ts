@@ -7,10 +7,7 @@ import { type PaidBy, readPaidBy } from "@giftcard-pay/medusa/paid-by";
 import { completeWithGiftcards, voidCompletion } from "@giftcard-pay/medusa/workflows";
 import { completeCartWorkflow } from "@medusajs/medusa/core-flows";
 
-completeCartWorkflow.hooks.validate(
-  async (input, context) => completeWithGiftcards(input, context),
-  voidCompletion,
-);
+completeCartWorkflow.hooks.validate(async (input, context) => completeWithGiftcards(input, context), voidCompletion);
 
 export async function paidByBankCents(...order: Parameters<typeof readPaidBy>): Promise<number> {
   const paidBy: PaidBy | null = await readPaidBy(...order);

@@ -4,11 +4,7 @@ import { createCheckout } from "@giftcard-pay/checkout";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
 import { createClient } from "@giftcard-pay/client";
 
-const {
-  GIFTCARD_BASE_URL: baseUrl = "",
-  GIFTCARD_API_KEY: apiKey = "",
-  GIFTCARD_COMPANY_ID: companyId,
-} = process.env;
+const { GIFTCARD_BASE_URL: baseUrl = "", GIFTCARD_API_KEY: apiKey = "", GIFTCARD_COMPANY_ID: companyId } = process.env;
 const { SEALING_KEY: key = "", CARD = "{}" } = process.env;
 const client = createClient({ baseUrl, apiKey, companyId: Number(companyId) });
 const store = await createSqliteStore({ file: "shop.db" });

@@ -28,11 +28,7 @@ import { GiftcardPay } from "@giftcard-pay/widget";
 import "@giftcard-pay/widget/define";
 import pg from "pg";
 
-const {
-  GIFTCARD_BASE_URL: baseUrl = "",
-  GIFTCARD_API_KEY: apiKey = "",
-  GIFTCARD_COMPANY_ID: companyId,
-} = process.env;
+const { GIFTCARD_BASE_URL: baseUrl = "", GIFTCARD_API_KEY: apiKey = "", GIFTCARD_COMPANY_ID: companyId } = process.env;
 const client = createClient({ baseUrl, apiKey, companyId: Number(companyId) });
 const cards: { cardnumber: string; pin: string }[] = JSON.parse(process.env.CARDS ?? "[]");
 
@@ -41,9 +37,7 @@ async function checkIdentity(): Promise<void> {
   const imported = await import("@giftcard-pay/client");
   const secret: Secret = new imported.Secret("4711");
   assert(secret instanceof Secret);
-  const refusal = await client
-    .balance({ cardNumber: "6064990000000000000", pin: "0000" })
-    .catch((error) => error);
+  const refusal = await client.balance({ cardNumber: "6064990000000000000", pin: "0000" }).catch((error) => error);
   assert(refusal instanceof RefusedError && refusal instanceof imported.GiftcardError);
   assert.equal(refusal.code, "invalid_card");
   assert.equal(imported.GiftcardError, GiftcardError);
@@ -53,10 +47,7 @@ async function checkIdentity(): Promise<void> {
 }
 
 /** Pays 74.98, of which a card pays 50.00, and cancels the order. The checkout's route applies the card. */
-async function buy(
-  store: CheckoutStore,
-  card: { cardnumber: string; pin: string } | undefined,
-): Promise<void> {
+async function buy(store: CheckoutStore, card: { cardnumber: string; pin: string } | undefined): Promise<void> {
   assert(card);
   const sealingKeys = [{ id: "1", key: randomBytes(32).toString("base64") }];
   let givenBack = 0;

@@ -41,8 +41,7 @@ const actions: Record<AdminStep, (scene: OrderScene, step: Step) => Promise<unkn
   },
   return: takeBack,
   "give back": giveBack,
-  cancel: (scene, step) =>
-    call(scene, step, { path: `${orderPath(scene)}/cancel`, what: "cancels the order" }),
+  cancel: (scene, step) => call(scene, step, { path: `${orderPath(scene)}/cancel`, what: "cancels the order" }),
   recover,
 };
 
@@ -77,11 +76,7 @@ async function paymentsOf({ stage, orderId }: OrderScene): Promise<PaymentRow[]>
   return rows;
 }
 
-async function capture(
-  scene: OrderScene,
-  step: Step,
-  isMeant: (payment: PaymentRow) => boolean,
-): Promise<void> {
+async function capture(scene: OrderScene, step: Step, isMeant: (payment: PaymentRow) => boolean): Promise<void> {
   const open = (await paymentsOf(scene)).filter((row) => row.captured === 0 && isMeant(row));
   for (const { id, is_gift, cents } of open) {
     const what = `captures ${euro(cents)} of the ${is_gift ? "card" : "bank"}`;
@@ -89,13 +84,7 @@ async function capture(
   }
 }
 
-function refund(
-  scene: OrderScene,
-  step: Step,
-  { id }: PaymentRow,
-  cents: number,
-  of: string,
-): Promise<unknown> {
+function refund(scene: OrderScene, step: Step, { id }: PaymentRow, cents: number, of: string): Promise<unknown> {
   const note = (step.n ?? 0) % 2 === 1 ? "by hand" : undefined;
   const body = { amount: cents / 100, note };
   const what = `refunds ${euro(cents)} of the ${of}${note ? ", with a note" : ""}`;

@@ -9,9 +9,7 @@ export const bankActions: Record<BankStep, (scene: Scene, step: Step) => Promise
     const { session } = cart;
     const { bank } = stage.world;
     if (!session || bank.held().some((held) => held.session === session.id)) return;
-    const wasDeleted = bank
-      .deeds(cart.id)
-      .some((line) => line.deed === "delete" && line.session === session.id);
+    const wasDeleted = bank.deeds(cart.id).some((line) => line.deed === "delete" && line.session === session.id);
     if (wasDeleted) return;
     bank.pay(session.id, cart.id, session.amount);
     round.entries.push({

@@ -127,13 +127,9 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
   };
 }
 
-async function readTaken(
-  books: Stage["world"]["giftcards"]["books"],
-  cards: Round["cards"],
-): Promise<number[]> {
-  const { rows } = await books.query(
-    "select id::int, balance_cents::int as left from cards where id = any($1)",
-    [cards.map(({ id }) => id)],
-  );
+async function readTaken(books: Stage["world"]["giftcards"]["books"], cards: Round["cards"]): Promise<number[]> {
+  const { rows } = await books.query("select id::int, balance_cents::int as left from cards where id = any($1)", [
+    cards.map(({ id }) => id),
+  ]);
   return cards.map(({ id, issuedCents }) => issuedCents - rows.find((row) => row.id === id).left);
 }

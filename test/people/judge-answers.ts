@@ -49,9 +49,7 @@ function judgeClicks({ scenario, entries }: Round, cart: number): Violation[] {
   if (orders.size > 1) found.push({ kind: "two orders of one cart", cart, what: [...orders].join(", ") });
   const failed = clicks.filter(({ orderId }) => orderId === null);
   if (scenario.carts[cart]?.isPlain && failed.length > 0) {
-    const told = failed.map(
-      ({ status, type, code, message }) => `${status} ${code ?? type} ${message ?? ""}`,
-    );
+    const told = failed.map(({ status, type, code, message }) => `${status} ${code ?? type} ${message ?? ""}`);
     const what = `${failed.length} of ${clicks.length} clicks got no order: ${told.join("; ")}`;
     found.push({ kind: "plain purchase failed", cart, what });
   }

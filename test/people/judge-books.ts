@@ -20,11 +20,7 @@ const sum = (values: readonly number[]) => values.reduce((all, value) => all + v
 const paysCents = ({ cents, refunded }: PaymentBooks) => cents - refunded;
 
 /** Finds the promises that the books break. */
-export function judgeBooks(
-  round: Round,
-  books: Books,
-  devalues: readonly (string | undefined)[],
-): Violation[] {
+export function judgeBooks(round: Round, books: Books, devalues: readonly (string | undefined)[]): Violation[] {
   const found: Violation[] = [];
   const say: Say = (kind, cartId, what) =>
     void found.push({ kind, what, cart: round.carts.findIndex(({ id }) => id === cartId) });
@@ -32,8 +28,7 @@ export function judgeBooks(
   judgeJournal(books, say);
   for (const cart of books.carts) judgeCart(round, books, cart, say);
   const twice = devalues.filter((key, index) => key === undefined || devalues.indexOf(key) !== index);
-  if (twice.length > 0)
-    say("devalue sent twice", null, `${twice.length} devalues without a key of their own`);
+  if (twice.length > 0) say("devalue sent twice", null, `${twice.length} devalues without a key of their own`);
   return found;
 }
 
@@ -59,8 +54,7 @@ const isAlive = ({ is_canceled, is_gift }: PaymentBooks) => is_gift && !is_cance
 function judgeJournal(books: Books, say: Say): void {
   const { charges, tenders, payments, orders, leases } = books;
   for (const { state, reason, cart_id } of charges) {
-    if (openStates.includes(state))
-      say("open for ever", cart_id, `a charge stays ${state} (${reason ?? "no reason"})`);
+    if (openStates.includes(state)) say("open for ever", cart_id, `a charge stays ${state} (${reason ?? "no reason"})`);
   }
   for (const { id, state, cart_id } of tenders) {
     const isHeld = charges.some((charge) => charge.tender_id === id && openStates.includes(charge.state));
@@ -114,8 +108,7 @@ function judgeCart(round: Round, books: Books, { id, is_completed }: Books["cart
     return;
   }
   if (orders.length > 1) say("two orders of one cart", id, `${orders.length} orders`);
-  if (is_completed && !order)
-    say("completed without an order", id, "the cart is completed, and there is no order");
+  if (is_completed && !order) say("completed without an order", id, "the cart is completed, and there is no order");
   // A webhook that loses a race with a page reopens the cart. Recovery closes the cart if a card pays for its order.
   const isCardOrder = order && books.charges.some((charge) => charge.order_id === order.id);
   if (!is_completed && isCardOrder && !order.is_canceled)
@@ -170,12 +163,7 @@ function judgeWhole(
 }
 
 /** Checks that an active order was paid with its total when placed, and holds no more than its highest total. */
-function judgeStanding(
-  { pending }: Books,
-  payments: readonly PaymentBooks[],
-  order: OrderBooks,
-  say: Say,
-): void {
+function judgeStanding({ pending }: Books, payments: readonly PaymentBooks[], order: OrderBooks, say: Say): void {
   const living = payments.filter(({ is_canceled }) => !is_canceled);
   const made = sum(living.map(({ cents }) => cents));
   const kept = sum(living.map(paysCents));
@@ -183,11 +171,7 @@ function judgeStanding(
   // If an edit or return leaves money to pay, Medusa voids the uncaptured payments and requests a new payment.
   const isPaid = made + promised === order.placed || (order.is_changed && made + promised < order.placed);
   if (!isPaid) {
-    say(
-      "order not paid as placed",
-      order.cart_id,
-      `placed for ${euro(order.placed)}, and ${euro(made)} were booked`,
-    );
+    say("order not paid as placed", order.cart_id, `placed for ${euro(order.placed)}, and ${euro(made)} were booked`);
   }
   if (kept > order.highest) {
     say("booked more than it costs", order.cart_id, `${euro(kept)} of at most ${euro(order.highest)}`);
@@ -214,23 +198,14 @@ function judgeShown(payments: readonly PaymentBooks[], order: OrderBooks, say: S
  * Checks that admins who refunded only what the order owed left it at least its lowest total. A split may exceed the
  * amount owed if no charges add up to it, but Medusa then lowers the order's total.
  */
-function judgeGiven(
-  { entries, carts }: Round,
-  payments: readonly PaymentBooks[],
-  order: OrderBooks,
-  say: Say,
-): void {
+function judgeGiven({ entries, carts }: Round, payments: readonly PaymentBooks[], order: OrderBooks, say: Say): void {
   const index = carts.findIndex(({ id }) => id === order.cart_id);
   const own = entries.filter(({ cart }) => cart === index);
   const others = ["refund bank", "refund card", "cancel"];
   if (!own.some(({ gaveCents }) => gaveCents > 0) || own.some(({ step }) => others.includes(step))) return;
   const kept = sum(payments.map(({ captured, refunded }) => captured - refunded));
   if (kept >= order.lowest) return;
-  say(
-    "given back more than owed",
-    order.cart_id,
-    `${euro(kept)} are kept of an order of ${euro(order.lowest)}`,
-  );
+  say("given back more than owed", order.cart_id, `${euro(kept)} are kept of an order of ${euro(order.lowest)}`);
 }
 
 /** Checks that only an admin cancels an order that was confirmed to a shopper. */

@@ -7,19 +7,12 @@ import type { Stage } from "./stage.js";
 const MOST_LOG_LINES = 12;
 
 /** Describes a violated round for people: the broken promises, each step with its answer, and the books. */
-export function tellStory(
-  stage: Stage,
-  round: Round,
-  books: Books,
-  violations: readonly Violation[],
-): string {
+export function tellStory(stage: Stage, round: Round, books: Books, violations: readonly Violation[]): string {
   const { scenario, entries, carts } = round;
   const concerned = new Set(violations.map(({ cart }) => cart).filter((cart) => cart >= 0));
   const isConcerned = (cart: number) => concerned.size === 0 || concerned.has(cart) || cart < 0;
   const lines = [
-    ...violations.map(
-      ({ kind, what, cart }) => `VIOLATION ${kind}${cart >= 0 ? ` (cart ${cart})` : ""}: ${what}`,
-    ),
+    ...violations.map(({ kind, what, cart }) => `VIOLATION ${kind}${cart >= 0 ? ` (cart ${cart})` : ""}: ${what}`),
     `  charges: ${scenario.charges}`,
     `  cards: ${scenario.cards.map((cents, index) => `${index}: ${euro(cents)}`).join(", ")}`,
   ];
@@ -43,8 +36,7 @@ function lineOf({ atMs, tookMs, who, what, status, type, code, message }: Entry)
 }
 
 function booksOf({ orders, payments, charges, bank }: Books, cartId: string): string {
-  const of = <T extends { cart_id: string }>(rows: readonly T[]) =>
-    rows.filter((row) => row.cart_id === cartId);
+  const of = <T extends { cart_id: string }>(rows: readonly T[]) => rows.filter((row) => row.cart_id === cartId);
   const parts = [
     ...of(orders).map((order) => `order of ${euro(order.placed)}${order.is_canceled ? " canceled" : ""}`),
     ...of(payments).map(
@@ -55,8 +47,7 @@ function booksOf({ orders, payments, charges, bank }: Books, cartId: string): st
         (payment.refunded > 0 ? ` refunded ${euro(payment.refunded)}` : ""),
     ),
     ...of(charges).map(
-      ({ state, amount_cents, reason }) =>
-        `charge of ${euro(amount_cents)} ${state}${reason ? ` (${reason})` : ""}`,
+      ({ state, amount_cents, reason }) => `charge of ${euro(amount_cents)} ${state}${reason ? ` (${reason})` : ""}`,
     ),
     ...bank.filter(({ cart }) => cart === cartId).map(({ cents }) => `the bank has ${euro(cents)}`),
   ];

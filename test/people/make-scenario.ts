@@ -54,12 +54,7 @@ const amount = (random: Random) =>
 
 const medusaOf = (random: Random) => (random.chance(0.75) ? 0 : 1);
 
-function plainActors(
-  random: Random,
-  cart: number,
-  plan: CartPlan,
-  issue: (cents: number) => number,
-): Actor[] {
+function plainActors(random: Random, cart: number, plan: CartPlan, issue: (cents: number) => number): Actor[] {
   const totalCents = totalCentsOf(plan);
   const steps: Step[] = [];
   let leftCents = totalCents;
@@ -77,9 +72,7 @@ function plainActors(
 /** Returns balances of at most four cards, up to 50.00 each. They cover a cart of up to 200.00. */
 function coveringCards(totalCents: number): number[] {
   const count = Math.min(4, Math.ceil(totalCents / 5000));
-  return Array.from({ length: count }, (_, index) =>
-    Math.min(5000, Math.max(100, totalCents - index * 5000)),
-  );
+  return Array.from({ length: count }, (_, index) => Math.min(5000, Math.max(100, totalCents - index * 5000)));
 }
 
 function livelyActors(random: Random, cart: number, cardOf: () => number): Actor[] {
@@ -163,8 +156,7 @@ function makeAdmins(random: Random, cart: number, after?: "answered"): Actor[] {
 
 /** Makes random steps in any order, or the usual ones: capture, fulfill and return (or edit), and refund. */
 function adminSteps(random: Random): Step[] {
-  const some = (from: number, to: number) =>
-    Array.from({ length: random.int(from, to) }, () => adminStep(random));
+  const some = (from: number, to: number) => Array.from({ length: random.int(from, to) }, () => adminStep(random));
   if (random.chance(0.6)) return some(1, 4);
   const step = (name: AdminStep): Step => ({ do: name, n: random.int(0, 100) });
   const back = random.chance(0.3) ? [step("edit")] : [step("fulfil"), step("return")];

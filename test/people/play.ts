@@ -26,9 +26,7 @@ export async function play(stage: Stage, scenario: Scenario): Promise<Round> {
   };
   await Promise.all([
     ...carts.map((cart) => playCart(stage, round, cart)),
-    ...scenario.actors
-      .filter(({ role }) => role === "weather")
-      .map((actor) => changeWeather(stage, round, actor)),
+    ...scenario.actors.filter(({ role }) => role === "weather").map((actor) => changeWeather(stage, round, actor)),
   ]);
   world.giftcards.proxy.clear();
   await world.restore();
@@ -36,11 +34,7 @@ export async function play(stage: Stage, scenario: Scenario): Promise<Round> {
   return round;
 }
 
-async function openCart(
-  stage: Stage,
-  { items, codes, delivery }: CartPlan,
-  index: number,
-): Promise<LivingCart> {
+async function openCart(stage: Stage, { items, codes, delivery }: CartPlan, index: number): Promise<LivingCart> {
   const { storefront } = stage.world;
   const address = addressIn("nl");
   const { cart } = await storefront.ok("POST", "/store/carts", {

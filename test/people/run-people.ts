@@ -140,12 +140,7 @@ interface Settled {
   readonly seconds: number;
 }
 
-async function settleRound(
-  stage: Stage,
-  played: Scenario,
-  round: Round,
-  startedAt: number,
-): Promise<Settled> {
+async function settleRound(stage: Stage, played: Scenario, round: Round, startedAt: number): Promise<Settled> {
   const verdict = await settle(stage, round);
   return { stage, played, round, verdict, seconds: (performance.now() - startedAt) / 1000 };
 }

@@ -33,16 +33,7 @@ export const bankWays = ["authorized", "captured", "asks", "error", "later", "we
 export type BankWay = (typeof bankWays)[number];
 
 export const shopperSteps = [
-  ...([
-    "apply",
-    "quote and apply",
-    "remove",
-    "look",
-    "quantity",
-    "add item",
-    "shipping",
-    "promotion",
-  ] as const),
+  ...(["apply", "quote and apply", "remove", "look", "quantity", "add item", "shipping", "promotion"] as const),
   ...(["no promotion", "e-mail", "region", "session", "complete"] as const),
 ] as const;
 export const bankSteps = ["pay", "webhook"] as const;

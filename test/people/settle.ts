@@ -45,9 +45,7 @@ export async function settle(stage: Stage, round: Round): Promise<Verdict> {
 /** Finds all violations. Those of answers are lasting: later recoveries can fix the books, but not an answer. */
 function judge({ world }: Stage, round: Round, books: Books): (Violation & { isLasting: boolean })[] {
   const calls = world.giftcards.proxy.seen.slice(round.callsBefore);
-  const devalues = calls
-    .filter(({ operation }) => operation === "devalue")
-    .map((call) => call.idempotencyKey);
+  const devalues = calls.filter(({ operation }) => operation === "devalue").map((call) => call.idempotencyKey);
   return [
     ...judgeBooks(round, books, devalues).map((violation) => ({ ...violation, isLasting: false })),
     ...judgeAnswers(round).map((violation) => ({ ...violation, isLasting: true })),
@@ -73,10 +71,7 @@ async function tellOfPayments(stage: Stage, round: Round): Promise<void> {
 /** Runs recovery like the scheduled job, with all retries due now. @returns whether it succeeded */
 async function recover(stage: Stage, { carts }: Round): Promise<boolean> {
   const ids = carts.map(({ id }) => id);
-  await stage.world.shopBooks.query(
-    "update giftcard_charge set next_try_at = now() where cart_id = any($1)",
-    [ids],
-  );
+  await stage.world.shopBooks.query("update giftcard_charge set next_try_at = now() where cart_id = any($1)", [ids]);
   const answer = await stage
     .medusa(0)
     .send("POST", "/admin/giftcard-pay/recover", {})

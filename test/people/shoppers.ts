@@ -118,8 +118,7 @@ export const shopperActions: Record<ShopperStep, Action> = {
     began.completing.end(true);
     const answer = await call(scene, step, { path: `${cartPath(scene)}/complete`, what: "places the order" });
     // The completion removed the empty card from the cart.
-    if (answer?.body?.code === "card_no_balance")
-      noteCards(scene, await look(scene, { ...step, do: "look" }));
+    if (answer?.body?.code === "card_no_balance") noteCards(scene, await look(scene, { ...step, do: "look" }));
     if (answer?.body?.type !== "order") return;
     began.order.end(true);
     began.answered.end(true);

@@ -46,9 +46,7 @@ export async function shrink(
       // Answers can be judged at once, without settling the round.
       const told = judgeAnswers(round).filter(({ kind }) => kinds.has(kind));
       const { violations: again, books } =
-        told.length > 0
-          ? { violations: told, books: await readBooks(stage, round) }
-          : await settle(stage, round);
+        told.length > 0 ? { violations: told, books: await readBooks(stage, round) } : await settle(stage, round);
       if (!again.some(({ kind }) => kinds.has(kind))) continue;
       best = { scenario: candidate, story: tellStory(stage, round, books, again) };
       return true;
@@ -57,9 +55,9 @@ export async function shrink(
   };
   let current = scenario;
   // First try to remove all carts without a violation at once.
-  const concerned = [
-    ...new Set(violations.filter(({ kind }) => kinds.has(kind)).map(({ cart }) => cart)),
-  ].filter((cart) => cart >= 0);
+  const concerned = [...new Set(violations.filter(({ kind }) => kinds.has(kind)).map(({ cart }) => cart))].filter(
+    (cart) => cart >= 0,
+  );
   const [narrow] = concerned.length > 0 ? [withCarts(scenario, concerned)] : [];
   if (narrow && narrow.carts.length < scenario.carts.length && (await isStillWrong(narrow))) current = narrow;
   for (let hasShrunk = true; hasShrunk && left > 0; ) {

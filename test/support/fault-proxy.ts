@@ -92,18 +92,13 @@ export async function startFaultProxy(
     return set.fault;
   }
 
-  async function handle(
-    request: http.IncomingMessage,
-    response: http.ServerResponse,
-    body: Buffer,
-  ): Promise<void> {
+  async function handle(request: http.IncomingMessage, response: http.ServerResponse, body: Buffer): Promise<void> {
     const operation = operationOf(request);
     const key = request.headers["idempotency-key"];
     seen.push({ operation, idempotencyKey: Array.isArray(key) ? key[0] : key });
     const fault = nextFault(operation);
     if (fault === "cut-before") return void request.socket.destroy();
-    if (fault === "error")
-      return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Oops</h1>");
+    if (fault === "error") return void response.writeHead(500, { "content-type": "text/html" }).end("<h1>Oops</h1>");
     if (fault === "busy") {
       const headers = { "content-type": "application/json", "retry-after": "1" };
       return void response.writeHead(429, headers).end('{"success":false,"error":"Too many calls."}');
@@ -122,8 +117,7 @@ export async function startFaultProxy(
     deliveries.delete(delivered);
     if (!answer || fault === "cut-after" || fault === "late") return void request.socket.destroy();
     if (fault === "deny-after") return deny();
-    if (fault === "garbage")
-      return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
+    if (fault === "garbage") return void response.writeHead(200, { "content-type": "application/json" }).end('{"succ');
     if (fault !== "half") return void response.writeHead(answer.status, answer.headers).end(answer.body);
     const { "transfer-encoding": _, ...headers } = answer.headers;
     response.writeHead(answer.status, { ...headers, "content-length": answer.body.length });
@@ -132,34 +126,31 @@ export async function startFaultProxy(
 
   async function forward(request: http.IncomingMessage, body: Buffer) {
     const address = new URL(request.url ?? "/", target);
-    return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>(
-      (resolve, reject) => {
-        const headers: http.OutgoingHttpHeaders = {
-          ...request.headers,
-          host: address.host,
-          connection: "close",
-        };
-        if (plain) delete headers["idempotency-key"];
-        const outgoing = http.request(address, { method: request.method, headers }, (incoming) => {
-          const chunks: Buffer[] = [];
-          incoming.on("data", (chunk) => chunks.push(chunk));
-          incoming.on("error", reject);
-          incoming.on("end", () =>
-            resolve({
-              status: incoming.statusCode ?? 502,
-              headers: incoming.headers,
-              body: Buffer.concat(chunks),
-            }),
-          );
-        });
-        outgoing.on("error", reject);
-        outgoing.end(body);
-      },
-    );
+    return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
+      const headers: http.OutgoingHttpHeaders = {
+        ...request.headers,
+        host: address.host,
+        connection: "close",
+      };
+      if (plain) delete headers["idempotency-key"];
+      const outgoing = http.request(address, { method: request.method, headers }, (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk) => chunks.push(chunk));
+        incoming.on("error", reject);
+        incoming.on("end", () =>
+          resolve({
+            status: incoming.statusCode ?? 502,
+            headers: incoming.headers,
+            body: Buffer.concat(chunks),
+          }),
+        );
+      });
+      outgoing.on("error", reject);
+      outgoing.end(body);
+    });
   }
 
-  const open = (port: number) =>
-    new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
+  const open = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());

@@ -74,9 +74,7 @@ export async function openNewcomer(pages: readonly string[]): Promise<Newcomer> 
   // The pages don't name the events package: once it is published, npm installs it as a dependency of the service.
   const needed: Record<string, string> = { "@giftcard-pay/service": `'${packed["@giftcard-pay/events"]}'` };
   // Makes npm install our packages from tarballs under the names in the pages. Everything else is unchanged.
-  const cases = Object.entries(packed).map(
-    ([name, file]) => `${name}) set -- "$@" '${file}' ${needed[name] ?? ""} ;;`,
-  );
+  const cases = Object.entries(packed).map(([name, file]) => `${name}) set -- "$@" '${file}' ${needed[name] ?? ""} ;;`);
   const shims = `npm() {
     for word; do
       shift

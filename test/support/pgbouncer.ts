@@ -34,10 +34,7 @@ const program = () =>
   process.env.PGBOUNCER ?? (fs.existsSync("/usr/sbin/pgbouncer") ? "/usr/sbin/pgbouncer" : "pgbouncer");
 
 /** @param keepsStatements keeps prepared statements and ignores our startup settings; requires version 1.21 */
-export async function startPgBouncer(
-  postgresUrl: string,
-  { keepsStatements = false } = {},
-): Promise<PgBouncer> {
+export async function startPgBouncer(postgresUrl: string, { keepsStatements = false } = {}): Promise<PgBouncer> {
   const { hostname, port, username, password } = new URL(postgresUrl);
   const serverConnections = 8;
   const listenPort = await freePort();

@@ -41,10 +41,7 @@ export interface PlayedStripe {
   /** Pays an intent by a card's number or an IBAN, as the shopper's page does. */
   confirm(clientSecret: string, number: string): Promise<{ status: number; body: unknown }>;
   /** Completes or fails the authentication that the shopper's bank asks for. */
-  authenticate(
-    clientSecret: string,
-    outcome?: "succeed" | "fail",
-  ): Promise<{ status: number; body: unknown }>;
+  authenticate(clientSecret: string, outcome?: "succeed" | "fail"): Promise<{ status: number; body: unknown }>;
   /** Sends a webhook now. @returns the HTTP status of the shop's response */
   deliver(event: StripeEvent, address: string): Promise<number>;
   /** Sets the address for later webhooks. If null, as at first, only `deliver` sends them. */
@@ -125,8 +122,7 @@ export async function startPlayedStripe({
     script: `const PLAYED_STRIPE_URL = ${JSON.stringify(url)};\n${readPage()}`,
     confirm: (clientSecret, number) =>
       callAsPage(clientSecret, "confirm", { "payment_method_data[card][number]": number }),
-    authenticate: (clientSecret, outcome = "succeed") =>
-      callAsPage(clientSecret, "authenticate", { outcome }),
+    authenticate: (clientSecret, outcome = "succeed") => callAsPage(clientSecret, "authenticate", { outcome }),
     deliver: webhooks.deliver,
     sendWebhooksTo: webhooks.sendTo,
     stop: async () => {
@@ -138,15 +134,10 @@ export async function startPlayedStripe({
   };
 }
 
-const readPage = () =>
-  stripTypeScriptTypes(fs.readFileSync(new URL("stripe-page.ts", import.meta.url), "utf8"));
+const readPage = () => stripTypeScriptTypes(fs.readFileSync(new URL("stripe-page.ts", import.meta.url), "utf8"));
 
 /** Checks that a caller is authorized, and replays the response if the Idempotency-Key was used before. */
-function createDesk(
-  routes: StripeRoute[],
-  intents: StripeIntents,
-  keys: { apiKey: string; publishableKey: string },
-) {
+function createDesk(routes: StripeRoute[], intents: StripeIntents, keys: { apiKey: string; publishableKey: string }) {
   const done = new Map<string, Answer & { readonly asked: string }>();
 
   function answer(run: () => object): Answer {

@@ -41,10 +41,7 @@ export async function dropDatabase(url: string): Promise<void> {
  * @param url the server's address
  * @param name letters, digits and underscores; random by default
  */
-export async function createDatabase(
-  url: string,
-  name = `test_${randomBytes(6).toString("hex")}`,
-): Promise<string> {
+export async function createDatabase(url: string, name = `test_${randomBytes(6).toString("hex")}`): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -138,10 +138,7 @@ export const commandsWith =
 export type ServeProcess = StartedProcess & { readonly url: string };
 
 /** Starts `serve` with these arguments, on a free port, and waits until it is ready. */
-export async function spawnServe(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-): Promise<ServeProcess> {
+export async function spawnServe(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServeProcess> {
   const { match, ...server } = await startNode({
     name: "The gift card service",
     args: [PROGRAM, "serve", "--port", "0", "--json", ...args],
@@ -156,9 +153,7 @@ export async function spawnServe(
 /** Migrates the database and starts the service on it. */
 export async function startGiftcardService(options: TestServiceOptions): Promise<TestService> {
   const { databaseUrl, environment = "live", args = [] } = options;
-  const folder = options.secretsFile
-    ? undefined
-    : fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
+  const folder = options.secretsFile ? undefined : fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
   const env = {
     GIFTCARD_DATABASE_URL: process.env[DOOR] ? throughDoor(databaseUrl, process.env[DOOR]) : databaseUrl,
     GIFTCARD_SECRETS_FILE: options.secretsFile ?? path.join(folder as string, "secrets.json"),

@@ -1,8 +1,4 @@
-import {
-  createStoreDatabase,
-  type MedusaStore,
-  startMedusaStore,
-} from "../../scripts/shops/medusa-store.mjs";
+import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/shops/medusa-store.mjs";
 
 export type { MedusaStore };
 

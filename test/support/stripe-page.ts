@@ -171,8 +171,7 @@ type Listener = (event: object) => void;
     const named = (name: string, answer: Answer) =>
       "error" in answer ? { error: answer.error } : { [name]: answer.value };
     const pathOf = (secret: string) => `/v1/payment_intents/${secret.split("_secret_")[0]}`;
-    const retrieve = (secret: string) =>
-      call(`${pathOf(secret)}?${new URLSearchParams({ client_secret: secret })}`);
+    const retrieve = (secret: string) => call(`${pathOf(secret)}?${new URLSearchParams({ client_secret: secret })}`);
 
     async function finish(secret: string, answer: Answer) {
       const needsAction = "value" in answer && answer.value.status === "requires_action";

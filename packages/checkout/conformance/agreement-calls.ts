@@ -2,12 +2,7 @@ import { cents } from "@giftcard-pay/client";
 import type { Charge, ChargeState, Move } from "../src/store/charge.js";
 import { chargedStates, chargeStates } from "../src/store/charge-states.js";
 import type { CheckoutStore } from "../src/store/checkout-store.js";
-import {
-  type NewRefund,
-  type PurchaseState,
-  purchaseStates,
-  refundRules,
-} from "../src/store/purchase-store.js";
+import { type NewRefund, type PurchaseState, purchaseStates, refundRules } from "../src/store/purchase-store.js";
 import type { Tender, TenderState } from "../src/store/tender.js";
 
 /** A store for random calls, whose clock can be moved. */
@@ -120,9 +115,7 @@ const begin: Call = async (play) => {
   };
   externalIds.push(externalId);
   charges.push(...newCharges.map(({ reference }) => reference));
-  await both(`begin ${externalId} on ${tenderId} for ${lease.owner}`, ({ journal }) =>
-    journal.begin(payment, lease),
-  );
+  await both(`begin ${externalId} on ${tenderId} for ${lease.owner}`, ({ journal }) => journal.begin(payment, lease));
   await both("chargesOfPayment", ({ journal }) => journal.chargesOfPayment(externalId));
 };
 
@@ -161,9 +154,7 @@ const change: Call = async (play) => {
   const move = changeOf(play, now);
   const action = pick(["none", "none", "none", "retry", "mark_taken"] as const);
   await both(`${action} ${reference} ${JSON.stringify(move)}`, ({ journal }) =>
-    action === "none"
-      ? journal.move(reference, move)
-      : journal.act(reference, move, { action, actor: "ada" }),
+    action === "none" ? journal.move(reference, move) : journal.act(reference, move, { action, actor: "ada" }),
   );
 };
 
@@ -172,10 +163,7 @@ const changeAll: Call = async (play) => {
   const { pick, both, externalIds } = play;
   const externalId = pick(externalIds) ?? "none";
   let now: Charge[] = [];
-  await both(
-    `payment ${externalId}`,
-    async ({ journal }) => (now = await journal.chargesOfPayment(externalId)),
-  );
+  await both(`payment ${externalId}`, async ({ journal }) => (now = await journal.chargesOfPayment(externalId)));
   const references = now.map(({ reference }) => reference);
   const move: Move = {
     ...{
@@ -186,9 +174,7 @@ const changeAll: Call = async (play) => {
     ...pick([{}, { refundId: "refund" }, { orderId: "order" }]),
     ...pick([{}, { lease: null }, { lease: leaseOf(play) }]),
   };
-  await both(`changeAll ${references} ${JSON.stringify(move)}`, ({ journal }) =>
-    journal.moveAll(references, move),
-  );
+  await both(`changeAll ${references} ${JSON.stringify(move)}`, ({ journal }) => journal.moveAll(references, move));
 };
 
 const lease: Call = async (play) => {
@@ -200,9 +186,7 @@ const lease: Call = async (play) => {
   await both(`nextDue of ${cartId}`, ({ journal }) => journal.nextDue("", cartId));
   await both(`nextDue after ${reference}`, ({ journal }) => journal.nextDue(reference));
   const states = pick([undefined, chargeStates, [pick(chargeStates)]]);
-  await both(`claim ${reference} for ${owner}`, ({ journal }) =>
-    journal.claim(reference, { owner, forMs }, states),
-  );
+  await both(`claim ${reference} for ${owner}`, ({ journal }) => journal.claim(reference, { owner, forMs }, states));
   if (pick([true, false])) await both("release", ({ journal }) => journal.release(reference, owner));
 };
 
@@ -310,9 +294,7 @@ const decide: Call = async (play) => {
     ...pick([{}, {}, { refund: refundOf(play) }]),
     ...pick([{}, {}, { isRefundDone: true as const }]),
   };
-  await both(`change ${orderId} ${JSON.stringify(change)}`, ({ purchases }) =>
-    purchases.change(orderId, change),
-  );
+  await both(`change ${orderId} ${JSON.stringify(change)}`, ({ purchases }) => purchases.change(orderId, change));
   await both(`refunds of ${orderId}`, ({ purchases }) => purchases.refunds(orderId));
 };
 

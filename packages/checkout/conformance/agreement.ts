@@ -50,10 +50,7 @@ export async function sameAnswers(
 }
 
 /** Returns the result of a call, with times as half hours from now, because the two calls are not simultaneous. */
-async function answerOf(
-  store: PlayedStore,
-  call: (store: PlayedStore) => Promise<unknown>,
-): Promise<unknown> {
+async function answerOf(store: PlayedStore, call: (store: PlayedStore) => Promise<unknown>): Promise<unknown> {
   const answer = await call(store).then(
     (value) => ({ value }),
     () => "failed",

@@ -11,26 +11,19 @@ function paymentCases(must: Must): void {
   const owed = { from: ["devalued", "committed"], to: "reversing" } as const;
   const back = { from: ["reversing"], to: "reversed", lease: null } as const;
 
-  must(
-    "begin the charges of a payment together, in their order",
-    async ({ journal, applied, beginPayment }) => {
-      const tender = await applied();
-      const charges = await beginPayment(tender, "a", [1000, 1000, 500]);
-      assert.deepEqual(
-        charges.map(({ position, amountCents, pieces }) => [position, amountCents, pieces]),
-        [1000, 1000, 500].map((cents, index) => [
-          index + 1,
-          cents,
-          [{ line: "ticket", unit: index + 1, cents }],
-        ]),
-      );
-      const [{ externalId } = charges[0] as Charge] = charges;
-      assert.deepEqual(await journal.chargesOfPayment(externalId), charges);
-      assert.deepEqual(await journal.chargesOfCart(tender.cartId), charges.toReversed());
-      assert.deepEqual(await beginPayment(await applied(), "a", [700, 800], { externalId }), []);
-      assert.deepEqual(await journal.chargesOfPayment(externalId), charges);
-    },
-  );
+  must("begin the charges of a payment together, in their order", async ({ journal, applied, beginPayment }) => {
+    const tender = await applied();
+    const charges = await beginPayment(tender, "a", [1000, 1000, 500]);
+    assert.deepEqual(
+      charges.map(({ position, amountCents, pieces }) => [position, amountCents, pieces]),
+      [1000, 1000, 500].map((cents, index) => [index + 1, cents, [{ line: "ticket", unit: index + 1, cents }]]),
+    );
+    const [{ externalId } = charges[0] as Charge] = charges;
+    assert.deepEqual(await journal.chargesOfPayment(externalId), charges);
+    assert.deepEqual(await journal.chargesOfCart(tender.cartId), charges.toReversed());
+    assert.deepEqual(await beginPayment(await applied(), "a", [700, 800], { externalId }), []);
+    assert.deepEqual(await journal.chargesOfPayment(externalId), charges);
+  });
 
   must("change all charges of a payment or none, even if one of them changes concurrently", async (kit) => {
     const { journal, applied, beginPayment, devalue } = kit;
@@ -130,20 +123,18 @@ function paymentCases(must: Must): void {
 
 /** The cases for charges, their tenders and their leases. */
 export function chargeCases(must: Must): void {
-  must(
-    "begin no charge of an expired card, or with the id of an earlier payment",
-    ({ applied, begin, journal }) =>
-      atAnyPace(async ({ ms, wait }) => {
-        const short = await applied({ lifeMs: ms(500) });
-        await wait(550);
-        assert.equal(await begin(short, "a"), null);
-        const [first, second] = [await applied(), await applied()];
-        const charge = await begin(first, "a");
-        assert.ok(charge);
-        assert.equal(await begin(second, "a", charge.externalId), null);
-        assert.equal((await journal.tenders(second.cartId))[0]?.state, "applied");
-        assert.deepEqual(await journal.chargesOfPayment(charge.externalId), [charge]);
-      }),
+  must("begin no charge of an expired card, or with the id of an earlier payment", ({ applied, begin, journal }) =>
+    atAnyPace(async ({ ms, wait }) => {
+      const short = await applied({ lifeMs: ms(500) });
+      await wait(550);
+      assert.equal(await begin(short, "a"), null);
+      const [first, second] = [await applied(), await applied()];
+      const charge = await begin(first, "a");
+      assert.ok(charge);
+      assert.equal(await begin(second, "a", charge.externalId), null);
+      assert.equal((await journal.tenders(second.cartId))[0]?.state, "applied");
+      assert.deepEqual(await journal.chargesOfPayment(charge.externalId), [charge]);
+    }),
   );
 
   must("begin no charge of a card that has an open charge", async ({ journal, applied, begin }) => {
@@ -220,17 +211,14 @@ export function chargeCases(must: Must): void {
     assert.deepEqual([again?.balanceAfterCents, again?.balanceAfterAt], [6500, asked.balanceAfterAt]);
   });
 
-  must(
-    "refuse a charge without a token, or of less than the requested amount",
-    async ({ journal, sent, taken }) => {
-      const { reference } = await sent("a");
-      const devalue = { from: ["sent"], to: "devalued" } as const;
-      await assert.rejects(journal.move(reference, devalue));
-      await assert.rejects(journal.move(reference, { ...devalue, ...(await taken(reference, 999)) }));
-      assert.equal((await journal.charge(reference))?.state, "sent");
-      assert.ok(await journal.move(reference, { ...devalue, ...(await taken(reference)) }));
-    },
-  );
+  must("refuse a charge without a token, or of less than the requested amount", async ({ journal, sent, taken }) => {
+    const { reference } = await sent("a");
+    const devalue = { from: ["sent"], to: "devalued" } as const;
+    await assert.rejects(journal.move(reference, devalue));
+    await assert.rejects(journal.move(reference, { ...devalue, ...(await taken(reference, 999)) }));
+    assert.equal((await journal.charge(reference))?.state, "sent");
+    assert.ok(await journal.move(reference, { ...devalue, ...(await taken(reference)) }));
+  });
 
   must("keep the sealed card of a spent tender until it is captured, or a person decides", async (kit) => {
     const { journal, charged } = kit;
@@ -247,49 +235,44 @@ export function chargeCases(must: Must): void {
     }
   });
 
-  must(
-    "put a spent tender back on the cart, with its sealed card",
-    async ({ journal, charged, begin, taken }) => {
-      const { reference, tenderId, cartId } = await charged("a");
-      await journal.move(reference, { from: ["devalued"], to: "committed", orderId: "order-1", lease: null });
-      const voiding = { to: "reversing", orderId: null, restore: limits } as const;
-      assert.equal((await journal.move(reference, { from: ["committed"], ...voiding }))?.orderId, null);
-      assert.equal((await journal.tenders(cartId))[0]?.state, "charging");
-      await journal.move(reference, { from: ["reversing"], to: "reversed", lease: null });
-      assert.equal((await journal.tenders(cartId))[0]?.state, "applied");
-      const again = await begin({ id: tenderId, cartId }, "b");
-      assert.ok(again);
-      // A late change of a charge doesn't change the tender if a later charge used it.
-      const paid = { from: ["intent"], to: "committed", ...(await taken(again.reference)) } as const;
-      assert.ok(await journal.move(again.reference, paid));
-      assert.ok(await journal.move(reference, { from: ["reversed"], to: "reversed", restore: limits }));
-      assert.deepEqual(await journal.tenders(cartId), []);
-    },
-  );
+  must("put a spent tender back on the cart, with its sealed card", async ({ journal, charged, begin, taken }) => {
+    const { reference, tenderId, cartId } = await charged("a");
+    await journal.move(reference, { from: ["devalued"], to: "committed", orderId: "order-1", lease: null });
+    const voiding = { to: "reversing", orderId: null, restore: limits } as const;
+    assert.equal((await journal.move(reference, { from: ["committed"], ...voiding }))?.orderId, null);
+    assert.equal((await journal.tenders(cartId))[0]?.state, "charging");
+    await journal.move(reference, { from: ["reversing"], to: "reversed", lease: null });
+    assert.equal((await journal.tenders(cartId))[0]?.state, "applied");
+    const again = await begin({ id: tenderId, cartId }, "b");
+    assert.ok(again);
+    // A late change of a charge doesn't change the tender if a later charge used it.
+    const paid = { from: ["intent"], to: "committed", ...(await taken(again.reference)) } as const;
+    assert.ok(await journal.move(again.reference, paid));
+    assert.ok(await journal.move(reference, { from: ["reversed"], to: "reversed", restore: limits }));
+    assert.deepEqual(await journal.tenders(cartId), []);
+  });
 
-  must(
-    "put a spent tender back on the cart although it has expired, unless an order was paid with it",
-    (kit) =>
-      atAnyPace(async ({ ms, wait }) => {
-        const { journal, applied, charged } = kit;
-        const lifeMs = ms(500);
-        const dying = async () => charged("a", await applied({ lifeMs }));
-        const [voided, captured, taken] = [await dying(), await dying(), await dying()];
-        const commit = { from: ["devalued"], to: "committed", lease: null } as const;
-        for (const { reference } of [voided, captured]) await journal.move(reference, commit);
-        await journal.move(captured.reference, { from: ["committed"], to: "captured" });
-        await journal.move(taken.reference, { from: ["devalued"], to: "taken", lease: null });
-        await wait(550);
-        await journal.purge();
-        await journal.move(voided.reference, { from: ["committed"], to: "reversed", restore: limits });
-        const [tender] = await journal.tenders(voided.cartId);
-        assert.deepEqual([tender?.state, tender?.expired, tender?.sealedCard], ["applied", true, null]);
-        for (const [to, { reference, tenderId }] of Object.entries({ captured, taken })) {
-          const stays = to as "captured" | "taken";
-          await journal.move(reference, { from: [stays], to: stays, restore: limits });
-          assert.equal((await journal.tender(tenderId))?.state, "spent", to);
-        }
-      }),
+  must("put a spent tender back on the cart although it has expired, unless an order was paid with it", (kit) =>
+    atAnyPace(async ({ ms, wait }) => {
+      const { journal, applied, charged } = kit;
+      const lifeMs = ms(500);
+      const dying = async () => charged("a", await applied({ lifeMs }));
+      const [voided, captured, taken] = [await dying(), await dying(), await dying()];
+      const commit = { from: ["devalued"], to: "committed", lease: null } as const;
+      for (const { reference } of [voided, captured]) await journal.move(reference, commit);
+      await journal.move(captured.reference, { from: ["committed"], to: "captured" });
+      await journal.move(taken.reference, { from: ["devalued"], to: "taken", lease: null });
+      await wait(550);
+      await journal.purge();
+      await journal.move(voided.reference, { from: ["committed"], to: "reversed", restore: limits });
+      const [tender] = await journal.tenders(voided.cartId);
+      assert.deepEqual([tender?.state, tender?.expired, tender?.sealedCard], ["applied", true, null]);
+      for (const [to, { reference, tenderId }] of Object.entries({ captured, taken })) {
+        const stays = to as "captured" | "taken";
+        await journal.move(reference, { from: [stays], to: stays, restore: limits });
+        assert.equal((await journal.tender(tenderId))?.state, "spent", to);
+      }
+    }),
   );
 
   must("not put back a card that was removed from the cart", (kit) =>
@@ -330,10 +313,7 @@ export function chargeCases(must: Must): void {
         assert.equal(await journal.applyQuote(cartId, id, limits), "applied");
       }
       const restore = { maxCards: stands === "full cart" ? 1 : 5 };
-      assert.ok(
-        await journal.move(reference, { ...voiding, from: ["committed", "captured"], restore }),
-        stands,
-      );
+      assert.ok(await journal.move(reference, { ...voiding, from: ["committed", "captured"], restore }), stands);
       const state = stands === "nothing" ? "applied" : "spent";
       assert.equal((await journal.tender(tenderId))?.state, state, stands);
     }
@@ -374,16 +354,13 @@ export function chargeCases(must: Must): void {
     }),
   );
 
-  must(
-    "renew a lease that has run out, unless another owner has taken it",
-    async ({ journal, begun, newId }) => {
-      const owner = newId("owner");
-      const { reference } = await begun(owner, 1);
-      await sleep(50);
-      assert.equal(await journal.renew(owner, MINUTE_MS), 1);
-      assert.equal(await journal.claim(reference, { owner: "b", forMs: MINUTE_MS }), null);
-    },
-  );
+  must("renew a lease that has run out, unless another owner has taken it", async ({ journal, begun, newId }) => {
+    const owner = newId("owner");
+    const { reference } = await begun(owner, 1);
+    await sleep(50);
+    assert.equal(await journal.renew(owner, MINUTE_MS), 1);
+    assert.equal(await journal.claim(reference, { owner: "b", forMs: MINUTE_MS }), null);
+  });
 
   must("lease a charge only in the given states, and release it only for its owner", async (kit) => {
     const { journal, charged } = kit;
@@ -414,8 +391,7 @@ export function chargeCases(must: Must): void {
   must("visit each due charge once, and not before its next attempt", async ({ journal, begun }) => {
     const mine = [await begun("a"), await begun("a"), await begun("a")];
     const lease = null;
-    for (const { reference } of mine)
-      await journal.move(reference, { from: ["intent"], to: "unknown", lease });
+    for (const { reference } of mine) await journal.move(reference, { from: ["intent"], to: "unknown", lease });
     const [{ reference, cartId } = mine[0] as Charge, ...others] = mine;
     const failed = { retryInMs: MINUTE_MS, lastError: "timeout" };
     await journal.move(reference, { from: ["unknown"], to: "unknown", lease, ...failed });

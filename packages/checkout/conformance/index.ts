@@ -44,10 +44,7 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     const results = await Promise.all([1, 2].map(() => journal.act(reference, settle, by)));
     assert.equal(results.filter(Boolean).length, 1);
     const [record, ...more] = await journal.actions(reference);
-    assert.deepEqual(
-      [record?.actor, record?.fromState, record?.toState],
-      ["ada", "needs_attention", "taken"],
-    );
+    assert.deepEqual([record?.actor, record?.fromState, record?.toState], ["ada", "needs_attention", "taken"]);
     assert.equal(more.length, 0);
     assert.deepEqual(
       (await journal.chargesOfCard(reference)).map((a) => a.reference),

@@ -61,16 +61,12 @@ export function createKit(journal: Journal) {
     const charges = amounts.map(async (amountCents, index) => {
       const reference = newId("gc");
       const sealedCard = await sealer.sealChargeCard(card, reference);
-      const pieces =
-        amounts.length > 1 ? [{ line: "ticket", unit: index + 1, cents: amountCents }] : undefined;
+      const pieces = amounts.length > 1 ? [{ line: "ticket", unit: index + 1, cents: amountCents }] : undefined;
       return { reference, amountCents: cents(amountCents), sealedCard, pieces };
     });
     const place = { environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 };
     const ids = { tenderId: tender.id, cartId: tender.cartId, externalId, orderId };
-    return journal.begin(
-      { ...ids, ...place, charges: await Promise.all(charges) },
-      { owner, forMs: leaseMs },
-    );
+    return journal.begin({ ...ids, ...place, charges: await Promise.all(charges) }, { owner, forMs: leaseMs });
   }
 
   async function begin(

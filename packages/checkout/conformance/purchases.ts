@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type {
-  NewPurchase,
-  NewRefund,
-  Purchase,
-  PurchaseLease,
-  PurchaseStore,
-} from "../src/store/purchase-store.js";
+import type { NewPurchase, NewRefund, Purchase, PurchaseLease, PurchaseStore } from "../src/store/purchase-store.js";
 import type { ConformanceCase } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 
@@ -36,28 +30,22 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     assert.equal(await book.read(`order_${randomUUID()}`), null);
   });
 
-  must(
-    "change a state by compare-and-set, for the given attempt and owner, once among many",
-    async (book) => {
-      const { orderId, attemptId } = await book.begin(newOrder(), leaseOf("commit"));
-      const change = { from: ["charging"], to: "pending", remainderData: '{"page":"/pay"}' } as const;
-      assert.equal(await book.change(orderId, { ...change, attemptId: randomUUID() }), null);
-      assert.equal(await book.change(orderId, { ...change, owner: "other" }), null);
-      assert.equal(await book.change(orderId, { ...change, from: ["paid"] }), null);
-      assert.equal(await book.change(`order_${randomUUID()}`, change), null);
-      const mine = { ...change, attemptId, owner: "commit", lease: null };
-      const changes = await Promise.all([1, 2, 3].map(() => book.change(orderId, mine)));
-      assert.equal(changes.filter(Boolean).length, 1);
-      assert.equal(await book.change(orderId, { from: ["pending"], to: "paid", owner: "commit" }), null);
-      const paid = await book.change(orderId, { from: ["pending"], to: "paid", lastActor: "ada" });
-      assert.deepEqual(
-        [paid?.state, paid?.remainderData, paid?.lastActor],
-        ["paid", '{"page":"/pay"}', "ada"],
-      );
-      const { attemptId: kept } = await book.begin({ ...newOrder(), orderId }, leaseOf("commit"));
-      assert.equal(kept, attemptId);
-    },
-  );
+  must("change a state by compare-and-set, for the given attempt and owner, once among many", async (book) => {
+    const { orderId, attemptId } = await book.begin(newOrder(), leaseOf("commit"));
+    const change = { from: ["charging"], to: "pending", remainderData: '{"page":"/pay"}' } as const;
+    assert.equal(await book.change(orderId, { ...change, attemptId: randomUUID() }), null);
+    assert.equal(await book.change(orderId, { ...change, owner: "other" }), null);
+    assert.equal(await book.change(orderId, { ...change, from: ["paid"] }), null);
+    assert.equal(await book.change(`order_${randomUUID()}`, change), null);
+    const mine = { ...change, attemptId, owner: "commit", lease: null };
+    const changes = await Promise.all([1, 2, 3].map(() => book.change(orderId, mine)));
+    assert.equal(changes.filter(Boolean).length, 1);
+    assert.equal(await book.change(orderId, { from: ["pending"], to: "paid", owner: "commit" }), null);
+    const paid = await book.change(orderId, { from: ["pending"], to: "paid", lastActor: "ada" });
+    assert.deepEqual([paid?.state, paid?.remainderData, paid?.lastActor], ["paid", '{"page":"/pay"}', "ada"]);
+    const { attemptId: kept } = await book.begin({ ...newOrder(), orderId }, leaseOf("commit"));
+    assert.equal(kept, attemptId);
+  });
 
   must("begin a failed purchase again, without any data of the last attempt", async (book) => {
     const first = newOrder();
@@ -81,9 +69,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       const { orderId } = await book.begin(newOrder(), leaseOf("commit", ms(500)));
       assert.deepEqual(await book.claim(leaseOf("early"), 9, orderId), []);
       await wait(550);
-      const claims = await Promise.all(
-        [1, 2, 3].map((n) => book.claim(leaseOf(`${n}`, ms(1000)), 9, orderId)),
-      );
+      const claims = await Promise.all([1, 2, 3].map((n) => book.claim(leaseOf(`${n}`, ms(1000)), 9, orderId)));
       assert.deepEqual(
         claims.flat().map((purchase) => purchase.orderId),
         [orderId],
@@ -103,35 +89,32 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     }),
   );
 
-  must(
-    "wait for the next attempt, count failed ones, and reset the count when the state changes",
-    async (book) => {
-      const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
-      const isDue = async () => (await book.claim(leaseOf("x", 0), 1000)).some((p) => p.orderId === orderId);
-      const wait = { from: ["charging"], to: "pending", lease: null, retryInMs: MINUTE_MS } as const;
-      const pending = await book.change(orderId, wait);
-      assert.deepEqual([pending?.tries, pending?.lastError], [0, null]);
-      assert.equal(await isDue(), false);
-      assert.deepEqual(await book.claim(leaseOf("x", 0), 9, orderId), [], "it may still be paid");
-      const voiding = await book.change(orderId, { from: ["pending"], to: "voiding" });
-      assert.deepEqual([voiding?.tries, await isDue()], [0, true]);
-      const failed = {
-        from: ["voiding"],
-        to: "voiding",
-        retryInMs: MINUTE_MS,
-        lastError: "cancel:down",
-      } as const;
-      await book.change(orderId, failed);
-      const twice = await book.change(orderId, failed);
-      assert.deepEqual([twice?.tries, twice?.lastError], [2, "cancel:down"]);
-      assert.equal(await isDue(), false);
-      assert.equal((await book.claim(leaseOf("x", 0), 9, orderId)).length, 1, "a person needn't wait");
-      const held = await book.change(orderId, { from: ["voiding"], to: "voiding", lastActor: "ada" });
-      assert.deepEqual([held?.tries, held?.lastError, await isDue()], [2, "cancel:down", false]);
-      const done = await book.change(orderId, { from: ["voiding"], to: "failed", lease: null });
-      assert.deepEqual([done?.tries, done?.lastError, done?.lastActor], [0, null, "ada"]);
-    },
-  );
+  must("wait for the next attempt, count failed ones, and reset the count when the state changes", async (book) => {
+    const { orderId } = await book.begin(newOrder(), leaseOf("commit"));
+    const isDue = async () => (await book.claim(leaseOf("x", 0), 1000)).some((p) => p.orderId === orderId);
+    const wait = { from: ["charging"], to: "pending", lease: null, retryInMs: MINUTE_MS } as const;
+    const pending = await book.change(orderId, wait);
+    assert.deepEqual([pending?.tries, pending?.lastError], [0, null]);
+    assert.equal(await isDue(), false);
+    assert.deepEqual(await book.claim(leaseOf("x", 0), 9, orderId), [], "it may still be paid");
+    const voiding = await book.change(orderId, { from: ["pending"], to: "voiding" });
+    assert.deepEqual([voiding?.tries, await isDue()], [0, true]);
+    const failed = {
+      from: ["voiding"],
+      to: "voiding",
+      retryInMs: MINUTE_MS,
+      lastError: "cancel:down",
+    } as const;
+    await book.change(orderId, failed);
+    const twice = await book.change(orderId, failed);
+    assert.deepEqual([twice?.tries, twice?.lastError], [2, "cancel:down"]);
+    assert.equal(await isDue(), false);
+    assert.equal((await book.claim(leaseOf("x", 0), 9, orderId)).length, 1, "a person needn't wait");
+    const held = await book.change(orderId, { from: ["voiding"], to: "voiding", lastActor: "ada" });
+    assert.deepEqual([held?.tries, held?.lastError, await isDue()], [2, "cancel:down", false]);
+    const done = await book.change(orderId, { from: ["voiding"], to: "failed", lease: null });
+    assert.deepEqual([done?.tries, done?.lastError, done?.lastActor], [0, null, "ada"]);
+  });
 
   must("record a refund with the change of state, once among many, and number the next one", async (book) => {
     const { orderId } = await book.begin(newOrder(), leaseOf("commit"));

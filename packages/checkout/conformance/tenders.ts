@@ -5,24 +5,21 @@ import { atAnyPace } from "./pace.js";
 
 /** The cases for the cards of a cart. */
 export function tenderCases(must: Must): void {
-  must(
-    "apply a quote only once, before it expires, and on its own cart",
-    async ({ journal, quote, newId }) => {
-      const cart = newId("cart");
-      const { id } = await quote(cart);
-      assert.equal(await journal.applyQuote(newId("cart"), id, limits), "gone");
-      assert.equal(await journal.applyQuote(cart, newId("tender"), limits), "gone");
-      const results = await Promise.all([1, 2, 3].map(() => journal.applyQuote(cart, id, limits)));
-      assert.deepEqual(results, ["applied", "applied", "applied"]);
-      const late = await quote(cart);
-      await sleep(50);
-      assert.equal(await journal.applyQuote(cart, late.id, { ...limits, quoteLifeMs: 20 }), "gone");
-      assert.deepEqual(
-        (await journal.tenders(cart)).map((t) => t.id),
-        [id],
-      );
-    },
-  );
+  must("apply a quote only once, before it expires, and on its own cart", async ({ journal, quote, newId }) => {
+    const cart = newId("cart");
+    const { id } = await quote(cart);
+    assert.equal(await journal.applyQuote(newId("cart"), id, limits), "gone");
+    assert.equal(await journal.applyQuote(cart, newId("tender"), limits), "gone");
+    const results = await Promise.all([1, 2, 3].map(() => journal.applyQuote(cart, id, limits)));
+    assert.deepEqual(results, ["applied", "applied", "applied"]);
+    const late = await quote(cart);
+    await sleep(50);
+    assert.equal(await journal.applyQuote(cart, late.id, { ...limits, quoteLifeMs: 20 }), "gone");
+    assert.deepEqual(
+      (await journal.tenders(cart)).map((t) => t.id),
+      [id],
+    );
+  });
 
   must("have a card only once on a cart, and replace an expired one", ({ journal, quote, newId }) =>
     atAnyPace(async ({ ms, wait }) => {
@@ -46,20 +43,17 @@ export function tenderCases(must: Must): void {
     }),
   );
 
-  must(
-    "either charge or remove a card, if both are tried concurrently",
-    async ({ journal, applied, begin }) => {
-      for (let round = 0; round < 5; round++) {
-        const tender = await applied();
-        const [one, two, removed] = await Promise.all([
-          begin(tender, "a"),
-          begin(tender, "b"),
-          journal.removeTender(tender.cartId, tender.id),
-        ]);
-        assert.equal([one, two, removed === "removed" || null].filter((won) => won !== null).length, 1);
-      }
-    },
-  );
+  must("either charge or remove a card, if both are tried concurrently", async ({ journal, applied, begin }) => {
+    for (let round = 0; round < 5; round++) {
+      const tender = await applied();
+      const [one, two, removed] = await Promise.all([
+        begin(tender, "a"),
+        begin(tender, "b"),
+        journal.removeTender(tender.cartId, tender.id),
+      ]);
+      assert.equal([one, two, removed === "removed" || null].filter((won) => won !== null).length, 1);
+    }
+  });
 
   must("remove only cards that are quoted or applied", async ({ journal, quote, applied, begin, newId }) => {
     const remove = ({ id, cartId }: { id: string; cartId: string }) => journal.removeTender(cartId, id);
@@ -194,10 +188,7 @@ export function tenderCases(must: Must): void {
     atAnyPace(async ({ ms, wait }) => {
       const { journal, quote, begin, newId } = kit;
       const cartId = newId("cart");
-      const [idle, { id }] = [
-        await quote(cartId, { lifeMs: ms(500) }),
-        await quote(cartId, { lifeMs: ms(500) }),
-      ];
+      const [idle, { id }] = [await quote(cartId, { lifeMs: ms(500) }), await quote(cartId, { lifeMs: ms(500) })];
       const quoted = await journal.tender(id);
       assert.ok(quoted);
       assert.equal(await journal.applyQuote(cartId, id, limits), "applied");

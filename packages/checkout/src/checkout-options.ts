@@ -124,8 +124,7 @@ export function checkOptions(options: CheckoutOptions): void {
   const refuse = (name: string, what: string) => {
     throw new TypeError(`createCheckout: ${name} has to be ${what}.`);
   };
-  for (const [name, [what, isRight]] of Object.entries(needed))
-    if (!isRight(at(options, name))) refuse(name, what);
+  for (const [name, [what, isRight]] of Object.entries(needed)) if (!isRight(at(options, name))) refuse(name, what);
   for (const [name, [what, isRight]] of Object.entries(optional)) {
     const value = at(options, name);
     if (value !== undefined && !isRight(value)) refuse(name, what);

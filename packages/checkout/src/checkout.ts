@@ -18,9 +18,7 @@ import type { Purchase } from "./store/purchase-store.js";
  * The money flow of any shop. Refusals are CheckoutErrors. After a refusal, nothing was taken, or recovery returns it.
  * Invalid fields of a cart cause a TypeError that names the field, before any money moves.
  */
-export interface Checkout
-  extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove">,
-    Operator {
+export interface Checkout extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove">, Operator {
   /** Returns the applied cards, the amount that they cover, and the remainder. */
   list(cart: CartView): ReturnType<Engine["summary"]>;
   /**
@@ -120,13 +118,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   checkOptions(options);
   const { store, sealingKeys, leaseMs = 2 * MINUTE_MS, pendingLifeMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
-  const {
-    store: _store,
-    sealingKeys: _keys,
-    remainder: _remainder,
-    pendingLifeMs: _life,
-    ...others
-  } = options;
+  const { store: _store, sealingKeys: _keys, remainder: _remainder, pendingLifeMs: _life, ...others } = options;
   const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = others;
   const sealer = createSealer({ keys: sealingKeys });
   const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });
@@ -152,8 +144,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     assertPaid,
     cancel: async (orderId) => (await recovery.cancel(orderId)).map(viewCharge),
     ...refunds,
-    refundCards: async (orderId, reference) =>
-      (await recovery.refundCards(orderId, reference)).map(viewCharge),
+    refundCards: async (orderId, reference) => (await recovery.refundCards(orderId, reference)).map(viewCharge),
     read: (orderId) => purchases.read(orderId),
     recover: recovery.recover,
     ...createOperator({ engine, sealer, client: options.client, purchases, retryPurchase: recovery.retry }),

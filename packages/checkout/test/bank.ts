@@ -42,10 +42,7 @@ export class Bank {
   };
 
   #backCents(attemptId: string): number {
-    return [...this.refunds.values()].reduce(
-      (sum, part) => sum + (part.attemptId === attemptId ? part.cents : 0),
-      0,
-    );
+    return [...this.refunds.values()].reduce((sum, part) => sum + (part.attemptId === attemptId ? part.cents : 0), 0);
   }
 
   /** The shopper pays on the bank's page. */

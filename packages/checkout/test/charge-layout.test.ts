@@ -88,10 +88,7 @@ describe("a card's part of an order", () => {
   it("continues after the previous card, and both pay a piece of the unit in between", () => {
     const lines = [line("ticket", 3, 6000), line("ship", 1, 500)];
     const [first, second, third, ...more] = layCharges([3000, 500, 2600], lines, 10);
-    expect(first?.map(({ pieces }) => pieces)).toEqual([
-      [piece("ticket", 1, 2000)],
-      [piece("ticket", 2, 1000)],
-    ]);
+    expect(first?.map(({ pieces }) => pieces)).toEqual([[piece("ticket", 1, 2000)], [piece("ticket", 2, 1000)]]);
     expect(second?.map(({ pieces }) => pieces)).toEqual([[piece("ticket", 2, 500)]]);
     expect(third?.map(({ pieces }) => pieces)).toEqual([
       [piece("ticket", 2, 500)],
@@ -133,9 +130,7 @@ describe("a card's part of an order", () => {
   });
 
   it("keeps pieces in the order of their units, even if joined ones are between others", () => {
-    const lines = ["a", "b", "c", "d", "e"].map((id, place) =>
-      line(id, 1, place % 2 === 0 ? 100 : 200 + place),
-    );
+    const lines = ["a", "b", "c", "d", "e"].map((id, place) => line(id, 1, place % 2 === 0 ? 100 : 200 + place));
     expect(named(layCharges([704], lines, 3)[0] ?? [])).toEqual(["a1+c1+e1", "b1", "d1"]);
     expect(named(layCharges([704], lines, 2)[0] ?? [])).toEqual(["a1+c1+e1", "b1+d1"]);
     const others = [line("x", 1, 50), ...lines];
@@ -216,14 +211,10 @@ describe("for random orders and cards", () => {
           const kinds = new Set(all);
           if (kinds.size > maxCharges) continue;
           const excess = Math.max(0, all.length - maxCharges);
-          const largest = Math.max(
-            0,
-            ...[...kinds].map((cents) => all.filter((one) => one === cents).length),
-          );
+          const largest = Math.max(0, ...[...kinds].map((cents) => all.filter((one) => one === cents).length));
           const joined = charges.filter(({ pieces }) => pieces.length > 1);
           for (const { pieces } of joined) expect(new Set(pieces.map(({ cents }) => cents)).size).toBe(1);
-          if (excess < largest)
-            expect(joined.map(({ pieces }) => pieces.length)).toEqual(excess ? [excess + 1] : []);
+          if (excess < largest) expect(joined.map(({ pieces }) => pieces.length)).toEqual(excess ? [excess + 1] : []);
         }
       }),
       { numRuns: 2000 },
@@ -235,9 +226,7 @@ describe("for random orders and cards", () => {
 function centsByUnit(cards: readonly (readonly LaidCharge[])[]): Map<string, number>[] {
   return cards.map(
     (charges) =>
-      new Map(
-        charges.flatMap(({ pieces }) => pieces.map((one) => [`${one.line} ${one.unit}`, one.cents] as const)),
-      ),
+      new Map(charges.flatMap(({ pieces }) => pieces.map((one) => [`${one.line} ${one.unit}`, one.cents] as const))),
   );
 }
 

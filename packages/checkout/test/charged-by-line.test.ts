@@ -7,20 +7,8 @@ import { tickets, withTickets } from "./tickets.js";
 onEachStore(
   "an order that is charged by line",
   (stage) => {
-    const {
-      shop,
-      store,
-      bank,
-      card,
-      newCard,
-      checkout,
-      order,
-      pay,
-      recoverElsewhere,
-      stateOf,
-      chargesOf,
-      paid,
-    } = stage;
+    const { shop, store, bank, card, newCard, checkout, order, pay, recoverElsewhere, stateOf, chargesOf, paid } =
+      stage;
     const { paidOrder } = withTickets(stage);
 
     it("takes the same amount as a single charge, and returns it by card", async () => {
@@ -92,10 +80,7 @@ onEachStore(
         ["order.lines has to be a list", {}],
         ["order.lines has to add up", []],
         ["order.lines has to add up", of({ totalCents: 7499 })],
-        [
-          "order.lines has two lines with the same id",
-          [...of({ totalCents: 7000 }), ...of({ totalCents: 498 })],
-        ],
+        ["order.lines has two lines with the same id", [...of({ totalCents: 7000 }), ...of({ totalCents: 498 })]],
         ["order.lines has more than 10000 units", of({ quantity: 10_001 })],
         ["order.lines[0].id", of({ id: "" })],
         ["order.lines[0].id", [null]],
@@ -103,10 +88,7 @@ onEachStore(
         ["order.lines[0].quantity", of({ quantity: "2" })],
         ["order.lines[0].totalCents", of({ totalCents: "7498" })],
         ["order.lines[0].totalCents", of({ totalCents: 7498.5 })],
-        [
-          "order.lines[1].totalCents",
-          [...of({ totalCents: 7499 }), { id: "b", quantity: 1, totalCents: -1 }],
-        ],
+        ["order.lines[1].totalCents", [...of({ totalCents: 7499 }), { id: "b", quantity: 1, totalCents: -1 }]],
       ];
       for (const [named, lines] of wrong) {
         const byLine = checkout({ charges: "by-line" });

@@ -65,9 +65,7 @@ describe("a charge", () => {
     expect(await engine.devalue(charge.reference)).toMatchObject({ state: "devalued", deductedCents: 5000 });
     expect(await card.balanceCents()).toBe(2500);
     await engine.commit(charge.reference, "completion", "order_1");
-    expect(await engine.capture(charge.externalId)).toMatchObject([
-      { state: "captured", orderId: "order_1" },
-    ]);
+    expect(await engine.capture(charge.externalId)).toMatchObject([{ state: "captured", orderId: "order_1" }]);
     expect(await engine.capture(charge.externalId)).toMatchObject([{ state: "captured" }]);
     expect((await engine.reverse(charge.reference, "order_canceled")).state).toBe("reversed");
     expect((await engine.reverse(charge.reference, "order_canceled")).state).toBe("reversed");
@@ -79,9 +77,7 @@ describe("a charge", () => {
     const engine = shop.engine();
     const card = await shop.card(7500);
     const charge = await beginCharge(engine, newCart(2000), card);
-    const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => engine.devalue(charge.reference)),
-    );
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => engine.devalue(charge.reference)));
     expect(results.some((r) => r.status === "fulfilled")).toBe(true);
     for (const result of results) {
       if (result.status === "fulfilled") expect(result.value.state).toBe("devalued");
@@ -492,10 +488,7 @@ describe("a reversal", () => {
     const charge = await beginCharge(first, newCart(2000), card);
     await first.devalue(charge.reference);
     const write = (state: string) =>
-      shop.pool.query("update giftcard_charge set state = $2 where reference = $1", [
-        charge.reference,
-        state,
-      ]);
+      shop.pool.query("update giftcard_charge set state = $2 where reference = $1", [charge.reference, state]);
     await write("sent");
     let reads = 0;
     const journal = {
@@ -531,10 +524,9 @@ describe("a reversal", () => {
       "update giftcard_charge set sealed_token = (select sealed_token from giftcard_charge where reference = $1) where reference = $2",
       [charge.reference, other.reference],
     );
-    await shop.pool.query(
-      "update giftcard_charge set state = 'devalued', deducted_cents = 2000 where reference = $1",
-      [other.reference],
-    );
+    await shop.pool.query("update giftcard_charge set state = 'devalued', deducted_cents = 2000 where reference = $1", [
+      other.reference,
+    ]);
     expect(await engine.reverse(other.reference, "test")).toMatchObject({
       state: "needs_attention",
       reason: "seal_broken",
@@ -627,11 +619,7 @@ describe("after a crash", () => {
       await engine.devalue(charge.reference);
     }
     await letLeasesRunOut(shop.pool);
-    const ended = await Promise.all([
-      shop.engine().recover(),
-      shop.engine().recover(),
-      shop.engine().recover(),
-    ]);
+    const ended = await Promise.all([shop.engine().recover(), shop.engine().recover(), shop.engine().recover()]);
     expect(ended.flat().map((a) => a.state)).toEqual(["reversed", "reversed", "reversed", "reversed"]);
     for (const card of cards) expect(await card.balanceCents()).toBe(7500);
   });
@@ -658,9 +646,7 @@ describe("after a crash", () => {
     const before = shop.proxy.seen.length;
     const switched = shop.engine({ environment: "live" });
     const [part] = (await switched.plan(cart)).parts;
-    await expect(
-      beginOne(switched, cart, part as never, "session_switched", "completion"),
-    ).rejects.toMatchObject({
+    await expect(beginOne(switched, cart, part as never, "session_switched", "completion")).rejects.toMatchObject({
       code: "applied_card_expired",
     });
     expect(shop.proxy.seen).toHaveLength(before);

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createSealer, readSeals, resealAll } from "../src/plugin.js";
-import {
-  beginCharge,
-  beginOne,
-  letLeasesRunOut,
-  newCart,
-  type Shop,
-  sealingKeys,
-  startShop,
-} from "./shop.js";
+import { beginCharge, beginOne, letLeasesRunOut, newCart, type Shop, sealingKeys, startShop } from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -38,16 +30,11 @@ describe("a charge that needs attention", () => {
     expect(count).toBe(1);
     expect(charges).toMatchObject([{ reference, balanceBeforeCents: 7500, balanceAfterCents: 7500 }]);
     expect(await shop.journal.countByState()).toMatchObject({ needs_attention: 1 });
-    const results = await Promise.all([
-      engine.markNotTaken(reference, "ada"),
-      engine.markNotTaken(reference, "bob"),
-    ]);
+    const results = await Promise.all([engine.markNotTaken(reference, "ada"), engine.markNotTaken(reference, "bob")]);
     expect(results.filter(Boolean)).toMatchObject([{ state: "refused" }]);
     expect(await engine.markTaken(reference, "ada")).toBeNull();
     const actions = await shop.journal.actions(reference);
-    expect(actions).toMatchObject([
-      { action: "mark_not_taken", fromState: "needs_attention", toState: "refused" },
-    ]);
+    expect(actions).toMatchObject([{ action: "mark_not_taken", fromState: "needs_attention", toState: "refused" }]);
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
   });
 
@@ -63,9 +50,7 @@ describe("a charge that needs attention", () => {
   it("still needs a person if the service supports keys only now: it never saw this one", async () => {
     const { engine, card, reference } = await leaveToPerson("cut-after");
     shop.proxy.clear();
-    await shop.pool.query("update giftcard_charge set balance_after_cents = null where reference = $1", [
-      reference,
-    ]);
+    await shop.pool.query("update giftcard_charge set balance_after_cents = null where reference = $1", [reference]);
     expect(await engine.retry(reference, "ada")).toMatchObject({
       state: "needs_attention",
       balanceBeforeCents: 7500,
@@ -129,9 +114,7 @@ describe("guesses of a card", () => {
     }
     const third = { ...newCart(1000), address: "192.0.2.1" };
     await expect(engine.quote(third, wrong)).rejects.toEqual(refusal("too_many_attempts"));
-    await expect(engine.quote({ ...third, address: "192.0.2.2" }, wrong)).rejects.toEqual(
-      refusal("invalid_card"),
-    );
+    await expect(engine.quote({ ...third, address: "192.0.2.2" }, wrong)).rejects.toEqual(refusal("invalid_card"));
     const { rows } = await shop.pool.query("select string_agg(key, ' ') as keys from giftcard_guess");
     expect(rows[0].keys).not.toContain("192.0.2");
   });
@@ -237,10 +220,9 @@ describe("a change of sealing keys", () => {
     const [part] = (await later.plan(waiting)).parts;
     if (!part) throw new Error("nothing is planned");
     expect((await beginOne(later, waiting, part, "session_resealed", "b")).state).toBe("intent");
-    await shop.pool.query(
-      "update giftcard_charge set created_at = now() - interval '31 days' where reference = $1",
-      [charge.reference],
-    );
+    await shop.pool.query("update giftcard_charge set created_at = now() - interval '31 days' where reference = $1", [
+      charge.reference,
+    ]);
     expect((await later.reverse(charge.reference, "order_canceled")).state).toBe("reversed");
     expect(await card.balanceCents()).toBe(7500);
   });

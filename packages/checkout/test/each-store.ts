@@ -50,11 +50,7 @@ function latest<T extends object>(read: () => T): T {
  *
  * @param options.isUnlimited whether the service lets the shop call it as often as it likes
  */
-export function onEachStore(
-  title: string,
-  tests: (stage: Stage) => void,
-  { isUnlimited = false } = {},
-): void {
+export function onEachStore(title: string, tests: (stage: Stage) => void, { isUnlimited = false } = {}): void {
   let shop: Shop;
   beforeAll(async () => {
     shop = await startShop({ isUnlimited });
@@ -129,8 +125,7 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
     ...more: readonly TestCard[]
   ): Promise<TestOrder> {
     const lines = typeof ordered === "number" ? undefined : ordered;
-    const totalCents =
-      typeof ordered === "number" ? ordered : ordered.reduce((sum, line) => sum + line.totalCents, 0);
+    const totalCents = typeof ordered === "number" ? ordered : ordered.reduce((sum, line) => sum + line.totalCents, 0);
     const cart = newCart(totalCents);
     for (const { cardNumber, pin } of [card, ...more]) await checkout().apply(cart, { cardNumber, pin });
     return { id: `order_${randomUUID()}`, cart, ...(lines && { lines }) };

@@ -53,9 +53,7 @@ for (const [name, open] of Object.entries(stores)) {
         const set = `created_at = ${ago(hours)}`;
         await store.sql(`update giftcard_charge set ${set} where reference = '${reference}'`);
         await engine().recover();
-        expect((await store.journal.charge(reference))?.sealedCard).toEqual(
-          hours === 23 ? expect.any(String) : null,
-        );
+        expect((await store.journal.charge(reference))?.sealedCard).toEqual(hours === 23 ? expect.any(String) : null);
       }
     });
   });

@@ -126,9 +126,7 @@ describe("the handler", () => {
       const bare = createCheckout({ client: shop.client, environment: "sandbox", store, sealingKeys });
       const { cart, cookie } = newSession();
       const handler = createHandler(bare, { cartOf });
-      const answer = await handler(
-        new Request(`${ORIGIN}/giftcards/carts/${cart.id}`, { headers: { cookie } }),
-      );
+      const answer = await handler(new Request(`${ORIGIN}/giftcards/carts/${cart.id}`, { headers: { cookie } }));
       expect(await answer.text()).not.toMatch(/relation|giftcard_|migrate/);
       expect(said.mock.calls.flat().join(" ")).toContain("run store.migrate()");
       await expect(bare.pay({ id: "order", cart })).rejects.toMatchObject({ code: "not_migrated" });
@@ -204,10 +202,7 @@ describe("the handler", () => {
       origin: "https://www.shop.example",
       "access-control-request-headers": "content-type",
     });
-    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
-      204,
-      "content-type",
-    ]);
+    expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([204, "content-type"]);
     const foreign = await call("OPTIONS", path, "", undefined, { origin: "https://evil.example" });
     expect(foreign.headers.get("access-control-allow-origin")).toBeNull();
   });

@@ -57,10 +57,7 @@ export async function callMounted(base: string, shop: Shop, session = newSession
   }
   const asked = { origin: NAMED_ORIGIN, "access-control-request-headers": "content-type" };
   const preflight = await call("OPTIONS", own, undefined, asked);
-  expect([preflight.status, preflight.headers.get("access-control-allow-methods")]).toEqual([
-    204,
-    "GET, POST, DELETE",
-  ]);
+  expect([preflight.status, preflight.headers.get("access-control-allow-methods")]).toEqual([204, "GET, POST, DELETE"]);
   const removed = await call("DELETE", `${own}/cards/${applied.body.cards[0].id}`);
   expect(removed.body).toMatchObject({ coveredCents: 0, cards: [] });
 }

@@ -35,11 +35,7 @@ describe("in node:http a handler", () => {
       return new Response("both", { status: 201, headers });
     });
     const response = await fetch(url);
-    expect([response.status, await response.text(), response.headers.get("x-one")]).toEqual([
-      201,
-      "both",
-      "1",
-    ]);
+    expect([response.status, await response.text(), response.headers.get("x-one")]).toEqual([201, "both", "1"]);
     expect(response.headers.getSetCookie()).toEqual([
       "cart=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; HttpOnly",
       "seen=yes",
@@ -173,9 +169,7 @@ describe("in node:http a handler", () => {
       const call = (path: string, origin: string) =>
         new Promise((resolve, reject) => {
           const headers = { origin, host: "shop.example" };
-          http
-            .get({ port, path, headers }, (response) => resolve(response.resume().statusCode))
-            .on("error", reject);
+          http.get({ port, path, headers }, (response) => resolve(response.resume().statusCode)).on("error", reject);
         });
       const own = options.origin ?? "http://shop.example";
       expect(await call("/giftcards/carts/1", own)).toBe(200);
@@ -222,15 +216,8 @@ describe("in node:http a handler", () => {
 });
 
 describe("the shopper's address", () => {
-  const told = async (
-    options: NodeListenerOptions,
-    headers: Record<string, string> = {},
-    address = "127.0.0.1",
-  ) => {
-    const listener = toNodeListener(
-      async (request) => Response.json(attachedAddress(request) ?? null),
-      options,
-    );
+  const told = async (options: NodeListenerOptions, headers: Record<string, string> = {}, address = "127.0.0.1") => {
+    const listener = toNodeListener(async (request) => Response.json(attachedAddress(request) ?? null), options);
     const url = await serve((req, res) => {
       Object.defineProperty(req.socket, "remoteAddress", { value: address, configurable: true });
       void listener(req, res);

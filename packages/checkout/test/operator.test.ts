@@ -376,12 +376,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(evidence?.balanceBeforeAt?.getTime()).toBeLessThan(Date.now() + DAY_MS);
       expect(await checkout().evidence("gc_none")).toBeNull();
       const id = await buy();
-      const shown = JSON.stringify([
-        evidence,
-        charges,
-        await checkout().charges(),
-        await checkout().cancel(id),
-      ]);
+      const shown = JSON.stringify([evidence, charges, await checkout().charges(), await checkout().cancel(id)]);
       for (const secret of ["eyJ", "sealed", "lease"]) expect(shown).not.toContain(secret);
     });
 

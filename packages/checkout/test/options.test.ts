@@ -119,8 +119,7 @@ describe("an invalid cart", () => {
       (c) => checkout.remove(c, "1"),
       (c) => checkout.pay({ id: "order_1", cart: c }),
     ];
-    for (const [name, value] of wrong)
-      for (const ask of asked) await expect(ask(value as never)).rejects.toThrow(name);
+    for (const [name, value] of wrong) for (const ask of asked) await expect(ask(value as never)).rejects.toThrow(name);
     await expect((checkout as Checkout).pay({ id: "", cart })).rejects.toThrow("order.id");
   });
 });

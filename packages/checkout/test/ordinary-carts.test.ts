@@ -32,14 +32,7 @@ const carts = fc.record({
 type Cart = typeof carts extends fc.Arbitrary<infer One> ? One : never;
 
 /** Rounds lines to whole cents by their running sum, so that they add up to the order's total. */
-function linesOf({
-  items,
-  isInclusive,
-  percentOff,
-  centsOff,
-  shippingCents,
-  isShippingFree,
-}: Cart): OrderLine[] {
+function linesOf({ items, isInclusive, percentOff, centsOff, shippingCents, isShippingFree }: Cart): OrderLine[] {
   const worth = items.map(({ priceCents, quantity, vat }) => {
     const gross = priceCents * quantity * (isInclusive ? 1 : 1 + vat / 100);
     return gross * (1 - percentOff / 100);
@@ -79,9 +72,7 @@ test(`of ${RUNS} ordinary carts, every unit goes back alone, the way it was paid
     fc.property(carts, (cart) => {
       const lines = linesOf(cart);
       const { charges, otherCents } = pay(lines, cart.balancesCents);
-      expect(sum(charges.map(({ cents }) => cents)) + otherCents).toBe(
-        sum(lines.map((one) => one.totalCents)),
-      );
+      expect(sum(charges.map(({ cents }) => cents)) + otherCents).toBe(sum(lines.map((one) => one.totalCents)));
       // Units of less than a euro can be joined; other tests cover them.
       if (charges.some(({ pieces }) => (pieces?.length ?? 0) > 1)) {
         seen.joined += 1;

@@ -4,15 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createSealer, type Engine } from "../src/plugin.js";
 import type { Charge, ChargeState } from "../src/store/index.js";
 import { withRival } from "./rival.js";
-import {
-  beginCharge,
-  beginOne,
-  letLeasesRunOut,
-  newCart,
-  type Shop,
-  sealingKeys,
-  startShop,
-} from "./shop.js";
+import { beginCharge, beginOne, letLeasesRunOut, newCart, type Shop, sealingKeys, startShop } from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -91,10 +83,7 @@ interface Race {
 
 const sealed = async ({ reference }: Charge, token: string) => {
   const text = await createSealer({ keys: sealingKeys }).sealToken(new Secret(token), reference);
-  await shop.pool.query("update giftcard_charge set sealed_token = $1 where reference = $2", [
-    text,
-    reference,
-  ]);
+  await shop.pool.query("update giftcard_charge set sealed_token = $1 where reference = $2", [text, reference]);
 };
 
 const races: Record<string, Race> = {
@@ -226,8 +215,7 @@ describe("a completion that another process overtakes", () => {
     await late.engine.apply(cart, await shop.card(7500));
     const [part] = (await late.engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
-    const begin = (engine: Engine, owner: string) =>
-      beginOne(engine, cart, part, `session_${randomUUID()}`, owner);
+    const begin = (engine: Engine, owner: string) => beginOne(engine, cart, part, `session_${randomUUID()}`, owner);
     late.before("begin", () => begin(shop.engine(), "other"));
     await expect(begin(late.engine, "completion")).rejects.toEqual(refusal("payment_in_progress"));
     expect(late.told).toEqual([]);

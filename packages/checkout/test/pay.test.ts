@@ -7,36 +7,24 @@ import { beginOne, newCart } from "./shop.js";
 onEachStore(
   "paying an order",
   ({ shop, store, bank, card, checkout, newProcess, order, pay, stopAtBank, stateOf, paid }) => {
-    const reasonsOf = async (o: TestOrder) =>
-      (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
+    const reasonsOf = async (o: TestOrder) => (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
     const lastFour = ({ cardNumber }: { cardNumber: string }) => cardNumber.slice(-4);
 
     it("does what the README's first five lines say", async () => {
       const lines = (await readBlock("packages/checkout/README.md", "idea.js")).trimEnd().split("\n");
       expect(lines).toHaveLength(5);
       const look = lines.map((line) => `${line}\nseen.push(await paid());`).join("\n");
-      const names = [
-        "checkout",
-        "cart",
-        "cardNumber",
-        "pin",
-        "orderId",
-        "authorizeRemainder",
-        "paid",
-        "seen",
-      ];
+      const names = ["checkout", "cart", "cardNumber", "pin", "orderId", "authorizeRemainder", "paid", "seen"];
       const body = `${look}\nreturn { usableCents, order, charges, purchases };`;
       const run = new ((async () => {}).constructor as FunctionConstructor)(...names, body);
       const { cardNumber, pin } = card;
       const [cart, orderId, seen] = [newCart(7498), `order_${randomUUID()}`, [] as number[][]];
-      expect(await run(checkout(), cart, cardNumber, pin, orderId, bank.authorize, paid, seen)).toMatchObject(
-        {
-          usableCents: 5000,
-          order: { status: "paid", remainderCents: 2498 },
-          charges: [{ amountCents: 5000, state: "reversed" }],
-          purchases: [],
-        },
-      );
+      expect(await run(checkout(), cart, cardNumber, pin, orderId, bank.authorize, paid, seen)).toMatchObject({
+        usableCents: 5000,
+        order: { status: "paid", remainderCents: 2498 },
+        charges: [{ amountCents: 5000, state: "reversed" }],
+        purchases: [],
+      });
       expect(seen).toEqual([
         [0, 0],
         [0, 0],
@@ -128,9 +116,7 @@ onEachStore(
 
       it("if createCheckout has no remainder, or the order has no id", async () => {
         const o = await order();
-        await expect(pay(o, checkout({ remainder: undefined }))).rejects.toThrow(
-          "createCheckout needs remainder",
-        );
+        await expect(pay(o, checkout({ remainder: undefined }))).rejects.toThrow("createCheckout needs remainder");
         for (const id of ["", 12, null])
           await expect(pay({ ...o, id } as never)).rejects.toThrow("order.id has to be a non-empty string");
         expect([await stateOf(o), ...(await paid())]).toEqual([undefined, 0, 0]);

@@ -484,9 +484,7 @@ onEachStore(
           await engine.devalue(reference);
         }
         await recoverElsewhere();
-        expect((await chargesOf(o)).map((a) => a.state).toSorted()).toEqual([
-          ...["committed", "reversed", "reversed"],
-        ]);
+        expect((await chargesOf(o)).map((a) => a.state).toSorted()).toEqual([...["committed", "reversed", "reversed"]]);
         for (const stray of strays) expect(await stray.balanceCents()).toBe(1000);
         expect(await paid()).toEqual([5000, 2498]);
       });

@@ -104,9 +104,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     const grown = { ...o, cart: { ...o.cart, totalCents: 50_000 } };
     await expect(pay(grown)).rejects.toEqual(refusal("amount_changed"));
     await expect(pay({ ...o, cart: newCart(500) })).rejects.toEqual(refusal("amount_changed"));
-    await expect(pay({ ...o, expectedRemainderCents: 100 } as never)).rejects.toEqual(
-      refusal("amount_changed"),
-    );
+    await expect(pay({ ...o, expectedRemainderCents: 100 } as never)).rejects.toEqual(refusal("amount_changed"));
     expect(await pay({ ...o, expectedRemainderCents: 0 } as never)).toMatchObject({ status: "paid" });
     const waiting = await order();
     bank.mood = "page";
@@ -164,8 +162,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       const good = await crashed();
       const remainder = {
         ...bank.method,
-        status: (request: RemainderRequest) =>
-          request.orderId === bad.id ? status() : bank.method.status(request),
+        status: (request: RemainderRequest) => (request.orderId === bad.id ? status() : bank.method.status(request)),
       };
       const owed = await shop.card(1000);
       await oweReversal(owed);

@@ -45,10 +45,7 @@ describe("recovery", () => {
       const engine = shop.engine({ onFailure: (heard) => failures.push(heard) });
       const orderOf = (({ reference }) => (reference === first.reference ? fail() : null)) as OrderOf;
       const ended = await engine.recover({ orderOf });
-      expect(ended).toMatchObject([
-        { state: "devalued", tries: 1, lastError: "ECONNRESET" },
-        { state: "reversed" },
-      ]);
+      expect(ended).toMatchObject([{ state: "devalued", tries: 1, lastError: "ECONNRESET" }, { state: "reversed" }]);
       expect(ended[1]?.reference).toBe(second.reference);
       expect(failures).toEqual([failure]);
       // It is retried later, and still belongs to its completion until then.

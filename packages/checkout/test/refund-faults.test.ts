@@ -203,8 +203,7 @@ onEachStore(
     it("keeps a charge of the order that was not committed yet", async () => {
       const o = await order(tickets);
       const dying = newProcess();
-      for (let time = 0; time < 2; time++)
-        dying.journal.before("move", fail, (_, move) => move.to === "committed");
+      for (let time = 0; time < 2; time++) dying.journal.before("move", fail, (_, move) => move.to === "committed");
       await pay(o, dying.by);
       expect((await chargesOf(o)).map(({ state }) => state)).toEqual(["devalued", "devalued"]);
       bank.isDown = true;

@@ -38,11 +38,7 @@ function laid(partsCents: readonly number[], lines: readonly OrderLine[], maxCha
 }
 
 /** Returns the split of a plan as numbers. */
-const inShort = ({ amountCents, charges, otherCents }: RefundSplit) => [
-  amountCents,
-  centsOf(charges),
-  otherCents,
-];
+const inShort = ({ amountCents, charges, otherCents }: RefundSplit) => [amountCents, centsOf(charges), otherCents];
 
 function possible(plan: RefundPlan): RefundSplit {
   if (!plan.isPossible) throw new Error("It isn't possible.");
@@ -102,11 +98,7 @@ describe("a refund of returned units", () => {
     const cups = [line("a", 15, 4500), line("b", 15, 4500)];
     const joined = laid([5000], cups, 10);
     const back = { charges: joined, otherCents: 4000, lines: cups };
-    expect(refund({ ...back, amountCents: 900, returned: units({ a: 3 }) })).toEqual([
-      900,
-      [300, 300, 300],
-      0,
-    ]);
+    expect(refund({ ...back, amountCents: 900, returned: units({ a: 3 }) })).toEqual([900, [300, 300, 300], 0]);
     for (let a = 1; a <= 15; a += 1) {
       const plan = planRefund({ ...back, amountCents: a * 300, returned: units({ a }) });
       for (const way of plan.isPossible ? [plan.split] : plan.nearest) expect(way.otherCents).toBe(0);
@@ -118,11 +110,7 @@ describe("a refund of returned units", () => {
     const charges = laid([5700], lines);
     const wish = { charges, otherCents: 0, lines };
     // The book alone is 20.00, but the refund is 27.00.
-    expect(refund({ ...wish, amountCents: 2700, returned: units({ book: 1 }) })).toEqual([
-      2700,
-      [2000, 700],
-      0,
-    ]);
+    expect(refund({ ...wish, amountCents: 2700, returned: units({ book: 1 }) })).toEqual([2700, [2000, 700], 0]);
     expect(nearestTo({ ...wish, amountCents: 2600, returned: units({ book: 1 }) })).toEqual([
       [2000, [2000], 0],
       [2700, [2000, 700], 0],
@@ -152,11 +140,7 @@ describe("a refund of returned units", () => {
   it("is in proportion without units", () => {
     const charges = whole(2000, 2000);
     expect(refund({ amountCents: 4000, charges, otherCents: 4000 })).toEqual([4000, [2000], 2000]);
-    expect(refund({ amountCents: 4000, charges, otherCents: 4000, rule: "as-paid" })).toEqual([
-      4000,
-      [2000],
-      2000,
-    ]);
+    expect(refund({ amountCents: 4000, charges, otherCents: 4000, rule: "as-paid" })).toEqual([4000, [2000], 2000]);
   });
 });
 
@@ -201,9 +185,7 @@ describe("a refund that whole charges don't add up to", () => {
   });
 
   it("returns no lower amount if that is 0", () => {
-    expect(nearestTo({ amountCents: 1000, charges: whole(2500), otherCents: 0 })).toEqual([
-      [2500, [2500], 0],
-    ]);
+    expect(nearestTo({ amountCents: 1000, charges: whole(2500), otherCents: 0 })).toEqual([[2500, [2500], 0]]);
   });
 
   it("returns everything that is open if more is requested", () => {
@@ -221,12 +203,8 @@ describe("a refund that whole charges don't add up to", () => {
       expect(() => planRefund({ amountCents: 1, charges, otherCents: cents })).toThrow(RangeError);
       expect(() => planRefund({ amountCents: 1, charges: whole(cents), otherCents: 5 })).toThrow(RangeError);
     }
-    expect(() => planRefund({ amountCents: 1, charges: [...charges, ...charges], otherCents: 5 })).toThrow(
-      RangeError,
-    );
-    expect(() => planRefund({ amountCents: 1, charges, otherCents: 5, returned: units({ a: 1 }) })).toThrow(
-      RangeError,
-    );
+    expect(() => planRefund({ amountCents: 1, charges: [...charges, ...charges], otherCents: 5 })).toThrow(RangeError);
+    expect(() => planRefund({ amountCents: 1, charges, otherCents: 5, returned: units({ a: 1 }) })).toThrow(RangeError);
   });
 
   it("returns the nearest lower amount even if a higher one is nearer", () => {
@@ -337,9 +315,7 @@ const smallWishes = fc
 
 /** Whether the plan depends on what the cards paid of each unit. */
 const isByUnits = ({ charges, reversed = [], returned, rule = "as-paid" }: RefundWish) =>
-  rule === "as-paid" &&
-  returned !== undefined &&
-  [...charges, ...reversed].every(({ pieces }) => pieces !== null);
+  rule === "as-paid" && returned !== undefined && [...charges, ...reversed].every(({ pieces }) => pieces !== null);
 
 describe("for random charges", () => {
   it("the cards get exactly what they paid of the units, or only the nearest sums are possible", () => {
@@ -358,9 +334,7 @@ describe("for random charges", () => {
           sum(centsOf(charges.filter((_, place) => (mask >> place) % 2 === 1))),
         );
         // If the other method has too little left, the cards may get more.
-        const more = sums
-          .filter((cents) => cents >= wanted && cents <= amountCents)
-          .sort((one, two) => one - two);
+        const more = sums.filter((cents) => cents >= wanted && cents <= amountCents).sort((one, two) => one - two);
         const target = (atLeast > paidCents ? more[0] : undefined) ?? wanted;
         const plan = planRefund(wish);
         const ways = plan.isPossible ? [plan.split] : plan.nearest;
@@ -389,9 +363,7 @@ describe("for random charges", () => {
         const lower = others.findLast(({ amountCents }) => amountCents < wish.amountCents);
         const higher = others.find(({ amountCents }) => amountCents > wish.amountCents);
         const nearest = [lower, higher].filter((one) => one !== undefined);
-        expect(plan).toEqual(
-          expected ? { isPossible: true, split: expected } : { isPossible: false, nearest },
-        );
+        expect(plan).toEqual(expected ? { isPossible: true, split: expected } : { isPossible: false, nearest });
       }),
       { numRuns: 1500 },
     );
@@ -513,8 +485,7 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
     const missing = own ? own.quantity - (returned.get(own.id) ?? 0) : 0;
     const some = Number.isInteger(missing) ? 1 + (choice % 3) : missing / 2;
     if (own && missing > 0) allWorthCents += bringBack(own, Math.min(missing, some), choice);
-    if (history.hasOthers && choice % 4 === 0 && openCents() > 0)
-      refundOf(1 + (choice % openCents()), choice);
+    if (history.hasOthers && choice % 4 === 0 && openCents() > 0) refundOf(1 + (choice % openCents()), choice);
   }
   for (const own of lines) {
     const missing = own.quantity - (returned.get(own.id) ?? 0);
@@ -529,11 +500,7 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
 }
 
 /** Returns the amounts of each card and of the other method, in this order. */
-function byPayer(
-  partsCents: readonly number[],
-  charges: readonly OpenCharge[],
-  otherCents: number,
-): number[] {
+function byPayer(partsCents: readonly number[], charges: readonly OpenCharge[], otherCents: number): number[] {
   const ofCard = (card: number) => sum(centsOf(charges.filter(({ lastFour }) => Number(lastFour) === card)));
   return [...partsCents.map((_, card) => ofCard(card)), otherCents];
 }
@@ -609,14 +576,9 @@ function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
   return found;
 }
 
-function isBackByTrying(
-  { charges, reversed = [], lines = [], returned }: RefundWish,
-  charge: OpenCharge,
-): boolean {
+function isBackByTrying({ charges, reversed = [], lines = [], returned }: RefundWish, charge: OpenCharge): boolean {
   if (!returned || !charge.pieces) return false;
-  const inJoined = [...charges, ...reversed].flatMap(({ pieces }) =>
-    pieces && pieces.length > 1 ? pieces : [],
-  );
+  const inJoined = [...charges, ...reversed].flatMap(({ pieces }) => (pieces && pieces.length > 1 ? pieces : []));
   return charge.pieces.every((piece) => {
     const own = lines.find(({ id }) => id === piece.line);
     if (!own || piece.unit > own.quantity) return false;

@@ -115,8 +115,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     function newWish({ upTo, pick }: Random, { lines, returned }: Story): RefundRequest {
       const rule = pick([undefined, undefined, ...rules]);
-      if (pick([true, false, false]))
-        return { amountCents: pick([1, 999, 1251, 2498, 1 + upTo(9000)]), rule };
+      if (pick([true, false, false])) return { amountCents: pick([1, 999, 1251, 2498, 1 + upTo(9000)]), rule };
       const wished = lines.map(({ id, quantity }) => {
         const left = quantity - (returned.get(id) ?? 0);
         return [id, pick([0, 1, left, upTo(left + 1)])] as const;
@@ -180,8 +179,7 @@ for (const [name, open] of Object.entries(stores)) {
       }
       if (answer instanceof RefundError) {
         expect(plan).toMatchObject({ isPossible: false, nearest: answer.nearest });
-        for (const { amountCents } of answer.nearest)
-          expect(amountCents).toBeLessThanOrEqual(leftCents(story));
+        for (const { amountCents } of answer.nearest) expect(amountCents).toBeLessThanOrEqual(leftCents(story));
         return "not possible";
       }
       if (answer instanceof Error) throw answer;
@@ -203,8 +201,7 @@ for (const [name, open] of Object.entries(stores)) {
       return "refunded";
     }
 
-    const leftCents = ({ lines, backCents }: Story) =>
-      sum(lines.map(({ totalCents }) => totalCents)) - backCents;
+    const leftCents = ({ lines, backCents }: Story) => sum(lines.map(({ totalCents }) => totalCents)) - backCents;
 
     it(`refund the value of the units, and never more than was taken (seed ${seed}, ${orders} orders)`, async () => {
       const chance = random(Number(seed));
@@ -216,8 +213,7 @@ for (const [name, open] of Object.entries(stores)) {
           "delete from giftcard_refund; delete from giftcard_purchase; delete from giftcard_charge; delete from giftcard_tender",
         );
         const { story, by } = await buy(chance);
-        for (let returns = 1 + chance.upTo(2); returns > 0; returns--)
-          counts[await giveBack(chance, story, by)] += 1;
+        for (let returns = 1 + chance.upTo(2); returns > 0; returns--) counts[await giveBack(chance, story, by)] += 1;
         await check(story);
         if (chance.upTo(3) > 0) continue;
         await by.cancel(story.orderId);

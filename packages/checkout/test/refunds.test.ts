@@ -8,20 +8,8 @@ import { newId, oneTicket, tickets, withTickets } from "./tickets.js";
 onEachStore(
   "an order",
   (stage) => {
-    const {
-      shop,
-      store,
-      bank,
-      card,
-      newCard,
-      checkout,
-      newProcess,
-      order,
-      pay,
-      recoverElsewhere,
-      stateOf,
-      paid,
-    } = stage;
+    const { shop, store, bank, card, newCard, checkout, newProcess, order, pay, recoverElsewhere, stateOf, paid } =
+      stage;
     const { paidOrder, back, shares, ticketBack } = withTickets(stage);
 
     describe("that is partly refunded", () => {
@@ -136,13 +124,10 @@ onEachStore(
             .catch((refused: unknown) => refused);
           return [JSON.stringify(wish), (error as RefundError).code, (error as RefundError).status];
         };
-        for (const wish of wrong)
-          expect(await refusalOf(wish)).toEqual([JSON.stringify(wish), "invalid_refund", 400]);
+        for (const wish of wrong) expect(await refusalOf(wish)).toEqual([JSON.stringify(wish), "invalid_refund", 400]);
         const tooMuch = { id, amountCents: 7499 };
         expect(await refusalOf(tooMuch)).toEqual([JSON.stringify(tooMuch), "refund_not_possible", 409]);
-        await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow(
-          "74.99 can't be refunded: only 74.98 is left.",
-        );
+        await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow("74.99 can't be refunded: only 74.98 is left.");
         const part = checkout().refund(whole.id, { id, lines: { cheese: 0.5 } });
         await expect(part).rejects.toThrow("no value");
         await expect(checkout().refund(o.id, { id, lines: { cup: 1 } })).rejects.toThrow('no line "cup"');
@@ -301,9 +286,7 @@ onEachStore(
       it("is refunded once by concurrent calls", async () => {
         const o = await paidOrder();
         const id = newId();
-        const asked = await Promise.all(
-          [1, 2, 3, 4].map(() => checkout().refund(o.id, { id, ...oneTicket })),
-        );
+        const asked = await Promise.all([1, 2, 3, 4].map(() => checkout().refund(o.id, { id, ...oneTicket })));
         for (const answer of asked) expect(answer).toMatchObject(ticketBack());
         expect(await checkout().refund(o.id, { id, ...oneTicket })).toMatchObject({ isDone: true });
         expect([await back(o), ...(await paid()), bank.refunds.size]).toEqual([[1251, 2498], 3749, 0, 1]);

@@ -60,10 +60,7 @@ function reconcile({ charges, payments, report, asOf = new Date() }: Books): Rec
   return {
     ...{ ...march, charges: charges.length, payments: payments.length, cards: report ? service.cards : null },
     moving: judged.filter((found) => found === null).length,
-    differences: [
-      ...judged.flatMap((found) => found ?? []),
-      ...(report ? journal.differencesTo(service) : []),
-    ],
+    differences: [...judged.flatMap((found) => found ?? []), ...(report ? journal.differencesTo(service) : [])],
   };
 }
 
@@ -116,9 +113,7 @@ describe("a statement", () => {
   it("rounds half a cent of commission away from zero, and refuses an invalid commission", () => {
     const net = (deductedCents: number, commissionPercent: number) =>
       makeStatement([charged({ deductedCents })], { ...march, commissionPercent }).commissionCents;
-    expect([net(5000, 0), net(50, 1), net(49, 1), net(5000, 100), net(4998, 2.125)]).toEqual([
-      ...[0, 1, 0, 5000, 106],
-    ]);
+    expect([net(5000, 0), net(50, 1), net(49, 1), net(5000, 100), net(4998, 2.125)]).toEqual([...[0, 1, 0, 5000, 106]]);
     expect(() => net(1, 101)).toThrow(RangeError);
     expect(() => net(1, Number.NaN)).toThrow(RangeError);
   });
@@ -220,9 +215,7 @@ describe("a reconciliation", () => {
         other: { who: "payments", says: "order_x partly refunded", cents: 5000 },
       },
     ]);
-    expect(
-      differences([reversed({ orderId: "order_y" })], [{ orderId: "order_y", amountCents: 5000 }]),
-    ).toEqual([
+    expect(differences([reversed({ orderId: "order_y" })], [{ orderId: "order_y", amountCents: 5000 }])).toEqual([
       expect.objectContaining({
         kind: "held",
         reference: expect.any(String),
@@ -239,12 +232,7 @@ describe("a reconciliation", () => {
   });
 
   it("refuses payments that aren't whole cents, or refer to nothing", () => {
-    const wrong = [
-      { amountCents: 0.5 },
-      { amountCents: Number.NaN },
-      { amountCents: -1 },
-      { refundedCents: 1.5 },
-    ];
+    const wrong = [{ amountCents: 0.5 }, { amountCents: Number.NaN }, { amountCents: -1 }, { refundedCents: 1.5 }];
     for (const amounts of [...wrong, { amountCents: "5000" as never }])
       expect(() => differences([], [{ orderId: "order_x", amountCents: 1, ...amounts }])).toThrow(TypeError);
     expect(() => differences([], [{ orderId: null, amountCents: 1 }])).toThrow(/neither/);
@@ -349,17 +337,14 @@ describe("the service's report", () => {
     return cards;
   }
 
-  it.each([0, 1, 7, 1000])(
-    "is read as JSON and as CSV, for the company alone, in pieces of %d",
-    async (length) => {
-      expect(await read(JSON.stringify(json), length)).toEqual(expected);
-      expect(await read(`\uFEFF \n${JSON.stringify(json, null, 2)}\n`, length)).toEqual(expected);
-      expect(await read(JSON.stringify({ ...march, cards: [] }), length)).toEqual([]);
-      expect(await read(csv, length)).toEqual(expected);
-      expect(await read(`${csv}\n`, length)).toEqual(expected);
-      expect(await read(`${head}\r\n`, length)).toEqual([]);
-    },
-  );
+  it.each([0, 1, 7, 1000])("is read as JSON and as CSV, for the company alone, in pieces of %d", async (length) => {
+    expect(await read(JSON.stringify(json), length)).toEqual(expected);
+    expect(await read(`\uFEFF \n${JSON.stringify(json, null, 2)}\n`, length)).toEqual(expected);
+    expect(await read(JSON.stringify({ ...march, cards: [] }), length)).toEqual([]);
+    expect(await read(csv, length)).toEqual(expected);
+    expect(await read(`${csv}\n`, length)).toEqual(expected);
+    expect(await read(`${head}\r\n`, length)).toEqual([]);
+  });
 
   it.each([0, 1, 1000])(
     "is refused when it is about other days, or something else, in pieces of %d",

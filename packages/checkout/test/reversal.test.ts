@@ -1,24 +1,9 @@
 import { createClient, type GiftcardClient, Secret } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  createEngine,
-  createSealer,
-  type Engine,
-  type EngineOptions,
-  LEAVE,
-  type Sealer,
-} from "../src/plugin.js";
+import { createEngine, createSealer, type Engine, type EngineOptions, LEAVE, type Sealer } from "../src/plugin.js";
 import type { Charge, ChargeState } from "../src/store/index.js";
 import { withRival } from "./rival.js";
-import {
-  beginCharge,
-  beginOne,
-  letLeasesRunOut,
-  newCart,
-  type Shop,
-  sealingKeys,
-  startShop,
-} from "./shop.js";
+import { beginCharge, beginOne, letLeasesRunOut, newCart, type Shop, sealingKeys, startShop } from "./shop.js";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -121,8 +106,7 @@ describe("a charge in another state", () => {
         ["capture", () => engine.capture(charge.externalId)],
         ["devalue", () => shop.engine().devalue(reference)],
       ];
-      for (const [what, ask] of asked)
-        await expect(ask(), what).rejects.toEqual(refusal("payment_in_progress"));
+      for (const [what, ask] of asked) await expect(ask(), what).rejects.toEqual(refusal("payment_in_progress"));
       expect(await read(charge)).toMatchObject({ state, orderId: order });
     });
   }
@@ -141,9 +125,7 @@ describe("a charge in another state", () => {
     await engine.commit(reference, "completion", order);
     await engine.capture(charge.externalId);
     expect(await engine.commit(reference, "completion", order)).toMatchObject({ state: "captured" });
-    await expect(engine.commit(reference, "completion", "order_2")).rejects.toEqual(
-      refusal("payment_in_progress"),
-    );
+    await expect(engine.commit(reference, "completion", "order_2")).rejects.toEqual(refusal("payment_in_progress"));
   });
 
   it("that is unknown is refused by every method", async () => {
@@ -178,9 +160,7 @@ describe("a charge that is canceled", () => {
     expect(await engine.cancel(externalId)).toMatchObject([{ state: "captured", reason: null }]);
     expect(await card.balanceCents()).toBe(5500);
     const open = await devalued();
-    expect(await engine.cancel(open.charge.externalId)).toMatchObject([
-      { state: "reversed", reason: "canceled" },
-    ]);
+    expect(await engine.cancel(open.charge.externalId)).toMatchObject([{ state: "reversed", reason: "canceled" }]);
     expect(await open.card.balanceCents()).toBe(7500);
   });
 

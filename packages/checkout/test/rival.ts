@@ -26,9 +26,8 @@ export function withRival<Part extends object>(real: Part) {
   function before<Method extends keyof Part>(
     method: Method,
     act: () => unknown,
-    isMeant: Part[Method] extends (...args: infer Args) => unknown
-      ? (...args: Args) => boolean
-      : never = (() => true) as never,
+    isMeant: Part[Method] extends (...args: infer Args) => unknown ? (...args: Args) => boolean : never = (() =>
+      true) as never,
   ): void {
     rivals.push({ method, isMeant, act });
   }

@@ -21,9 +21,7 @@ const wrongKey = "a-key-that-nobody-issued";
 /** Enters a valid card. */
 async function enter(engine: ReturnType<Shop["engine"]>): Promise<void> {
   const { cardNumber, pin } = await shop.card(1000);
-  await expect(engine.quote(newCart(100), { cardNumber, pin })).rejects.toEqual(
-    refusal("service_unavailable"),
-  );
+  await expect(engine.quote(newCart(100), { cardNumber, pin })).rejects.toEqual(refusal("service_unavailable"));
 }
 
 describe("a fault that only the shop can fix", () => {
@@ -66,18 +64,14 @@ describe("a fault that only the shop can fix", () => {
     vi.spyOn(console, "error").mockImplementation((...line) => void lines.push(line));
     await enter(shop.engine({ client: clientOf(shop.service.url, wrongKey) }));
     await vi.waitFor(() => expect(lines.length).toBe(1));
-    expect(lines[0]).toEqual([
-      expect.stringMatching(/^giftcard-pay: RefusedError unauthorized .*Authentication/),
-    ]);
+    expect(lines[0]).toEqual([expect.stringMatching(/^giftcard-pay: RefusedError unauthorized .*Authentication/)]);
     expect(JSON.stringify(lines)).not.toContain(wrongKey);
   });
 
   it("is not a refused card", async () => {
     const { cardNumber } = await shop.card(1000);
     const engine = shop.engine({ onFailure });
-    await expect(engine.quote(newCart(100), { cardNumber, pin: "000000" })).rejects.toEqual(
-      refusal("invalid_card"),
-    );
+    await expect(engine.quote(newCart(100), { cardNumber, pin: "000000" })).rejects.toEqual(refusal("invalid_card"));
     expect(codes()).toEqual([]);
   });
 });

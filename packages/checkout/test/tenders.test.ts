@@ -75,9 +75,7 @@ describe("quoting and applying a card", () => {
     expect(smaller.remainderCents).toBe(0);
     const one = await engine.remove(cart, both.cards[0]?.id ?? "");
     expect(one).toMatchObject({ coveredCents: 3000, remainderCents: 9000 });
-    await expect(engine.remove(cart, both.cards[0]?.id ?? "")).rejects.toEqual(
-      refusal("applied_card_not_found"),
-    );
+    await expect(engine.remove(cart, both.cards[0]?.id ?? "")).rejects.toEqual(refusal("applied_card_not_found"));
   });
 
   it("pays nothing of the part that no card may pay, such as a gift card in the cart", async () => {
@@ -122,9 +120,7 @@ describe("quoting and applying a card", () => {
     for (const entry of bad) {
       await expect(engine.quote(cart, entry as never)).rejects.toEqual(refusal("invalid_request"));
     }
-    await expect(engine.summary({ ...cart, currency: "usd" })).rejects.toEqual(
-      refusal("currency_not_supported"),
-    );
+    await expect(engine.summary({ ...cart, currency: "usd" })).rejects.toEqual(refusal("currency_not_supported"));
     await expect(engine.apply(cart, { quoteId: "gct_unknown" })).rejects.toEqual(refusal("quote_expired"));
     // PostgreSQL doesn't accept NUL in text.
     await expect(engine.apply(cart, { quoteId: "gct_\0" })).rejects.toEqual(refusal("invalid_request"));
@@ -203,9 +199,7 @@ describe("quoting and applying a card", () => {
     const engine = shop.engine();
     const cards = await Promise.all(Array.from({ length: 8 }, () => shop.card(1000)));
     const quotes = await Promise.all(cards.map((card) => engine.quote(cart, card)));
-    const results = await Promise.allSettled(
-      quotes.map(({ quoteId }) => shop.engine().apply(cart, { quoteId })),
-    );
+    const results = await Promise.allSettled(quotes.map(({ quoteId }) => shop.engine().apply(cart, { quoteId })));
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
     expect(refused).toEqual(Array(3).fill(refusal("too_many_cards")));
     expect((await engine.summary(cart)).cards).toHaveLength(5);
@@ -216,10 +210,10 @@ describe("quoting and applying a card", () => {
     const cart = newCart(7498);
     const quotedAgo = async (minutes: number) => {
       const { quoteId } = await engine.quote(cart, await shop.card(1000));
-      await shop.pool.query(
-        "update giftcard_tender set created_at = now() - $2 * interval '1 minute' where id = $1",
-        [quoteId, minutes],
-      );
+      await shop.pool.query("update giftcard_tender set created_at = now() - $2 * interval '1 minute' where id = $1", [
+        quoteId,
+        minutes,
+      ]);
       return quoteId;
     };
     const late = await quotedAgo(16);
@@ -248,9 +242,7 @@ describe("quoting and applying a card", () => {
     const plan = await engine.plan(cart);
     expect(() => engine.checkCovers(plan, 6498)).toThrow(refusal("applied_card_expired"));
     await engine.recover();
-    const { rows } = await shop.pool.query("select sealed_card from giftcard_tender where cart_id = $1", [
-      cart.id,
-    ]);
+    const { rows } = await shop.pool.query("select sealed_card from giftcard_tender where cart_id = $1", [cart.id]);
     expect(rows).toEqual([{ sealed_card: null }]);
     const again = await engine.apply(cart, card);
     expect(again.cards).toMatchObject([{ state: "applied", amountCents: 1000 }]);
@@ -259,9 +251,7 @@ describe("quoting and applying a card", () => {
   it("distinguishes a failing service from a refused card", async () => {
     const engine = shop.engine();
     shop.proxy.set("balance", "cut-before");
-    await expect(engine.quote(newCart(100), await shop.card(100))).rejects.toEqual(
-      refusal("service_unavailable"),
-    );
+    await expect(engine.quote(newCart(100), await shop.card(100))).rejects.toEqual(refusal("service_unavailable"));
   });
 });
 
@@ -329,8 +319,7 @@ describe("a change of the cart with a further write", () => {
     const throwsAtOnce = () => {
       throw failure;
     };
-    for (const also of [fail, throwsAtOnce])
-      await expect(engine.remove(cart, id, also)).rejects.toBe(failure);
+    for (const also of [fail, throwsAtOnce]) await expect(engine.remove(cart, id, also)).rejects.toBe(failure);
     expect(told).toEqual(["applied"]);
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");

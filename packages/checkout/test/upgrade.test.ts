@@ -20,8 +20,7 @@ import { type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 
 const tooNew = expect.objectContaining({ name: "StoreError", code: "too_new" });
 const folder = new URL("./releases/", import.meta.url);
-const read = (release: string, file: string) =>
-  fs.readFileSync(new URL(`${release}/${file}`, folder), "utf8");
+const read = (release: string, file: string) => fs.readFileSync(new URL(`${release}/${file}`, folder), "utf8");
 
 /** A database with the tables of an old release. */
 interface OldDatabase {
@@ -113,10 +112,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
         }
         texts.companyId = String(shop.client.companyId);
         Object.assign(texts, { earlier: database.moment(-60), later: database.moment(60) });
-        return read(release, "rows.sql").replace(
-          /\{([a-zA-Z_ ]+)\}/g,
-          (_, key: string) => texts[key] as string,
-        );
+        return read(release, "rows.sql").replace(/\{([a-zA-Z_ ]+)\}/g, (_, key: string) => texts[key] as string);
       }
 
       const checkout = () =>
@@ -141,9 +137,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
           expect(found).toMatchObject({ state, amountCents: 1000, tenderId: state });
           expect((await store.journal.tender(state))?.balanceCents).toBe(5000);
         }
-        expect(await store.journal.actions(referenceOf("taken"))).toMatchObject([
-          { actor: "ada", toState: "taken" },
-        ]);
+        expect(await store.journal.actions(referenceOf("taken"))).toMatchObject([{ actor: "ada", toState: "taken" }]);
         expect((await store.journal.tenders("cart")).map(({ id }) => id)).toEqual(["applied", "lapsed"]);
         for (const state of [
           "charging",
@@ -173,9 +167,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
       it("settles charges that its last process left, to the cent", async () => {
         await checkout().recover();
         const states = async () => {
-          const found = await Promise.all(
-            chargeStates.map((state) => store.journal.charge(referenceOf(state))),
-          );
+          const found = await Promise.all(chargeStates.map((state) => store.journal.charge(referenceOf(state))));
           return Object.fromEntries(chargeStates.map((state, index) => [state, found[index]?.state]));
         };
         const recovered = {
@@ -264,9 +256,7 @@ it("a migration on PostgreSQL that waits for a newer release's migration reports
   const gate = await pool.connect();
   await gate.query("begin; lock table gate in access exclusive mode");
   const waitsFor = async (locktype: string) => {
-    const { rows } = await pool.query("select 1 from pg_locks where locktype = $1 and not granted", [
-      locktype,
-    ]);
+    const { rows } = await pool.query("select 1 from pg_locks where locktype = $1 and not granted", [locktype]);
     return rows.length;
   };
   const number = postgresMigrations.length + 1;

@@ -58,10 +58,7 @@ export function createCaller(settings: Settings): Caller {
     ),
   );
 
-  const start = (
-    endpoint: EndpointName,
-    { signal, timeoutMs = settings.timeoutMs }: CallOptions,
-  ): Deadline => {
+  const start = (endpoint: EndpointName, { signal, timeoutMs = settings.timeoutMs }: CallOptions): Deadline => {
     if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
     return startDeadline(timeoutMs, signal);
   };
@@ -98,15 +95,11 @@ export function createCaller(settings: Settings): Caller {
   };
 
   return {
-    authenticate: (options = {}) =>
-      withDeadline("authenticate", options, (deadline) => keyring.renew(deadline)),
+    authenticate: (options = {}) => withDeadline("authenticate", options, (deadline) => keyring.renew(deadline)),
 
     async call(endpoint, args, { reference, ...options } = {}, judge) {
       const fields = encode(endpoint, args, settings.companyId);
-      if (
-        reference !== undefined &&
-        !(typeof reference === "string" && idempotencyKeyPattern.test(reference))
-      ) {
+      if (reference !== undefined && !(typeof reference === "string" && idempotencyKeyPattern.test(reference))) {
         throw invalid(endpoint, "reference", "must be 1 to 255 visible ASCII characters");
       }
       const read = judge ?? ((answer: Answer) => readAnswer(endpoint, answer) as never);
@@ -142,11 +135,7 @@ function withKey<R extends { fields: object }>(request: R, key: Secret): R {
 }
 
 /** Encodes the arguments under their API names. Refuses invalid ones before anything is sent. */
-function encode(
-  endpoint: EndpointName,
-  args: object,
-  companyId: number | undefined,
-): Record<string, unknown> {
+function encode(endpoint: EndpointName, args: object, companyId: number | undefined): Record<string, unknown> {
   const row: Endpoint = endpoints[endpoint];
   if (row.auth === "company" && companyId === undefined) {
     throw invalid(endpoint, "company_id", "the client was made without companyId");

@@ -153,18 +153,10 @@ export function createClient(options: ClientOptions): GiftcardClient {
     createEventConcept: async ({ representative, register, providerId }, options) =>
       call("createEventConcept", { representative, register, providerId }, callOptions(options)),
     createEvents: async (events, options) =>
-      call(
-        "createEvents",
-        { events: [...events] },
-        { ...callOptions(options), reference: options?.reference },
-      ),
+      call("createEvents", { events: [...events] }, { ...callOptions(options), reference: options?.reference }),
     async balance({ cardNumber, pin }, options) {
       const card = { cardNumber: Secret.of(cardNumber), pin: Secret.of(pin) };
-      const { balanceCents, currency, cardStatus, expiryDate } = await call(
-        "balance",
-        card,
-        callOptions(options),
-      );
+      const { balanceCents, currency, cardStatus, expiryDate } = await call("balance", card, callOptions(options));
       return { balanceCents, currency, cardStatus, expiryDate };
     },
     async devalue({ cardNumber, pin, amountCents, reference }, options) {

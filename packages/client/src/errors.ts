@@ -72,9 +72,7 @@ const reasons: Record<ConnectionFault, string> = {
 const SHOWN_FAULTS = 5;
 
 function messageOf(code: GiftcardErrorCode): string {
-  return code in messages
-    ? messages[code as keyof typeof messages]
-    : errorDefinitions[code as ErrorCode].message;
+  return code in messages ? messages[code as keyof typeof messages] : errorDefinitions[code as ErrorCode].message;
 }
 
 /** The error of a failed call. It contains no secret: no request, response, header, address or cause. */

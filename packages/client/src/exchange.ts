@@ -109,11 +109,8 @@ export async function exchange(
 export async function readWhole({ response, head }: OpenAnswer, deadline: Deadline): Promise<Answer> {
   const { endpoint, status, requestId } = head;
   const row: Endpoint = endpoints[endpoint];
-  const body = parse(
-    await readText(response, row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES, deadline),
-  );
-  if (body === undefined && response.ok)
-    throw new ProtocolError("unreadable_answer", { endpoint, status, requestId });
+  const body = parse(await readText(response, row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES, deadline));
+  if (body === undefined && response.ok) throw new ProtocolError("unreadable_answer", { endpoint, status, requestId });
   return { ...head, body };
 }
 
@@ -121,10 +118,7 @@ export async function readWhole({ response, head }: OpenAnswer, deadline: Deadli
  * Reads the items of a list of any length as they arrive. The timeout applies to each piece, and is paused while the caller
  * works on an item.
  */
-export async function* readItems(
-  { response, head }: OpenAnswer,
-  deadline: Deadline,
-): AsyncGenerator<unknown> {
+export async function* readItems({ response, head }: OpenAnswer, deadline: Deadline): AsyncGenerator<unknown> {
   const { endpoint, status, requestId } = head;
   const details = { endpoint, status, requestId };
   const unreadable = () => new ProtocolError("unreadable_answer", details);
@@ -166,8 +160,7 @@ function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
   if (row.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
   if (row.encoding === "json") headers["content-type"] = "application/json";
   if (request.authorization !== undefined) headers.authorization = request.authorization;
-  if (request.idempotencyKey !== undefined)
-    headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] = request.idempotencyKey;
+  if (request.idempotencyKey !== undefined) headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] = request.idempotencyKey;
   return headers;
 }
 
@@ -175,10 +168,7 @@ function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
  * Returns the body of a request. Deno's fetch retries by itself if a reused connection breaks, even a POST. A stream can't
  * be sent twice, so there every write is sent as a stream.
  */
-function bodyOf(
-  row: Endpoint,
-  fields: Outgoing["fields"],
-): { body: string | ReadableStream | null; duplex?: "half" } {
+function bodyOf(row: Endpoint, fields: Outgoing["fields"]): { body: string | ReadableStream | null; duplex?: "half" } {
   const text = textOf(row, fields);
   if (text === null || row.read || !("Deno" in globalThis)) return { body: text };
   return { body: new Blob([text]).stream(), duplex: "half" };
@@ -193,11 +183,7 @@ function textOf(row: Endpoint, fields: Outgoing["fields"] = {}): string | null {
 }
 
 /** Reads a body; undefined if it exceeds the limit or is not UTF-8. */
-async function readText(
-  response: Response,
-  limitBytes: number,
-  deadline: Deadline,
-): Promise<string | undefined> {
+async function readText(response: Response, limitBytes: number, deadline: Deadline): Promise<string | undefined> {
   if (!response.body) return "";
   const reader = response.body.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -1,11 +1,5 @@
 import * as z from "zod/mini";
-import {
-  type Endpoint,
-  type EndpointName,
-  endpoints,
-  type ResponseOf,
-  readErrorCode,
-} from "./contract/index.js";
+import { type Endpoint, type EndpointName, endpoints, type ResponseOf, readErrorCode } from "./contract/index.js";
 import { type Fault, ProtocolError, RefusedError, type RefusedErrorCode } from "./errors.js";
 import type { Answer } from "./exchange.js";
 
@@ -44,10 +38,7 @@ export function unexpected(answer: Omit<Answer, "body">): ProtocolError {
 
 /** Creates the error for a 4xx. For a money call, only a JSON object with an `error` text proves that nothing happened. */
 export function refusalOf(row: Endpoint, answer: Answer): RefusedError | ProtocolError {
-  const body = (typeof answer.body === "object" && answer.body !== null ? answer.body : {}) as Record<
-    string,
-    unknown
-  >;
+  const body = (typeof answer.body === "object" && answer.body !== null ? answer.body : {}) as Record<string, unknown>;
   const { endpoint, status, requestId, retryAfterSeconds } = answer;
   if (isMoney(row)) {
     const details = { endpoint, status, requestId };

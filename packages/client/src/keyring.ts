@@ -53,8 +53,7 @@ export function createKeyring(
     renew,
     async get(endpoint, deadline) {
       if (current) return current;
-      if (!credentials)
-        throw missing(endpoint, "apikey", "the client has neither an API key nor credentials");
+      if (!credentials) throw missing(endpoint, "apikey", "the client has neither an API key nor credentials");
       return renew(deadline);
     },
     drop(key) {

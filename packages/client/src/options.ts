@@ -91,8 +91,7 @@ export const isInBrowser = (): boolean => "window" in globalThis && "document" i
  * @throws {TypeError} that names the option and what it should be, never its value
  */
 export function readOptions(options: ClientOptions): Settings {
-  if (typeof options !== "object" || options === null)
-    throw new TypeError("createClient takes an object of options.");
+  if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options.");
   const { environment, companyId, timeoutMs = DEFAULT_TIMEOUT_MS, onRequest } = options;
   const { maxRetries = DEFAULT_RETRIES } = options;
   if (isInBrowser() && options.dangerouslyAllowBrowser !== true)
@@ -105,14 +104,12 @@ export function readOptions(options: ClientOptions): Settings {
   if (companyId !== undefined && !(Number.isInteger(companyId) && companyId >= 1 && companyId <= MAX_INT)) {
     throw new TypeError("companyId must be a whole number, 1 or more.");
   }
-  if (!isTimeout(timeoutMs))
-    throw new TypeError("timeoutMs must be a whole number of milliseconds, 1 or more.");
+  if (!isTimeout(timeoutMs)) throw new TypeError("timeoutMs must be a whole number of milliseconds, 1 or more.");
   if (!(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MAX_RETRIES))
     throw new TypeError(`maxRetries must be a whole number from 0 to ${MAX_RETRIES}.`);
   if (options.fetch !== undefined && typeof options.fetch !== "function")
     throw new TypeError("fetch must be a function.");
-  if (onRequest !== undefined && typeof onRequest !== "function")
-    throw new TypeError("onRequest must be a function.");
+  if (onRequest !== undefined && typeof onRequest !== "function") throw new TypeError("onRequest must be a function.");
   return {
     environment,
     baseUrl: readAddress(options),
@@ -132,12 +129,10 @@ function readAddress(options: ClientOptions): string {
   const readUrl = (name: string, value: unknown) => readOneAddress(name, value, options.allowHttp === true);
   if (options.baseUrls === undefined) return readUrl("baseUrl", options.baseUrl);
   if (options.baseUrl !== undefined) throw new TypeError("Give either baseUrl or baseUrls, not both.");
-  if (options.environment === undefined)
-    throw new TypeError('baseUrls needs environment: "live" or "sandbox".');
+  if (options.environment === undefined) throw new TypeError('baseUrls needs environment: "live" or "sandbox".');
   const live = readUrl("baseUrls.live", options.baseUrls.live);
   const sandbox = readUrl("baseUrls.sandbox", options.baseUrls.sandbox);
-  if (live === sandbox)
-    throw new TypeError("baseUrls.live and baseUrls.sandbox must be different addresses.");
+  if (live === sandbox) throw new TypeError("baseUrls.live and baseUrls.sandbox must be different addresses.");
   return options.environment === "live" ? live : sandbox;
 }
 

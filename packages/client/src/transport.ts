@@ -44,8 +44,7 @@ const unconnected: Record<string, ConnectionFault> = {
 };
 
 /** Their error codes for an untrusted certificate. The request is sent only after the handshake, so nothing was sent. */
-const untrusted =
-  /^(CERT_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|ERR_TLS_CERT_ALTNAME_INVALID$)/;
+const untrusted = /^(CERT_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|ERR_TLS_CERT_ALTNAME_INVALID$)/;
 
 /** Returns how a connection failed, and the reason if it is known. */
 function connectionFailure(
@@ -101,8 +100,7 @@ async function tryOnce<T>(
     return result;
   } catch (error) {
     // An error of fetch may quote the request, so don't pass it on.
-    const failure =
-      error instanceof GiftcardError ? error : unreachable(settings, request, deadline, seen, error);
+    const failure = error instanceof GiftcardError ? error : unreachable(settings, request, deadline, seen, error);
     report(failure.code);
     throw failure;
   }

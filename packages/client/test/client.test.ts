@@ -17,9 +17,7 @@ const card = { cardNumber: secrets.cardNumber, pin: secrets.pin };
 
 async function exchange<T>(json: unknown, call: (client: GiftcardClient) => Promise<T>) {
   const service = await foreignService(() => ({ json }));
-  const result = await call(
-    clientOf(service, { credentials: { email: secrets.email, password: secrets.password } }),
-  );
+  const result = await call(clientOf(service, { credentials: { email: secrets.email, password: secrets.password } }));
   const [request] = service.received;
   if (!request) throw new Error("The service received no request.");
   return { request, result };
@@ -55,9 +53,7 @@ describe("encodes each request and decodes its response:", () => {
     };
     const times = { date: "2030-01-01", time: "20:00:00", end_date: null, end_time: null };
     const rest = { location: "Town", ticket_link: "https://tickets.example/1", ...stamps };
-    const { request, result } = await exchange([{ ...row, ...times, ...rest }], (client) =>
-      client.listEvents(),
-    );
+    const { request, result } = await exchange([{ ...row, ...times, ...rest }], (client) => client.listEvents());
     expect(request.path).toBe(`${V1}getallevents`);
     expect(request.headers["content-type"]).toBe("application/json");
     expect(JSON.parse(request.body)).toEqual({ apikey: secrets.apiKey });
@@ -146,9 +142,7 @@ describe("encodes each request and decodes its response:", () => {
 
   it("devalue without a reference sends no Idempotency-Key", async () => {
     const answer = { success: true, amount_deducted: 10, remaining_to_pay: 0, cancel_token: "t" };
-    const { request } = await exchange(answer, (client) =>
-      client.devalue({ ...card, amountCents: cents(10) }),
-    );
+    const { request } = await exchange(answer, (client) => client.devalue({ ...card, amountCents: cents(10) }));
     expect(request.headers["idempotency-key"]).toBeUndefined();
   });
 

@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cents, ProtocolError, RefusedError, UnreachableError } from "../src/index.js";
-import {
-  clientOf,
-  type ForeignService,
-  failureOf,
-  foreignService,
-  secrets,
-} from "./support/foreign-service.js";
+import { clientOf, type ForeignService, failureOf, foreignService, secrets } from "./support/foreign-service.js";
 
 const deduction = {
   cardNumber: secrets.cardNumber,
@@ -20,8 +14,7 @@ const good = {
   remaining_to_pay: 2498,
   cancel_token: secrets.cancelToken,
 };
-const devalue = (service: ForeignService, timeoutMs = 10_000) =>
-  clientOf(service, { timeoutMs }).devalue(deduction);
+const devalue = (service: ForeignService, timeoutMs = 10_000) => clientOf(service, { timeoutMs }).devalue(deduction);
 
 describe("a successful devalue", () => {
   it("may have amounts as decimal strings, and unknown fields", async () => {
@@ -184,11 +177,7 @@ describe("a devalue without a response is sent once, and its outcome is unknown:
       "overloaded",
     ],
     ["a 408", () => ({ status: 408, json: { error: "Slow." } }), "timeout"],
-    [
-      "a connection that closes without a response",
-      () => (response) => response.destroy(),
-      "connection_lost",
-    ],
+    ["a connection that closes without a response", () => (response) => response.destroy(), "connection_lost"],
     [
       "an incomplete response",
       () => (response) => {
@@ -269,8 +258,7 @@ describe("a redirect is never followed", () => {
 });
 
 describe("cancelDevalue", () => {
-  const cancel = (service: ForeignService) =>
-    clientOf(service).cancelDevalue({ cancelToken: secrets.cancelToken });
+  const cancel = (service: ForeignService) => clientOf(service).cancelDevalue({ cancelToken: secrets.cancelToken });
 
   it.each<[number, string]>([
     [401, "unauthorized"],

@@ -18,9 +18,7 @@ describe("createClient", () => {
   });
 
   it("accepts an address with a path and trailing slashes", () => {
-    expect(createClient({ baseUrl: "http://localhost:8080/cards//" }).baseUrl).toBe(
-      "http://localhost:8080/cards",
-    );
+    expect(createClient({ baseUrl: "http://localhost:8080/cards//" }).baseUrl).toBe("http://localhost:8080/cards");
   });
 
   it.each(["http://localhost:1", "http://cards.localhost", "http://127.8.0.1", "http://[::1]:8080"])(
@@ -64,27 +62,15 @@ describe("createClient", () => {
     ["a company of 0", { baseUrl, companyId: 0 }, /companyId/],
     ["an empty key", { baseUrl, apiKey: "" }, /apiKey/],
     ["a key that is a number", { baseUrl, apiKey: 5 }, /apiKey/],
-    [
-      "credentials without a password",
-      { baseUrl, credentials: { email: "a@b.example" } },
-      /credentials\.password/,
-    ],
-    [
-      "an email with a colon",
-      { baseUrl, credentials: { email: "a:b", password: "sesame" } },
-      /without a colon/,
-    ],
+    ["credentials without a password", { baseUrl, credentials: { email: "a@b.example" } }, /credentials\.password/],
+    ["an email with a colon", { baseUrl, credentials: { email: "a:b", password: "sesame" } }, /without a colon/],
     ["a timeout of 0", { baseUrl, timeoutMs: 0 }, /timeoutMs/],
     ["a timeout that is too long for a timer", { baseUrl, timeoutMs: 1e12 }, /timeoutMs/],
     ["a fetch that is not a function", { baseUrl, fetch: "fetch" }, /fetch/],
     ["endless retries", { baseUrl, maxRetries: Infinity }, /maxRetries/],
     ["half a retry", { baseUrl, maxRetries: 0.5 }, /maxRetries/],
     ["http to another machine", { baseUrl: "http://cards.example" }, /baseUrl must be https.*allowHttp/],
-    [
-      "http to a name that begins like this machine's",
-      { baseUrl: "http://127.0.0.1.example" },
-      /must be https/,
-    ],
+    ["http to a name that begins like this machine's", { baseUrl: "http://127.0.0.1.example" }, /must be https/],
     [
       "http for one of two",
       { baseUrls: { ...both, sandbox: "http://10.0.0.1" }, environment: "live" },

@@ -8,11 +8,7 @@ const basic = Buffer.from(`${secrets.email}:${secrets.password}`).toString("base
 
 /** Returns all that a log, a debugger or an error tracker could show of a value. */
 function seenOf(value: unknown): string {
-  const parts = [
-    inspect(value, { showHidden: true, depth: 20, getters: true }),
-    JSON.stringify(value),
-    String(value),
-  ];
+  const parts = [inspect(value, { showHidden: true, depth: 20, getters: true }), JSON.stringify(value), String(value)];
   if (value instanceof Error) parts.push(value.stack ?? "", value.message, inspect(value.cause));
   return parts.join("\n");
 }
@@ -90,9 +86,7 @@ describe("no secret is shown by", () => {
     const service = await foreignService(() => ({ json: {} }));
     const tooLong = secrets.cardNumber.repeat(4);
     expectNoSecret(await failureOf(clientOf(service).balance({ ...secrets, cardNumber: tooLong })));
-    expectNoSecret(
-      await failureOf(clientOf(service).balance({ ...secrets, pin: Number(secrets.pin) as never })),
-    );
+    expectNoSecret(await failureOf(clientOf(service).balance({ ...secrets, pin: Number(secrets.pin) as never })));
   });
 
   it("an error of the caller's fetch that contains the whole request", async () => {

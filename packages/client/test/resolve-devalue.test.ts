@@ -4,12 +4,7 @@ import { clientOf, failureOf, foreignService } from "./support/foreign-service.j
 const echo = { "Idempotency-Key": "order-1" };
 const refusal = { success: false, error: "No." };
 const reversed = { success: true, amount_refunded: 5000, card_new_balance: 7500 };
-const end = async (reply: {
-  status?: number;
-  headers?: Record<string, string>;
-  json?: unknown;
-  text?: string;
-}) => {
+const end = async (reply: { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }) => {
   const service = await foreignService(() => reply);
   return { service, ended: clientOf(service).resolveDevalue("order-1") };
 };

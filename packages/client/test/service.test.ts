@@ -44,8 +44,7 @@ it("refuses responses of a service of the other environment", async () => {
     failureOf(wrong.listProviders()),
     failureOf(wrong.resolveDevalue("never-sent")),
   ]);
-  for (const failure of failures)
-    expect(failure).toMatchObject({ code: "wrong_environment", retryable: false });
+  for (const failure of failures) expect(failure).toMatchObject({ code: "wrong_environment", retryable: false });
   const right = createClient({ environment: "live", baseUrl: service.url, apiKey, companyId });
   expect(await right.balance(card)).toMatchObject({ balanceCents: 7500 });
 });
@@ -142,9 +141,7 @@ describe("resolveDevalue on the real service", () => {
   it.each(["error", "garbage", "hold"] as const)("resolves a devalue after the fault %s", async (fault) => {
     proxy.set("devalue", fault, 1);
     const reference = `met-${fault}`;
-    const error = await failureOf(
-      client.devalue({ ...card, amountCents: cents(5000), reference }, { timeoutMs: 500 }),
-    );
+    const error = await failureOf(client.devalue({ ...card, amountCents: cents(5000), reference }, { timeoutMs: 500 }));
     expect(error).toMatchObject({ name: fault === "garbage" ? "ProtocolError" : "UnreachableError" });
     const { outcome } = await client.resolveDevalue(reference);
     expect(outcome).toBe(fault === "garbage" ? "reversed" : "not_done");

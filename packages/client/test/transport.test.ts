@@ -35,9 +35,7 @@ describe("a read is retried", () => {
 
   it("not before the wait of Retry-After", async () => {
     const service = await foreignService((_, count) =>
-      count === 1
-        ? { status: 429, json: { error: "No." }, headers: { "Retry-After": "1" } }
-        : { json: providers },
+      count === 1 ? { status: 429, json: { error: "No." }, headers: { "Retry-After": "1" } } : { json: providers },
     );
     const startedAt = performance.now();
     await clientOf(service).listProviders();
@@ -106,9 +104,7 @@ describe("a write is not retried", () => {
 describe("a call ends", () => {
   it("on its timeout, which includes retries", async () => {
     const service = await foreignService(() => () => {});
-    const error = await failureOf(
-      clientOf(service, { timeoutMs: 600_000 }).listProviders({ timeoutMs: 300 }),
-    );
+    const error = await failureOf(clientOf(service, { timeoutMs: 600_000 }).listProviders({ timeoutMs: 300 }));
     expect(error).toMatchObject({ code: "timeout", retryable: true });
     expect(service.received).toHaveLength(1);
   });
@@ -127,10 +123,7 @@ describe("a call ends", () => {
   });
 
   it("also if a fetch of the caller's ignores the signal", async () => {
-    const client = clientOf(
-      { url: "http://127.0.0.1:1" },
-      { fetch: () => new Promise(() => {}), timeoutMs: 100 },
-    );
+    const client = clientOf({ url: "http://127.0.0.1:1" }, { fetch: () => new Promise(() => {}), timeoutMs: 100 });
     expect(await failureOf(client.listProviders())).toMatchObject({ code: "timeout" });
   });
 

@@ -77,13 +77,7 @@ export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {
 /** Returns the content that identifies an event without a key. Its state and update time are not part of it. */
 function contentOf(event: ShopEvent): EventRow {
   const row = rowOf(event);
-  const {
-    event_key: _placeholder,
-    state: _state,
-    activated: _activated,
-    updated_at: _updated,
-    ...content
-  } = row;
+  const { event_key: _placeholder, state: _state, activated: _activated, updated_at: _updated, ...content } = row;
   return content;
 }
 
@@ -95,10 +89,7 @@ const strangersOf = (row: number, values: object) =>
 const trimmed = (values: UncheckedRow["values"]): Record<string, unknown> =>
   filled(
     Object.fromEntries(
-      Object.entries(values).map(([field, value]) => [
-        field,
-        typeof value === "string" ? value.trim() : value,
-      ]),
+      Object.entries(values).map(([field, value]) => [field, typeof value === "string" ? value.trim() : value]),
     ),
   );
 
@@ -113,8 +104,7 @@ function faultOf(row: number, issue: z.core.$ZodIssue, values: Record<string, un
 function messageOf(issue: z.core.$ZodIssue, field: string, values: Record<string, unknown>): string {
   const isNeeded = requiredFields.includes(field as RowField) || field === "event_key";
   if (isNeeded && values[field] === undefined) return "is required";
-  if (issue.code === "too_big" && issue.origin === "string")
-    return `must have at most ${issue.maximum} characters`;
+  if (issue.code === "too_big" && issue.origin === "string") return `must have at most ${issue.maximum} characters`;
   if (issue.code === "too_big" || issue.code === "too_small") return "is out of range";
   return issue.message;
 }
@@ -177,8 +167,7 @@ function formFaultsOf(row: number, { start, end, ...event }: ShopEvent): EventFa
   const faults = (["genres", "lineup"] as const)
     .filter((field) => event[field].some((word) => word.includes(",")))
     .map((field) => fault(row, field, "must not contain a comma, which separates values in the interface"));
-  if (start && !isDayAndTime(start))
-    faults.push(fault(row, "start", "must be a day and a time, yyyy-mm-ddThh:mm:ss"));
+  if (start && !isDayAndTime(start)) faults.push(fault(row, "start", "must be a day and a time, yyyy-mm-ddThh:mm:ss"));
   if (end?.includes("T") && !isDayAndTime(end))
     faults.push(fault(row, "end", "must be a day, yyyy-mm-dd, or a day and a time, yyyy-mm-ddThh:mm:ss"));
   return faults;
@@ -189,5 +178,4 @@ export const renamed = (faults: readonly EventFault[], nameOf: (field: string) =
   inOrder(faults.map((each) => ({ ...each, field: nameOf(each.field) })));
 
 /** Sorts faults by row. */
-export const inOrder = (faults: readonly EventFault[]): EventFault[] =>
-  faults.toSorted((a, b) => a.row - b.row);
+export const inOrder = (faults: readonly EventFault[]): EventFault[] => faults.toSorted((a, b) => a.row - b.row);

@@ -20,8 +20,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /** Adds a zone to a local time. Of a time that occurs twice, it means the first. A skipped time moves forward with the clocks. */
-export const zoned = (local: string, timeZone: string) =>
-  Temporal.PlainDateTime.from(local).toZonedDateTime(timeZone);
+export const zoned = (local: string, timeZone: string) => Temporal.PlainDateTime.from(local).toZonedDateTime(timeZone);
 
 /** Returns whether the zone's clocks show this time. They skip an hour when summer time begins. */
 export const isOnClock = (local: string, timeZone: string): boolean =>
@@ -34,12 +33,10 @@ export const isTwiceOnClock = (local: string, timeZone: string): boolean => {
 };
 
 /** Returns the instant at which the zone's clocks show this time. */
-export const instantOf = (local: string, timeZone: string): Date =>
-  new Date(zoned(local, timeZone).epochMilliseconds);
+export const instantOf = (local: string, timeZone: string): Date => new Date(zoned(local, timeZone).epochMilliseconds);
 
 /** Adds the zone's offset to a local time, as in `2036-04-12T21:00:00+02:00`. */
-export const withOffset = (local: string, timeZone: string): string =>
-  `${local}${zoned(local, timeZone).offset}`;
+export const withOffset = (local: string, timeZone: string): string => `${local}${zoned(local, timeZone).offset}`;
 
 /** Returns the local time in the zone at an instant, `yyyy-mm-ddThh:mm:ss`. */
 export const localTimeAt = (instant: Date, timeZone: string): string =>

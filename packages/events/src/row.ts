@@ -55,17 +55,12 @@ const shape = {
   lineup: words(wire.lineup),
   minimumage: age,
   event_price: price,
-  timezone: z
-    .string("must be a string")
-    .refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam"),
+  timezone: z.string("must be a string").refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam"),
   state: z.enum(eventStates, `must be one of ${eventStates.join(", ")}`).optional(),
   updated_at: z.iso
     .datetime({ offset: true, error: "must be a date and time with offset, such as 2036-04-12T21:00:00Z" })
     .transform((text) => new Date(text).toISOString())
-    .refine(
-      (text) => /^\d{4}-/.test(text),
-      "must be a date and time with offset, such as 2036-04-12T21:00:00Z",
-    )
+    .refine((text) => /^\d{4}-/.test(text), "must be a date and time with offset, such as 2036-04-12T21:00:00Z")
     .optional(),
 };
 
@@ -118,9 +113,7 @@ function endFaultOf(row: Times): TimeFault | undefined {
   if (!date) return time ? ["event_end_date", "is required with an end time"] : undefined;
   const end = `${date}T${time}`;
   if (time && !isOnClock(end, timezone)) return ["event_end_time", SKIPPED];
-  const isBefore = time
-    ? instantOf(end, timezone) < instantOf(startOf(row), timezone)
-    : date < row.event_start_date;
+  const isBefore = time ? instantOf(end, timezone) < instantOf(startOf(row), timezone) : date < row.event_start_date;
   return isBefore ? ["event_end_date", "must not be before the start"] : undefined;
 }
 
@@ -176,9 +169,7 @@ const venueFields = {
 
 const venueOf = (row: Partial<Record<RowField, unknown>>): Venue =>
   filled(
-    Object.fromEntries(
-      Object.entries(venueFields).map(([name, field]) => [name, String(row[field] ?? "").trim()]),
-    ),
+    Object.fromEntries(Object.entries(venueFields).map(([name, field]) => [name, String(row[field] ?? "").trim()])),
   );
 
 type Filled<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

@@ -7,13 +7,7 @@ import type { ShopEvent } from "../src/index.js";
 import { anyEvent, bare, full, textOf, timeZone } from "./shop-events.js";
 
 const at = new Date("2036-01-01T00:00:00Z");
-const zones = [
-  "Europe/Amsterdam",
-  "Europe/London",
-  "America/New_York",
-  "Australia/Lord_Howe",
-  "Asia/Kathmandu",
-];
+const zones = ["Europe/Amsterdam", "Europe/London", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"];
 const calendar = iCalendar({ name: "Shows", at });
 const described = iCalendar({ name: "Shows", at, timeZones: zones });
 

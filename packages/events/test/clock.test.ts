@@ -8,8 +8,7 @@ const moment = fc
   .map((date) => new Date(Math.floor(date.getTime() / 1000) * 1000));
 
 /** What the zone's clocks show, by Node's own tables. */
-const shownAt = (instant: Date, zone: string) =>
-  instant.toLocaleString("sv-SE", { timeZone: zone }).replace(" ", "T");
+const shownAt = (instant: Date, zone: string) => instant.toLocaleString("sv-SE", { timeZone: zone }).replace(" ", "T");
 
 describe("a zone", () => {
   test("maps a local time to its instant, or to the first if it occurs twice", () => {

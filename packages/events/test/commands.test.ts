@@ -30,8 +30,7 @@ beforeAll(async () => {
       ticket_link: "https://tickets.example.nl/1",
     },
   ]);
-  for (const pushed of [SAMPLE, file])
-    expect((await run(["push", pushed], settings)).stderr).toContain(" of ");
+  for (const pushed of [SAMPLE, file]) expect((await run(["push", pushed], settings)).stderr).toContain(" of ");
 });
 
 afterAll(async () => {
@@ -41,18 +40,13 @@ afterAll(async () => {
 
 test("a failure is one JSON value with --json, even if the command line is wrong", async () => {
   const wrong = await run(["push", "--json"]);
-  expect([wrong.exitCode, wrong.json()]).toEqual([
-    2,
-    { error: "missing required argument 'file'", exit_code: 2 },
-  ]);
+  expect([wrong.exitCode, wrong.json()]).toEqual([2, { error: "missing required argument 'file'", exit_code: 2 }]);
   const missing = await run(["check", "nowhere.csv", "--json"]);
   expect(missing.json()).toMatchObject({ error: expect.stringContaining("nowhere.csv"), exit_code: 2 });
 });
 
 test("--version prints the package's version", async () => {
-  const { version } = JSON.parse(
-    await readFile(path.resolve(import.meta.dirname, "../package.json"), "utf8"),
-  );
+  const { version } = JSON.parse(await readFile(path.resolve(import.meta.dirname, "../package.json"), "utf8"));
   expect((await run(["--version"])).stdout).toBe(`${version}\n`);
 });
 
@@ -123,18 +117,12 @@ describe("check", () => {
   });
 
   test("reports a fault by row and field", async () => {
-    const file = await fileOf(
-      "one.csv",
-      "event_name,ticket_link,event_organiser,event_start_date,event_start_time\n",
-    );
+    const file = await fileOf("one.csv", "event_name,ticket_link,event_organiser,event_start_date,event_start_time\n");
     const { exitCode, stderr } = await run(["check", file]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("contains no events")]);
     const wrong = await fileOf("feed.json", { events: [{ event_id: "1", title: "Jazz" }] });
     const result = await run(["check", wrong]);
-    expect([result.exitCode, result.stderr]).toEqual([
-      3,
-      expect.stringContaining("row 1, date: is required"),
-    ]);
+    expect([result.exitCode, result.stderr]).toEqual([3, expect.stringContaining("row 1, date: is required")]);
   });
 });
 
@@ -178,10 +166,7 @@ describe("feed", () => {
     expect((await run(["feed", wrong, "--out", out])).exitCode).toBe(3);
     expect(await readFile(out, "utf8")).toBe("before");
     const absent = await run(["feed", SAMPLE, "--out", "/absent/feed.json"]);
-    expect([absent.exitCode, absent.stderr]).toEqual([
-      2,
-      expect.stringContaining("cannot be written (ENOENT)"),
-    ]);
+    expect([absent.exitCode, absent.stderr]).toEqual([2, expect.stringContaining("cannot be written (ENOENT)")]);
   });
 });
 
@@ -189,12 +174,7 @@ describe("settings and exit codes", () => {
   test.each([
     [["list"], {}, 2, "Set GIFTCARD_BASE_URL"],
     [["list"], { GIFTCARD_BASE_URL: "cards" }, 2, "Set GIFTCARD_API_KEY to"],
-    [
-      ["list"],
-      { GIFTCARD_BASE_URL: "cards", GIFTCARD_API_KEY: "known-secret" },
-      2,
-      "GIFTCARD_BASE_URL must be",
-    ],
+    [["list"], { GIFTCARD_BASE_URL: "cards", GIFTCARD_API_KEY: "known-secret" }, 2, "GIFTCARD_BASE_URL must be"],
     [["list", "tickets"], {}, 2, "Allowed choices are"],
     [["list", "concepts", "--format", "csv"], {}, 2, "Only events"],
     [["feed", SAMPLE, "--format", "rss"], {}, 2, "Allowed choices are"],
@@ -225,10 +205,7 @@ describe("settings and exit codes", () => {
     "%j --help",
     async (args) => {
       const result = await run([...args, "--help"]);
-      expect([result.exitCode, result.stdout]).toEqual([
-        0,
-        expect.stringContaining("Usage: giftcard-events"),
-      ]);
+      expect([result.exitCode, result.stdout]).toEqual([0, expect.stringContaining("Usage: giftcard-events")]);
     },
   );
 });

@@ -15,9 +15,7 @@ console.log(JSON.stringify(formats.map(({ write }) => write(entries[0].event))))
 
 /** Runs a CommonJS program with the CommonJS build, as in Jest. Returns the JSON that the program printed. */
 const run = (program: string) =>
-  JSON.parse(
-    execFileSync(process.execPath, ["--no-experimental-require-module", "--eval", program], options),
-  );
+  JSON.parse(execFileSync(process.execPath, ["--no-experimental-require-module", "--eval", program], options));
 
 test("the CommonJS build exports every format", () => {
   const written: string[] = run(writeAll);

@@ -18,9 +18,7 @@ test("the program in the docs writes the feed of its product", async () => {
 
 test("the feed in the docs can be read", async () => {
   const [block] = (await readBlocks(PAGE)).filter(({ language }) => language === "json");
-  const { entries, faults } = readFeed(
-    JSON.parse((block?.text ?? "").replaceAll("https://…", "https://x.example")),
-  );
+  const { entries, faults } = readFeed(JSON.parse((block?.text ?? "").replaceAll("https://…", "https://x.example")));
   expect(faults).toEqual([]);
   expect(entries).toHaveLength(1);
 });

@@ -5,9 +5,7 @@ import { full } from "./shop-events.js";
 
 const row = rowOf(full);
 const faultsOf = (more: Record<string, unknown>) =>
-  checkRows([{ row: 2, values: { ...row, ...more } }]).faults.map(
-    ({ field, message }) => `${field}: ${message}`,
-  );
+  checkRows([{ row: 2, values: { ...row, ...more } }]).faults.map(({ field, message }) => `${field}: ${message}`);
 
 describe("a row", () => {
   test("reports all faults at once, with what to write instead", () => {
@@ -82,12 +80,7 @@ describe("a row", () => {
   test("keeps the key from its content when its state or update time changes", () => {
     const { event_key: _key, ...keyless } = row;
     const keyOf = (content: object) => JSON.stringify(content);
-    const keys = [
-      {},
-      { state: "canceled", activated: 0 },
-      { state: "withdrawn" },
-      { updated_at: undefined },
-    ].map(
+    const keys = [{}, { state: "canceled", activated: 0 }, { state: "withdrawn" }, { updated_at: undefined }].map(
       (more) => checkRows([{ row: 1, values: { ...keyless, ...more } }], { keyOf }).entries[0]?.event.key,
     );
     expect(keys[0]).toContain("Lentenacht");
@@ -130,9 +123,7 @@ describe("a time", () => {
     ["2036-03-30", "02:30:00", "Europe/Amsterdam"],
     ["2036-03-09", "02:00:00", "America/New_York"],
   ])("%s %s is skipped by the clocks of %s", (date, time, zone) => {
-    expect(at(date, time, zone)).toEqual([
-      expect.stringContaining("event_start_time: doesn't exist on that day"),
-    ]);
+    expect(at(date, time, zone)).toEqual([expect.stringContaining("event_start_time: doesn't exist on that day")]);
   });
 
   test.each([
@@ -153,10 +144,7 @@ describe("a time", () => {
   test.each([
     [{ event_end_date: "2036-04-13", event_end_time: "00:00:00" }, []],
     [{ event_end_date: "2036-04-12", event_end_time: "21:00:00" }, []],
-    [
-      { event_end_date: "2036-04-12", event_end_time: "20:59:59" },
-      ["event_end_date: must not be before the start"],
-    ],
+    [{ event_end_date: "2036-04-12", event_end_time: "20:59:59" }, ["event_end_date: must not be before the start"]],
     [{ event_end_date: "2036-04-11", event_end_time: "" }, ["event_end_date: must not be before the start"]],
     [{ event_end_date: "", event_end_time: "23:00:00" }, ["event_end_date: is required with an end time"]],
     [{ event_end_date: "2036-04-12", event_end_time: "" }, []],

@@ -38,8 +38,7 @@ const settings = () => ({ GIFTCARD_BASE_URL: proxy.url, GIFTCARD_API_KEY: compan
 const push = (file: string, ...more: string[]) => run(["push", file, "--json", ...more], settings());
 const listed = () => createClient({ baseUrl: service.url, apiKey: company.apiKey }).listEvents();
 const sent = () => proxy.seen.filter(({ operation }) => operation === "newevent");
-const outcomes = (result: CommandResult) =>
-  result.json().events.map(({ outcome }: { outcome: string }) => outcome);
+const outcomes = (result: CommandResult) => result.json().events.map(({ outcome }: { outcome: string }) => outcome);
 
 const event = (name: string, more: object = {}) => ({
   eventprovider_id: String(providerId),
@@ -100,10 +99,9 @@ describe("push", () => {
     await push(SAMPLE);
     const db = new pg.Client({ connectionString: service.databaseUrl });
     await db.connect();
-    await db.query(
-      "update idempotency_keys set created_at = created_at - interval '48 hours' where company_id = $1",
-      [company.companyId],
-    );
+    await db.query("update idempotency_keys set created_at = created_at - interval '48 hours' where company_id = $1", [
+      company.companyId,
+    ]);
     await db.end();
     expect((await push(SAMPLE)).json()).toMatchObject({ created: 0, existing: 3 });
     expect(await listed()).toHaveLength(3);
@@ -137,11 +135,7 @@ describe("push", () => {
 
   test.each<[string, "busy" | "cut-after", string]>([
     ["is reported as not sent if the service is busy, then unreachable", "busy", "not_sent"],
-    [
-      "is reported as unknown if its response is lost, then the service is unreachable",
-      "cut-after",
-      "unknown",
-    ],
+    ["is reported as unknown if its response is lost, then the service is unreachable", "cut-after", "unknown"],
   ])("an event %s", async (_, fault, outcome) => {
     proxy.set("newevent", fault, 1);
     const file = await fileOf("events.json", many(1));
@@ -226,22 +220,19 @@ describe("if the connection is cut", () => {
   test.each([
     ["cut-before", "created"],
     ["cut-after", "existing"],
-  ] as const)(
-    "%s each time: reports an unknown outcome, and the next push resolves it",
-    async (fault, then) => {
-      const file = await fileOf("events.json", many(501));
-      proxy.set("newevent", fault);
-      const lost = await push(file, "--retries", "1");
-      expect(lost.exitCode).toBe(4);
-      expect(lost.json()).toMatchObject({ created: 0, unknown: 500, not_sent: 1 });
-      expect(lost.stderr).toContain("Push the same file again");
-      proxy.clear();
-      const again = await push(file);
-      expect(again.exitCode).toBe(0);
-      expect(outcomes(again)).toEqual([...Array(500).fill(then), "created"]);
-      expect(await listed()).toHaveLength(501);
-    },
-  );
+  ] as const)("%s each time: reports an unknown outcome, and the next push resolves it", async (fault, then) => {
+    const file = await fileOf("events.json", many(501));
+    proxy.set("newevent", fault);
+    const lost = await push(file, "--retries", "1");
+    expect(lost.exitCode).toBe(4);
+    expect(lost.json()).toMatchObject({ created: 0, unknown: 500, not_sent: 1 });
+    expect(lost.stderr).toContain("Push the same file again");
+    proxy.clear();
+    const again = await push(file);
+    expect(again.exitCode).toBe(0);
+    expect(outcomes(again)).toEqual([...Array(500).fill(then), "created"]);
+    expect(await listed()).toHaveLength(501);
+  });
 
   test("a service without idempotency keys still accepts an event_key once", async () => {
     proxy.withoutExtension(true);
@@ -304,12 +295,7 @@ describe("a file with faults", () => {
   });
 
   test.each([
-    [
-      "events.csv",
-      "event_name,event_nam,event_name\nA,B,C\n",
-      3,
-      "row 1, event_nam: is not a field of an event",
-    ],
+    ["events.csv", "event_name,event_nam,event_name\nA,B,C\n", 3, "row 1, event_nam: is not a field of an event"],
     // As many commas as semicolons in the first line: commas separate.
     ["events.csv", '"event_name;x",event_organiser\n', 3, "row 1, event_name;x: is not a field of an event"],
     ["events.csv", 'event_name\n"A\n', 2, "Quote Not Closed"],

@@ -114,18 +114,14 @@ describe("a feed of other software", () => {
     (state) => {
       const { entries, faults } = readFeed({ events: [{ ...item, state }] });
       expect(entries).toEqual([]);
-      expect(faults).toEqual([
-        { row: 1, field: "state", message: "must be one of published, canceled, withdrawn" },
-      ]);
+      expect(faults).toEqual([{ row: 1, field: "state", message: "must be one of published, canceled, withdrawn" }]);
     },
   );
 
   test("yields an event or a fault for each element, whatever it contains", () => {
     const field = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(item)));
     const anything = fc.record(
-      Object.fromEntries(
-        [...Object.keys(item), "state", "timezone", "event_price"].map((name) => [name, field]),
-      ),
+      Object.fromEntries([...Object.keys(item), "state", "timezone", "event_price"].map((name) => [name, field])),
       { requiredKeys: [] },
     );
     fc.assert(

@@ -126,9 +126,7 @@ export const anyEvent: fc.Arbitrary<ShopEvent> = fc
     providerId: maybe(fc.integer({ min: 1, max: 999 })),
     state: fc.constantFrom(...eventStates),
     updatedAt: maybe(
-      fc
-        .date({ min: new Date(0), max: new Date("2039-01-01"), noInvalidDate: true })
-        .map((at) => at.toISOString()),
+      fc.date({ min: new Date(0), max: new Date("2039-01-01"), noInvalidDate: true }).map((at) => at.toISOString()),
     ),
   })
   .map(({ end, ...event }) => ({ ...withoutAbsent(event), ...endOf(event.start, end) }) as ShopEvent)

@@ -19,5 +19,4 @@ export interface EventsContext {
 }
 
 /** Returns the plugin's context from Medusa's container or a request's. */
-export const contextOf = (container: MedusaContainer): EventsContext =>
-  container.resolve<EventsContext>(EVENTS_MODULE);
+export const contextOf = (container: MedusaContainer): EventsContext => container.resolve<EventsContext>(EVENTS_MODULE);

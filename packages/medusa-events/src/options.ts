@@ -20,9 +20,7 @@ const hasPlaceholder = (url: string) =>
  */
 export const declaration = z.strictObject({
   /** The address of a product's page in the storefront, with `{handle}` or `{id}` in it. */
-  productUrl: text
-    .max(1000)
-    .refine(hasPlaceholder, "must be an http or https address with {handle} or {id} in it."),
+  productUrl: text.max(1000).refine(hasPlaceholder, "must be an http or https address with {handle} or {id} in it."),
   /** The issuer's address. */
   baseUrl: address,
   /** The issuer's environment: `live`, or `sandbox` for testing. If the issuer answers with the other one, calls fail. */
@@ -40,9 +38,7 @@ export const declaration = z.strictObject({
   /** The organiser of shows that name none. */
   organiser: text.max(255).optional(),
   /** The IANA time zone of shows that name none. Default: `Europe/Amsterdam`. */
-  timeZone: text
-    .refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam.")
-    .default(DEFAULT_TIME_ZONE),
+  timeZone: text.refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam.").default(DEFAULT_TIME_ZONE),
   /** The issuer's number for the ticketing provider of shows that name none. Each event needs a provider. */
   providerId: count.optional(),
   /** The title of the product option whose values are a show's dates. Default: `Date`. */
@@ -57,15 +53,12 @@ export interface EventsOptions extends z.input<typeof declaration> {}
 /** The options with their defaults. */
 export type Settings = z.output<typeof declaration>;
 
-const schema = declaration.refine(
-  ({ apiKey, credentials }) => apiKey !== undefined || credentials !== undefined,
-  {
-    path: ["apiKey"],
-    error: `${NOT_SET} Or give credentials with email and password.`,
-    // Also runs if other options are wrong, so that one message reports every fault.
-    when: ({ value }) => typeof value === "object" && value !== null,
-  },
-);
+const schema = declaration.refine(({ apiKey, credentials }) => apiKey !== undefined || credentials !== undefined, {
+  path: ["apiKey"],
+  error: `${NOT_SET} Or give credentials with email and password.`,
+  // Also runs if other options are wrong, so that one message reports every fault.
+  when: ({ value }) => typeof value === "object" && value !== null,
+});
 
 /**
  * Checks the options.

@@ -33,17 +33,14 @@ async function readEvents(): Promise<ShopEvent[]> {
   expect(faults).toEqual([]);
   return entries.map(({ event }) => event);
 }
-const stateOf = async (productId: string) =>
-  (await readEvents()).find(({ key }) => key === `${productId}:1`)?.state;
+const stateOf = async (productId: string) => (await readEvents()).find(({ key }) => key === `${productId}:1`)?.state;
 
 test("works without the gift card plugin: publishes an event in the feed and at the issuer", async () => {
   const { body } = await shop.storefront.send("GET", "/store/payment-providers?region_id=none");
   expect(JSON.stringify(body)).not.toContain("giftcard");
   for (const path of ["/admin/giftcard-pay/health", "/admin/giftcard-pay/charges"])
     expect((await shop.storefront.send("GET", path)).status).toBe(404);
-  const { rows } = await database.query(
-    "select tablename from pg_tables where tablename like 'giftcard%' order by 1",
-  );
+  const { rows } = await database.query("select tablename from pg_tables where tablename like 'giftcard%' order by 1");
   expect(rows.map(({ tablename }) => tablename)).toEqual([
     ...["giftcard_event", "giftcard_event_call", "giftcard_event_delivery", "giftcard_show"],
   ]);
@@ -141,9 +138,7 @@ test("answers 304 to a client that has the newest version", async () => {
 test("omits events that ended more than 30 days ago", async () => {
   const productId = await shows.create("over");
   await shows.publish(`${productId}:1`);
-  await database.query("update giftcard_event set last_day = current_date - 31 where product_id = $1", [
-    productId,
-  ]);
+  await database.query("update giftcard_event set last_day = current_date - 31 where product_id = $1", [productId]);
   expect(await stateOf(productId)).toBeUndefined();
 });
 

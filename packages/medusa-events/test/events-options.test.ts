@@ -8,10 +8,7 @@ const productUrl = "https://shop.example/{id}?a={handle}";
 let shop: TestShop;
 let shows: Shows;
 beforeAll(async () => {
-  shop = await startEventsShop(
-    { TEST_EVENTS_OFTEN: "yes" },
-    { productUrl, organiser: null, publish: "automatic" },
-  );
+  shop = await startEventsShop({ TEST_EVENTS_OFTEN: "yes" }, { productUrl, organiser: null, publish: "automatic" });
   shows = await createShows(shop);
 });
 afterAll(() => shop?.stop());
@@ -35,9 +32,7 @@ test("with `automatic`, publishes events when they are complete, and not those t
 
   await shows.send("POST", "/retract", { keys: [`${productId}:1`], state: "withdrawn" });
   const other = await shows.create("another", { organiser: "Zaal Noord BV" });
-  await expect
-    .poll(async () => (await shows.eventsOf(other))[0])
-    .toMatchObject({ delivery: { state: "delivered" } });
+  await expect.poll(async () => (await shows.eventsOf(other))[0]).toMatchObject({ delivery: { state: "delivered" } });
   expect(await event()).toMatchObject({ state: "withdrawn" });
 });
 

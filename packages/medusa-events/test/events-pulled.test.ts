@@ -30,8 +30,7 @@ const pull = async (...more: string[]) =>
     ...["events", "pull", "--company", String(shop.company.companyId), ...more],
     ...["--url", `${shop.medusa.url}/giftcard-pay/events.json`, "--allow-private"],
   )) as Pulled;
-const listed = async (title: string) =>
-  (await shows.issuer.listEvents()).filter((event) => event.title === title);
+const listed = async (title: string) => (await shows.issuer.listEvents()).filter((event) => event.title === title);
 const eventOf = async (productId: string) => (await shows.eventsOf(productId))[0];
 const compare = async () => (await shows.send("POST", "/compare", {})).body;
 const edit = (productId: string, product: object) =>
@@ -162,18 +161,14 @@ test("the issuer has many events as the feed has them, after edits and retractio
     start: new Date(Date.UTC(2036, 0, 1 + index, 20)).toISOString().slice(0, 19),
   }));
   const productIds: string[] = [];
-  for (let number = 0; number < PRODUCTS; number++)
-    productIds.push(await shows.create(`many-${number}`, { dates }));
+  for (let number = 0; number < PRODUCTS; number++) productIds.push(await shows.create(`many-${number}`, { dates }));
   await shows.send("POST", "/publish", { all: true });
   const total = PRODUCTS * DATES;
   expect((await pull()).withdrawn).toEqual([]);
-  const many = async () =>
-    (await shows.issuer.listEvents()).filter(({ title }) => title.startsWith("many-")).length;
+  const many = async () => (await shows.issuer.listEvents()).filter(({ title }) => title.startsWith("many-")).length;
   // An event that is both pulled and sent exists once.
   await expect.poll(many, { timeout: 120_000, interval: 500 }).toBe(total);
-  await expect
-    .poll(async () => (await shows.send("GET", "?filter=missing")).body.count, { timeout: 120_000 })
-    .toBe(0);
+  await expect.poll(async () => (await shows.send("GET", "?filter=missing")).body.count, { timeout: 120_000 }).toBe(0);
   expect(await many()).toBe(total);
 
   // Edit a tenth, and cancel a hundredth.
@@ -182,11 +177,7 @@ test("the issuer has many events as the feed has them, after edits and retractio
   const back = dates.slice(0, Math.ceil(total / 100)).map((_, index) => `${productIds.at(-1)}:${index + 1}`);
   await shows.send("POST", "/retract", { keys: back, state: "canceled" });
   const { withdrawn, changed, created } = await pull();
-  expect([withdrawn.toSorted(), changed.length, created]).toEqual([
-    back.toSorted(),
-    edited.length * DATES,
-    [],
-  ]);
+  expect([withdrawn.toSorted(), changed.length, created]).toEqual([back.toSorted(), edited.length * DATES, []]);
   expect(await pull()).toMatchObject({ created: [], changed: [], withdrawn: [] });
   expect(await many()).toBe(total - back.length);
   expect((await shows.send("GET", "?filter=changed")).body.count).toBeGreaterThan(0);

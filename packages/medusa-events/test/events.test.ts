@@ -162,9 +162,7 @@ describe("a published event", () => {
     expect(await shows.eventsOf(wrong)).toMatchObject([
       { delivery: { state: "refused", lastError: expect.stringContaining("eventprovider_id") } },
     ]);
-    expect((await shows.save(wrong, { dates: [{ id: "1", start: "2036-04-12T21:00:00" }] })).status).toBe(
-      200,
-    );
+    expect((await shows.save(wrong, { dates: [{ id: "1", start: "2036-04-12T21:00:00" }] })).status).toBe(200);
     await untilDelivered(wrong);
     expect([await shows.timesAtIssuer("right"), await shows.timesAtIssuer("wrong")]).toEqual([1, 1]);
   });
@@ -340,10 +338,7 @@ describe("an incomplete event", () => {
     });
     const { body } = await shows.publish(`${productId}:1`);
     expect(body.published).toEqual([]);
-    expect(body.refused[0].faults.map(({ field }: { field: string }) => field)).toEqual([
-      "start",
-      "providerId",
-    ]);
+    expect(body.refused[0].faults.map(({ field }: { field: string }) => field)).toEqual(["start", "providerId"]);
     expect(await shows.eventsOf(productId)).toMatchObject([{ state: "draft", delivery: { state: "none" } }]);
   });
 
@@ -456,11 +451,8 @@ describe("a process that crashes", () => {
     // The service processes the call after the caller has crashed.
     await shop.proxy.release();
     const sentAt = async () =>
-      (
-        await database.query("select state, attempts from giftcard_event_delivery where key = $1", [
-          `${productId}:1`,
-        ])
-      ).rows;
+      (await database.query("select state, attempts from giftcard_event_delivery where key = $1", [`${productId}:1`]))
+        .rows;
     expect(await sentAt()).toEqual([{ state: "sending", attempts: 1 }]);
     await shop.passTime(LEASE_MS);
     await expect.poll(sentAt, { interval: 200 }).toEqual([{ state: "delivered", attempts: 2 }]);
@@ -479,8 +471,8 @@ describe("a process that crashes", () => {
     shop.proxy.clear();
     await shop.passTime(LEASE_MS);
     const state = async () =>
-      (await database.query("select state from giftcard_event_delivery where key = $1", [`${productId}:1`]))
-        .rows[0].state;
+      (await database.query("select state from giftcard_event_delivery where key = $1", [`${productId}:1`])).rows[0]
+        .state;
     await expect.poll(state, { interval: 200 }).toBe("delivered");
     expect(await shows.timesAtIssuer("crash-before")).toBe(1);
   });

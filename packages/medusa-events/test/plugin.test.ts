@@ -12,9 +12,7 @@ const issuer = { baseUrl: "https://cards.example", apiKey: "key", companyId: "7"
 const productUrl = "https://shop.example/{handle}";
 
 test("needs the gift card plugin neither as a dependency nor in its sources", async () => {
-  expect(Object.keys({ ...plugin.dependencies, ...plugin.peerDependencies })).not.toContain(
-    "@giftcard-pay/medusa",
-  );
+  expect(Object.keys({ ...plugin.dependencies, ...plugin.peerDependencies })).not.toContain("@giftcard-pay/medusa");
   expect(plugin.peerDependencies).toEqual(giftcards.peerDependencies);
 });
 
@@ -64,9 +62,7 @@ test("the migration creates the plugin's tables, and removes them on rollback", 
   const folder = path.resolve(import.meta.dirname, "../src/modules/giftcard-events/migrations");
   const run = async (direction: "up" | "down") => {
     for (const file of await readdir(folder)) {
-      const [Made] = Object.values(await import(path.join(folder, file))) as (new (
-        ...args: unknown[]
-      ) => Migration)[];
+      const [Made] = Object.values(await import(path.join(folder, file))) as (new (...args: unknown[]) => Migration)[];
       const migration = Made && new Made({}, {});
       await migration?.[direction]();
       for (const statement of migration?.getQueries() ?? []) await database.query(String(statement));

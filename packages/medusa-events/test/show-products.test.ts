@@ -19,9 +19,7 @@ afterEach(async () => void (await database.query("rollback")));
 const sql = async (text: string, params: unknown[] = []) => (await database.query(text, params)).rows;
 
 test("a product has its pictures, and the lowest price per value of the date option", async () => {
-  await sql(
-    "update product set thumbnail = 'https://shop.example/a.png' where handle = 'summer-night-festival'",
-  );
+  await sql("update product set thumbnail = 'https://shop.example/a.png' where handle = 'summer-night-festival'");
   await sql(
     `insert into image (id, url, rank, product_id) select 'img_one', 'https://shop.example/b.png', 0, id from product
      where handle = 'summer-night-festival'`,
@@ -47,9 +45,7 @@ test("a product has its pictures, and the lowest price per value of the date opt
   expect(await showProducts.readShowProducts(sql, [id], "ticket")).toEqual([
     { ...product, lowestCents: { "Two tickets": 7498 } },
   ]);
-  expect(await showProducts.readShowProducts(sql, [id], "Date")).toEqual([
-    { ...product, lowestCents: { "": 7498 } },
-  ]);
+  expect(await showProducts.readShowProducts(sql, [id], "Date")).toEqual([{ ...product, lowestCents: { "": 7498 } }]);
 });
 
 test("a deleted variant still leads to its product", async () => {
@@ -67,9 +63,7 @@ test("finds the products of published events that are unpublished or deleted", a
          '2036-04-12'`,
       [handle],
     );
-  const [{ id }] = await sql(
-    "update product set status = 'draft' where handle = 'open-air-cinema' returning id",
-  );
+  const [{ id }] = await sql("update product set status = 'draft' where handle = 'open-air-cinema' returning id");
   expect((await showProducts.findHidden(sql)).toSorted()).toEqual([id, "prod_deleted"].toSorted());
 });
 

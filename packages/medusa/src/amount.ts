@@ -21,8 +21,7 @@ const withoutResidue = (amount: BigNumberInput) =>
   MathBN.mult(amount, 100).decimalPlaces(EXACT_DECIMALS, ROUND_HALF_UP);
 
 /** Tells whether two amounts in major units are equal, fractions of a cent included. */
-export const isSameAmount = (a: BigNumberInput, b: BigNumberInput): boolean =>
-  withoutResidue(a).eq(withoutResidue(b));
+export const isSameAmount = (a: BigNumberInput, b: BigNumberInput): boolean => withoutResidue(a).eq(withoutResidue(b));
 
 /** Tells whether an amount is a cent at most. Medusa itself ignores such a difference. */
 export const isCentAtMost = (amount: BigNumberInput): boolean => withoutResidue(amount).abs().lte(1);

@@ -42,9 +42,6 @@ export function withGiftcard<C extends Config>(config: C, options: GiftcardOptio
       ],
     },
   };
-  const plugins = [
-    ...(config.plugins ?? []),
-    { resolve: PACKAGE, options: structuredClone(options) as never },
-  ];
+  const plugins = [...(config.plugins ?? []), { resolve: PACKAGE, options: structuredClone(options) as never }];
   return { ...config, modules, plugins };
 }

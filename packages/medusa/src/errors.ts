@@ -31,8 +31,7 @@ export const refusal = (message: string, code = "invalid_request"): MedusaError 
 export function toMedusaError(thrown: unknown, logger?: Logger): MedusaError {
   const error = innermost(thrown);
   if (isMedusaError(error)) return error;
-  if (error instanceof CheckoutError || error instanceof RefundError)
-    return refusal(error.message, error.code);
+  if (error instanceof CheckoutError || error instanceof RefundError) return refusal(error.message, error.code);
   if ((error as Failure | null)?.constraint === AMOUNT_CONSTRAINT)
     return toMedusaError(new CheckoutError("amount_changed"));
   logger?.error(`giftcard: ${(error as Failure | null)?.stack || nameOf(error)}`);

@@ -15,5 +15,4 @@ export function checkMedusa(release: string = installedMedusa()): void {
   throw new TypeError(`${what} Upgrade all packages of Medusa (@medusajs/…) together.`);
 }
 
-const installedMedusa = (): string =>
-  (require("@medusajs/medusa/package.json") as { version: string }).version;
+const installedMedusa = (): string => (require("@medusajs/medusa/package.json") as { version: string }).version;

@@ -146,17 +146,10 @@ export type Settings = ReturnType<typeof readSetup>["settings"];
 export function readSetup(options: unknown) {
   // Medusa writes `database` into the options of every module.
   const { database: _, ...given } = (options ?? {}) as { database?: unknown };
-  const {
-    sealingKeys,
-    baseUrl,
-    baseUrls,
-    allowHttp,
-    apiKey,
-    credentials,
-    companyId,
-    timeoutMs,
-    ...settings
-  } = parse(schema, given);
+  const { sealingKeys, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs, ...settings } = parse(
+    schema,
+    given,
+  );
   const { environment } = settings;
   const connection = { environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs };
   try {
@@ -184,9 +177,7 @@ export const readRecoverySettings = (options: object) =>
 function parse<T extends z.ZodType>(type: T, given: object): z.output<T> {
   const { success, data, error } = type.safeParse(given);
   if (success) return data;
-  const faults = error.issues.map(
-    (issue) => `${issue.path.join(".") || "options"}: ${describe(issue, given)}`,
-  );
+  const faults = error.issues.map((issue) => `${issue.path.join(".") || "options"}: ${describe(issue, given)}`);
   throw wrongOptions(faults.join(" "));
 }
 

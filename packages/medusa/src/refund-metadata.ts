@@ -23,7 +23,5 @@ export const REFUND_AHEAD = "giftcard_ahead_cents";
 /** Reads the units that a refund names; null if it names none. */
 export function unitsOfRefund(units: unknown): ReadonlyMap<string, number> | null {
   if (typeof units !== "object" || units === null || Array.isArray(units)) return null;
-  return new Map(
-    Object.entries(units).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
-  );
+  return new Map(Object.entries(units).filter((entry): entry is [string, number] => Number.isFinite(entry[1])));
 }

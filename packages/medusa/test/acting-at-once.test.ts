@@ -163,10 +163,7 @@ describe("a bank that has taken its money before Medusa knows about it", () => {
       cardNumber: card.cardNumber,
       pin: card.pin,
     });
-    for (const request of [
-      { quoteId: quoted.body.quoteId },
-      { cardNumber: card.cardNumber, pin: card.pin },
-    ]) {
+    for (const request of [{ quoteId: quoted.body.quoteId }, { cardNumber: card.cardNumber, pin: card.pin }]) {
       const applied = await shop.storefront.send("POST", `${path(cart.cartId)}/cards`, request);
       expect(applied).toMatchObject({ status: 409, body: { code: "payment_in_progress" } });
       expect(await cardsOf(cart.cartId)).toEqual([]);
@@ -294,9 +291,7 @@ test("rejects capturing or refunding 49.995 of a 50.00 payment; the order shows 
   for (const amount of [49.995, 50.004])
     expect(await storefront.send("POST", `/admin/payments/${id}/capture`, { amount })).toMatchObject(refused);
   await storefront.ok("POST", `/admin/payments/${id}/capture`, { amount: 50 });
-  expect(await storefront.send("POST", `/admin/payments/${id}/refund`, { amount: 49.995 })).toMatchObject(
-    refused,
-  );
+  expect(await storefront.send("POST", `/admin/payments/${id}/refund`, { amount: 49.995 })).toMatchObject(refused);
   expect((await storefront.order(order.id)).summary).toMatchObject({ paid_total: 50, refunded_total: 0 });
   await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
 });
@@ -320,8 +315,7 @@ test("an order canceled while it is being paid is refunded in full, on the card 
   await storefront.initiate(cart.cartId, "pp_bank_bank", { behaviour: "slow" });
   const completing = storefront.complete(cart.cartId);
   const placed = async () =>
-    (await database.query("select order_id from order_cart where cart_id = $1", [cart.cartId])).rows[0]
-      ?.order_id;
+    (await database.query("select order_id from order_cart where cart_id = $1", [cart.cartId])).rows[0]?.order_id;
   await expect.poll(placed, { interval: 20 }).toBeTruthy();
   const orderId = await placed();
   const canceled = await storefront.send("POST", `/admin/orders/${orderId}/cancel`, {});

@@ -13,9 +13,7 @@ beforeAll(async () => {
 const refundWords = {
   status: 400,
   body: {
-    message: expect.stringMatching(
-      /as a whole: 50\.00 euro\. Nothing was refunded\. Refund the order's other/,
-    ),
+    message: expect.stringMatching(/as a whole: 50\.00 euro\. Nothing was refunded\. Refund the order's other/),
   },
 };
 
@@ -29,8 +27,7 @@ async function buy() {
   await storefront.initiate(cartId);
   const { order } = (await storefront.complete(cartId)).body;
   const { gifts, others } = paymentsOf(await storefront.order(order.id));
-  for (const { id } of [...gifts, ...others])
-    await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  for (const { id } of [...gifts, ...others]) await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
   expect(await shop.balanceCents(card)).toBe(2500);
   return {
     card,
@@ -93,9 +90,7 @@ describe("an edited order", () => {
          where id = (select payment_collection_id from payment where id = $1)`,
         [giftId],
       );
-      await edit(orderId, (path) =>
-        storefront.ok("POST", `${path}/items/item/${poster.id}`, { quantity: 3 }),
-      );
+      await edit(orderId, (path) => storefront.ok("POST", `${path}/items/item/${poster.id}`, { quantity: 3 }));
       const { rows } = await database.query("select canceled_at from payment where id = $1", [giftId]);
       expect(rows).toEqual([{ canceled_at: null }]);
     } finally {
@@ -263,9 +258,7 @@ test("publishes each step on Medusa's event bus, with ids and without secrets", 
   await said("giftcard.reversed", reversed);
   const { reference } = events().find(({ data }) => data.order_id === orderId).data;
   await said("giftcard.devalued", { reference, amount_cents: 5000 });
-  expect(shop.medusa.logs()).toMatch(
-    new RegExp(`giftcard reference=${reference} state=committed .*order=${orderId}`),
-  );
+  expect(shop.medusa.logs()).toMatch(new RegExp(`giftcard reference=${reference} state=committed .*order=${orderId}`));
   const all = shop.medusa.logs();
   for (const secret of [card.cardNumber, shop.company.apiKey]) expect(all).not.toContain(secret);
   expect(JSON.stringify(events())).not.toContain("eyJ");

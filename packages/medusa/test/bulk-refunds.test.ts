@@ -52,8 +52,7 @@ async function buy(
 
 async function capture(orderId: string) {
   const { gifts, others } = paymentsOf(await shop.storefront.order(orderId));
-  for (const { id } of [...gifts, ...others])
-    await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  for (const { id } of [...gifts, ...others]) await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
 }
 
 async function newShow(name: string): Promise<string> {
@@ -79,8 +78,7 @@ async function begin({ sold, title, amountCents }: any) {
 }
 
 const reportOf = async (id: string) => (await admin("GET", `bulk-refunds/${id}`)).body.bulkRefund;
-const untilOver = (id: string) =>
-  expect.poll(async () => (await reportOf(id)).open, { interval: 300 }).toBe(0);
+const untilOver = (id: string) => expect.poll(async () => (await reportOf(id)).open, { interval: 300 }).toBe(0);
 
 describe("a bulk refund of a canceled product", () => {
   test("refunds order by order, once: each card its part, the remainder by the bank", async () => {
@@ -138,17 +136,12 @@ describe("a bulk refund of a canceled product", () => {
       body: { code: "amount_changed" },
     });
     await capture(open.orderId);
-    expect((await planOf({ productId })).orders).toMatchObject([
-      { orderId: open.orderId, amountCents: 5000 },
-    ]);
+    expect((await planOf({ productId })).orders).toMatchObject([{ orderId: open.orderId, amountCents: 5000 }]);
   });
 
   test("selects by variant, or whole orders by their ids with everything in them", async () => {
     const productId = await newShow("premiere");
-    const { products } = await shop.storefront.ok(
-      "GET",
-      `/admin/products?id=${productId}&fields=variants.id`,
-    );
+    const { products } = await shop.storefront.ok("GET", `/admin/products?id=${productId}&fields=variants.id`);
     const bought = await buy("premiere", { tickets: 1, balanceCents: 5000, poster: true });
     const variant = await planOf({ variantId: products[0].variants[0].id });
     expect(variant).toMatchObject({ title: "premiere, One", amountCents: 2500 });
@@ -283,9 +276,7 @@ describe("a bulk refund of a canceled product", () => {
     await shop.storefront.ok("POST", `${edit}/confirm`, {});
     await shop.passTime(200_000);
     const jobOf = async () =>
-      (await admin("GET", "jobs")).body.jobs.find(
-        (job: { orderId: string }) => job.orderId === bought.orderId,
-      );
+      (await admin("GET", "jobs")).body.jobs.find((job: { orderId: string }) => job.orderId === bought.orderId);
     await expect.poll(jobOf).toMatchObject({ kind: "unknown_refund" });
     expect((await admin("POST", `jobs/unknown_refund/${(await jobOf()).id}/exempt`)).status).toBe(200);
     await expect.poll(async () => (await reportOf(id)).done).toBe(1);

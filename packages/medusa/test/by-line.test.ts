@@ -19,8 +19,7 @@ afterEach(async () => {
 });
 afterAll(() => database?.end());
 
-const admin = (method: string, path: string, body?: unknown) =>
-  shop.storefront.send(method, `/admin/${path}`, body);
+const admin = (method: string, path: string, body?: unknown) => shop.storefront.send(method, `/admin/${path}`, body);
 
 /** A cart with two tickets of 25.00, a card of so much, and a session for the rest. */
 async function readyCart(balanceCents = 4375, quantity = 2) {
@@ -40,8 +39,7 @@ async function buy(balanceCents?: number, quantity?: number) {
 
 async function capture(orderId: string) {
   const { gifts, others } = paymentsOf(await shop.storefront.order(orderId));
-  for (const { id } of [...gifts, ...others])
-    await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  for (const { id } of [...gifts, ...others]) await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
   return { giftId: gifts[0].id as string, otherId: others[0]?.id as string };
 }
 
@@ -65,8 +63,7 @@ const returnTickets = (orderId: string, quantity: number, { fulfil = 0 } = {}) =
 
 const refundOf = async (orderId: string) =>
   (await shop.storefront.ok("GET", `/admin/giftcard-pay/orders/${orderId}/refund`)).refund;
-const refundBy = (orderId: string, split: unknown) =>
-  admin("POST", `giftcard-pay/orders/${orderId}/refund`, split);
+const refundBy = (orderId: string, split: unknown) => admin("POST", `giftcard-pay/orders/${orderId}/refund`, split);
 
 describe("a card that pays 43.75 of two tickets at 25.00", () => {
   test("is charged per ticket, and gets exactly its part of one ticket back: 18.75, and the bank 6.25", async () => {
@@ -226,9 +223,7 @@ test("sixty vouchers are fifty charges, one of which joins eleven: these are ref
   await returnTickets(order.id, 2);
   const joined = await refundOf(order.id);
   expect(joined).toMatchObject({ owedCents: 160, isPossible: false, splits: [{ amountCents: 880 }] });
-  expect((await refundBy(order.id, { parts: [{ ...joined.splits[0].parts[0], cents: 160 }] })).status).toBe(
-    400,
-  );
+  expect((await refundBy(order.id, { parts: [{ ...joined.splits[0].parts[0], cents: 160 }] })).status).toBe(400);
   expect(await shop.balanceCents(card)).toBe(200 + 3920);
   expect((await refundBy(order.id, joined.splits[0])).status).toBe(200);
   expect(await shop.balanceCents(card)).toBe(5000);

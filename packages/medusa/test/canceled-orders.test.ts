@@ -35,15 +35,13 @@ async function breakWrites(table: string, event: string, when: string): Promise<
   broken.push(table);
 }
 async function heal(): Promise<void> {
-  for (const [index, table] of broken.entries())
-    await database.query(`drop trigger refuse_${index} on ${table}`);
+  for (const [index, table] of broken.entries()) await database.query(`drop trigger refuse_${index} on ${table}`);
   broken = [];
 }
 
 /** Counts the statements that our trigger keeps waiting. */
 const sleepers = async () => {
-  const sleeping =
-    "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+  const sleeping = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
   return (await database.query(sleeping)).rowCount;
 };
 
@@ -67,24 +65,19 @@ async function buy() {
   expect(body.type).toBe("order");
   const orderId = body.order.id as string;
   const { gifts, others } = paymentsOf(await storefront.order(orderId));
-  const { rows } = await database.query("select reference from giftcard_charge where order_id = $1", [
-    orderId,
-  ]);
+  const { rows } = await database.query("select reference from giftcard_charge where order_id = $1", [orderId]);
   const ids = { giftId: gifts[0].id as string, otherId: others[0].id as string };
   return { card, orderId, reference: rows[0].reference as string, ...ids };
 }
 type Bought = Awaited<ReturnType<typeof buy>>;
 
-const capture = (paymentId: string) =>
-  shop.storefront.send("POST", `/admin/payments/${paymentId}/capture`, {});
+const capture = (paymentId: string) => shop.storefront.send("POST", `/admin/payments/${paymentId}/capture`, {});
 const refund = (paymentId: string, amount: number) =>
   shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount });
 
 async function look({ orderId, reference }: Pick<Bought, "orderId" | "reference">) {
   const order = await shop.storefront.order(orderId);
-  const { rows } = await database.query("select state from giftcard_charge where reference = $1", [
-    reference,
-  ]);
+  const { rows } = await database.query("select state from giftcard_charge where reference = $1", [reference]);
   const [gift] = paymentsOf(order).gifts;
   const booked = order.transactions.filter((t: { reference_id: string }) =>
     [gift, ...gift.captures, ...gift.refunds].some(({ id }: { id: string }) => id === t.reference_id),
@@ -94,10 +87,7 @@ async function look({ orderId, reference }: Pick<Bought, "orderId" | "reference"
     order,
     gift,
     figures: figuresOf(order),
-    booked: booked.map(({ reference: kind, amount }: { reference: string; amount: number }) => [
-      kind,
-      amount,
-    ]),
+    booked: booked.map(({ reference: kind, amount }: { reference: string; amount: number }) => [kind, amount]),
   };
 }
 
@@ -147,9 +137,7 @@ describe("an order canceled in Medusa while the card's reversal could not be rec
     await recoverAtOnce();
     expect((await look(bought)).state).toBe("reversing");
     shop.proxy.clear();
-    await expect
-      .poll(() => recover().then(() => shop.balanceCents(bought.card)), { interval: 1000 })
-      .toBe(7500);
+    await expect.poll(() => recover().then(() => shop.balanceCents(bought.card)), { interval: 1000 }).toBe(7500);
     expect((await look(bought)).state).toBe("reversed");
   });
 });
@@ -182,8 +170,7 @@ test("no charge begins if the card's session can't be written; the next attempt 
   await heal();
   expect(devalues()).toBe(before);
   const states = async () =>
-    (await database.query("select state from giftcard_charge where cart_id = $1 order by state", [cartId]))
-      .rows;
+    (await database.query("select state from giftcard_charge where cart_id = $1 order by state", [cartId])).rows;
   expect(await states()).toEqual([]);
   expect((await storefront.complete(cartId)).body.type).toBe("order");
   expect(devalues()).toBe(before + 1);
@@ -402,11 +389,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
     expect(said(orderId)).toHaveLength(1);
     expect(await shop.balanceCents(card)).toBe(7500);
     const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,fulfillments.id`);
-    await shop.storefront.ok(
-      "POST",
-      `/admin/orders/${orderId}/fulfillments/${order.fulfillments[0].id}/cancel`,
-      {},
-    );
+    await shop.storefront.ok("POST", `/admin/orders/${orderId}/fulfillments/${order.fulfillments[0].id}/cancel`, {});
     await recover();
     expect((await shop.storefront.order(orderId)).status).toBe("canceled");
     expect(await open(orderId)).toEqual([]);
@@ -418,25 +401,17 @@ describe("an unpaid order that Medusa fails to cancel", () => {
     expect(await open(orderId)).toEqual([]);
     await recoverAtOnce();
     expect((await shop.storefront.order(orderId)).status).toBe("pending");
-    const { rows } = await database.query(
-      "select exempted_by from giftcard_unpaid_order where order_id = $1",
-      [orderId],
-    );
+    const { rows } = await database.query("select exempted_by from giftcard_unpaid_order where order_id = $1", [
+      orderId,
+    ]);
     expect(rows[0].exempted_by).toContain(shop.medusa.admin.email);
-    const again = await shop.storefront.send(
-      "POST",
-      `/admin/giftcard-pay/unpaid-orders/${orderId}/exempt`,
-      {},
-    );
+    const again = await shop.storefront.send("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/exempt`, {});
     expect(again).toMatchObject({ status: 400, body: { code: "not_open" } });
   });
 
   test("is no longer listed once its payment is recorded", async () => {
     const { orderId } = await fulfilled();
-    const { order } = await shop.storefront.ok(
-      "GET",
-      `/admin/orders/${orderId}?fields=id,*payment_collections`,
-    );
+    const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,*payment_collections`);
     const [collection] = order.payment_collections;
     await shop.storefront.ok("POST", `/admin/payment-collections/${collection.id}/mark-as-paid`, {
       order_id: orderId,

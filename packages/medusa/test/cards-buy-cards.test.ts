@@ -43,9 +43,7 @@ describe.each(["gift-card", "voucher"])("a cart with a %s", (handle) => {
     const card = await issue();
     const cartId = await storefront.createCart(handle);
     const quote = { cardNumber: card.cardNumber, pin: card.pin };
-    expect(await storefront.send("POST", `/store/giftcard-pay/carts/${cartId}/quote`, quote)).toMatchObject(
-      notPayable,
-    );
+    expect(await storefront.send("POST", `/store/giftcard-pay/carts/${cartId}/quote`, quote)).toMatchObject(notPayable);
     expect(await storefront.apply(cartId, card)).toMatchObject(notPayable);
     expect(await read(cartId)).toMatchObject({ coveredCents: 0, notByCardCents: priceCents, cards: [] });
   });

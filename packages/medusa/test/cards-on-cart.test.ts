@@ -292,9 +292,7 @@ describe("a quote", () => {
       status: 404,
       body: { code: "applied_card_not_found" },
     });
-    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${theirs}`)).body.coveredCents).toBe(
-      5000,
-    );
+    expect((await storefront.send("GET", `/store/giftcard-pay/carts/${theirs}`)).body.coveredCents).toBe(5000);
   });
 });
 
@@ -319,12 +317,7 @@ describe("a card's balance", () => {
 
 test("pages of another origin may call if Medusa's storeCors lists the origin", async () => {
   const call = (origin: string) =>
-    shop.storefront.send(
-      "POST",
-      "/store/giftcard-pay/balance",
-      {},
-      { origin, "sec-fetch-site": "cross-site" },
-    );
+    shop.storefront.send("POST", "/store/giftcard-pay/balance", {}, { origin, "sec-fetch-site": "cross-site" });
   const named = await call("https://shop.example");
   expect(named).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   expect(named.headers.get("access-control-allow-origin")).toBe("https://shop.example");

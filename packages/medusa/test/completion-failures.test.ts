@@ -245,9 +245,7 @@ describe("the bank's webhook completes the cart without a page", () => {
   test("but not if it names no session", async () => {
     const ready = await readyCart();
     await say({ amount: 24.98 });
-    await expect
-      .poll(shop.medusa.logs)
-      .toContain("dropped a webhook (captured) of bank_bank for no payment session");
+    await expect.poll(shop.medusa.logs).toContain("dropped a webhook (captured) of bank_bank for no payment session");
     expect(await orderOf(ready.cartId)).toBeUndefined();
     await expectWhole(ready);
   });

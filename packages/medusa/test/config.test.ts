@@ -39,9 +39,7 @@ describe("withGiftcard", () => {
 
   test("does not share an options object, since Medusa writes into it", () => {
     const added = withGiftcard(defineConfig({}), options);
-    const plugin = added.plugins?.find(
-      (one) => typeof one !== "string" && one.resolve === "@giftcard-pay/medusa",
-    );
+    const plugin = added.plugins?.find((one) => typeof one !== "string" && one.resolve === "@giftcard-pay/medusa");
     expect(plugin).toMatchObject({ options });
     expect((plugin as { options: object }).options).not.toBe(options);
   });
@@ -57,21 +55,13 @@ test("depends on no package of events", () => {
 });
 
 describe("the release of Medusa", () => {
-  test.each(["2.13.0", "2.9.4", "2.15.3", "1.20.0"])(
-    "%s is too old: the error says what to do",
-    (release) => {
-      expect(() => checkMedusa(release)).toThrow(
-        `Medusa ${OLDEST_MEDUSA} or newer; this store has ${release}.`,
-      );
-    },
-  );
+  test.each(["2.13.0", "2.9.4", "2.15.3", "1.20.0"])("%s is too old: the error says what to do", (release) => {
+    expect(() => checkMedusa(release)).toThrow(`Medusa ${OLDEST_MEDUSA} or newer; this store has ${release}.`);
+  });
 
-  test.each([OLDEST_MEDUSA, "2.15.10", "2.18.0", "2.21.2", "2.100.0", "2.22.0-rc-1"])(
-    "%s is accepted",
-    (release) => {
-      expect(() => checkMedusa(release)).not.toThrow();
-    },
-  );
+  test.each([OLDEST_MEDUSA, "2.15.10", "2.18.0", "2.21.2", "2.100.0", "2.22.0-rc-1"])("%s is accepted", (release) => {
+    expect(() => checkMedusa(release)).not.toThrow();
+  });
 
   test("matches the peer dependency range", () => {
     for (const name of ["admin-sdk", "framework", "icons", "js-sdk", "medusa"] as const)

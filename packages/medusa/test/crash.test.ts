@@ -94,10 +94,7 @@ test("killed after the order was placed and paid, before the card was committed:
   const { card, cartId } = await readyCart(shop);
   const call = shop.storefront.complete(cartId).catch(() => {});
   const authorizedBoth = async () => {
-    const { orders } = await (shop as TestShop).storefront.ok(
-      "GET",
-      "/admin/orders?fields=id,payment_status",
-    );
+    const { orders } = await (shop as TestShop).storefront.ok("GET", "/admin/orders?fields=id,payment_status");
     return orders[0]?.payment_status;
   };
   await expect.poll(authorizedBoth).toBe("authorized");

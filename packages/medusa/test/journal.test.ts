@@ -1,11 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { journalConformance } from "@giftcard-pay/checkout/conformance";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import {
-  createStoreDatabase,
-  type MedusaStore,
-  startMedusaStore,
-} from "../../../scripts/shops/medusa-store.mjs";
+import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../../scripts/shops/medusa-store.mjs";
 
 const appDir = fileURLToPath(new URL("./store/", import.meta.url));
 const names = journalConformance(() => {

@@ -457,10 +457,7 @@ const cases: Record<string, Case> = {
     ],
   },
   hasSession: {
-    ask: async (f) => [
-      await payments.hasSession(sql, f.bankSessionId),
-      await payments.hasSession(sql, "payses_gone"),
-    ],
+    ask: async (f) => [await payments.hasSession(sql, f.bankSessionId), await payments.hasSession(sql, "payses_gone")],
     answer: () => [true, false],
   },
   isOfOrder: {
@@ -502,10 +499,7 @@ const cases: Record<string, Case> = {
     answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "remainder_lapsed" }],
   },
   findCanceledRemainders: {
-    given: (f) => [
-      ...remainderIsPending(f),
-      `update "order" set canceled_at = now() where id = '${f.orderId}'`,
-    ],
+    given: (f) => [...remainderIsPending(f), `update "order" set canceled_at = now() where id = '${f.orderId}'`],
     ask: () => unpaid.findCanceledRemainders(scan),
     answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }],
   },
@@ -515,9 +509,7 @@ const cases: Record<string, Case> = {
     answer: (f) => ({ orderId: f.orderId, cartId: f.cartId }),
   },
   expectRemainder: {
-    given: (f) => [
-      `update payment_session set status = 'pending_authorization' where id = '${f.readySessionId}'`,
-    ],
+    given: (f) => [`update payment_session set status = 'pending_authorization' where id = '${f.readySessionId}'`],
     ask: async (f) => {
       await unpaid.expectRemainder(sql, f.readySessionId, f.readyCartId);
       return (await sql(unpaid.PENDING_REMAINDERS, []))[0]?.count;
@@ -540,10 +532,7 @@ const cases: Record<string, Case> = {
       `update order_summary set totals = jsonb_set(totals, '{raw_pending_difference,value}', '"-12.5"') where order_id = '${f.orderId}'`,
       `update "order" set status = 'canceled' where id = '${f.orderId}'`,
     ],
-    ask: async (f) => [
-      await orderRefund.readPending(sql, f.orderId),
-      await orderRefund.readPending(sql, "order_gone"),
-    ],
+    ask: async (f) => [await orderRefund.readPending(sql, f.orderId), await orderRefund.readPending(sql, "order_gone")],
     answer: () => [
       { pending: "-12.5", isCanceled: true },
       { pending: "0", isCanceled: false },

@@ -20,9 +20,7 @@ beforeAll(async () => {
   await createPostgresStore({ pool: store }).migrate();
   migrations = [];
   for (const file of readdirSync(folder).sort()) {
-    const [Made] = Object.values(await import(new URL(file, folder).href)) as (new (
-      ...args: unknown[]
-    ) => Migration)[];
+    const [Made] = Object.values(await import(new URL(file, folder).href)) as (new (...args: unknown[]) => Migration)[];
     if (Made) migrations.push(new Made({}, {}));
   }
 });
@@ -41,8 +39,7 @@ async function run(direction: "up" | "down"): Promise<void> {
 
 /** Columns, constraints and indexes of the journal's tables. The plugin has one additional index. */
 async function journalOf(pool: pg.Pool): Promise<unknown[]> {
-  const named =
-    "in ('giftcard_tender', 'giftcard_charge', 'giftcard_action', 'giftcard_guess', 'giftcard_secret')";
+  const named = "in ('giftcard_tender', 'giftcard_charge', 'giftcard_action', 'giftcard_guess', 'giftcard_secret')";
   const { rows } = await pool.query(`
     select table_name as name, column_name || ' ' || data_type || ' ' || is_nullable || coalesce(column_default, '') as text
       from information_schema.columns where table_name ${named}

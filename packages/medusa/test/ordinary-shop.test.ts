@@ -43,8 +43,8 @@ const admin = (method: string, path: string, body?: unknown) =>
 const productId = async (handle: string) =>
   (await shop.storefront.ok("GET", `/admin/products?handle=${handle}&fields=id`)).products[0].id as string;
 const variantId = async (handle: string) =>
-  (await shop.storefront.ok("GET", `/store/products?handle=${handle}&fields=variants.id`)).products[0]
-    .variants[0].id as string;
+  (await shop.storefront.ok("GET", `/store/products?handle=${handle}&fields=variants.id`)).products[0].variants[0]
+    .id as string;
 const planOf = async (handle: string) => {
   const { status, body } = await admin("POST", "refund-plan", { productId: await productId(handle) });
   expect(status, JSON.stringify(body)).toBe(200);
@@ -62,15 +62,7 @@ async function refundOrders(...orderIds: string[]) {
   await refundPlan(body.plan);
 }
 
-async function refundPlan({
-  sold,
-  title,
-  amountCents,
-}: {
-  sold: unknown;
-  title: string;
-  amountCents: number;
-}) {
+async function refundPlan({ sold, title, amountCents }: { sold: unknown; title: string; amountCents: number }) {
   const { status, body } = await admin("POST", "bulk-refunds", { sold, title, amountCents });
   expect(status, JSON.stringify(body)).toBe(200);
   await recover();
@@ -86,8 +78,7 @@ const partOf = (plan: { orders: { orderId: string; amountCents: number }[] }, or
 const refusalOf = (plan: { refused: { orderId: string; why: string }[] }, orderId: string) =>
   plan.refused.find((one) => one.orderId === orderId)?.why;
 const pendingOf = async (orderId: string) => figuresOf(await shop.storefront.order(orderId)).outstanding;
-const bankOf = async (orderId: string) =>
-  paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
+const bankOf = async (orderId: string) => paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
 const byHand = (paymentId: string, amount: number, note?: string) =>
   shop.storefront.send("POST", `/admin/payments/${paymentId}/refund`, { amount, note });
 
@@ -95,17 +86,12 @@ describe("a cart whose total has half a cent", () => {
   for (const handle of ["aria", "ballad", "canon"] as const)
     for (const quantity of [1, 3])
       test(`paid by a card that covers ${quantity} ${handle}: quote, charge, payment and order are the same amount`, async () => {
-        const { cartId, quote, cards } = await fillCart(
-          shop,
-          { [handle]: quantity },
-          { balancesCents: [5000, 5000] },
-        );
+        const { cartId, quote, cards } = await fillCart(shop, { [handle]: quantity }, { balancesCents: [5000, 5000] });
         expect(quote.remainderCents).toBe(0);
         const { body } = await shop.storefront.complete(cartId);
         expect(body.type, JSON.stringify(body)).toBe("order");
         const order = await shop.storefront.order(body.order.id);
-        const paidCents =
-          Math.round(order.total * 1000 + 1e-6) % 10 === 5 ? Math.ceil(order.total * 100 - 1e-6) : null;
+        const paidCents = Math.round(order.total * 1000 + 1e-6) % 10 === 5 ? Math.ceil(order.total * 100 - 1e-6) : null;
         if (paidCents !== null) expect(quote.totalCents).toBe(paidCents);
         const booked = paymentsOf(order).gifts.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
         expect(booked).toBe(quote.totalCents * 1e4);
@@ -380,9 +366,7 @@ describe("one record of what was refunded", () => {
   test("a ticket refunded in bulk is not owed again, however it is removed later", async () => {
     const { orderId, cards } = await buy(shop, { iota: 1, kappa: 2 }, { balancesCents: [5000], codes: [] });
     await refundShow("iota");
-    expect(
-      (await shop.balanceCents(cards[0] as never)) + 500 - (await bankCents(shop.storefront, orderId)),
-    ).toBe(2500);
+    expect((await shop.balanceCents(cards[0] as never)) + 500 - (await bankCents(shop.storefront, orderId))).toBe(2500);
     await editTo(shop.storefront, orderId, "iota", 0);
     expect(await pendingOf(orderId)).toBe(0);
     expect(await refundOf(shop.storefront, orderId)).toMatchObject({ owedCents: 0, splits: [] });

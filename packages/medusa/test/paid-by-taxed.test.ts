@@ -27,12 +27,9 @@ beforeAll(async () => {
 afterAll(() => shop?.stop());
 
 const anOrder = fc.record({
-  lines: fc.uniqueArray(
-    fc.record({ handle: fc.constantFrom(...handles), quantity: fc.integer({ min: 1, max: 3 }) }),
-    {
-      ...{ minLength: 1, maxLength: 4, selector: ({ handle }) => handle },
-    },
-  ),
+  lines: fc.uniqueArray(fc.record({ handle: fc.constantFrom(...handles), quantity: fc.integer({ min: 1, max: 3 }) }), {
+    ...{ minLength: 1, maxLength: 4, selector: ({ handle }) => handle },
+  }),
   country: fc.constantFrom("nl" as const, "de" as const),
   isInclusive: fc.boolean(),
   balancesCents: fc.array(fc.integer({ min: 1, max: 9000 }), { minLength: 1, maxLength: 3 }),
@@ -78,8 +75,7 @@ interface Told {
   cards: Part[];
   others: Part[];
 }
-const sum = (parts: readonly Part[], of: (part: Part) => number) =>
-  parts.reduce((cents, part) => cents + of(part), 0);
+const sum = (parts: readonly Part[], of: (part: Part) => number) => parts.reduce((cents, part) => cents + of(part), 0);
 
 /** The order's paid-by record and Medusa's own figures. */
 async function look(orderId: string) {

@@ -53,8 +53,7 @@ async function buy() {
   await shop.storefront.initiate(cartId);
   const orderId = await complete(cartId);
   const { gifts, others } = paymentsOf(await shop.storefront.order(orderId));
-  const of = (amount: number) =>
-    [...gifts, ...others].find((payment) => payment.amount === amount) as { id: string };
+  const of = (amount: number) => [...gifts, ...others].find((payment) => payment.amount === amount) as { id: string };
   return { first, second, orderId, payments: [of(18.75), of(12.34), of(43.89)] as const };
 }
 
@@ -69,8 +68,7 @@ describe("how an order was paid", () => {
       cards: [byCard(first, 1875), byCard(second, 1234)],
       others: [byBank(4389)],
     });
-    for (const { cardNumber } of [first, second])
-      expect(JSON.stringify(answer.body)).not.toContain(cardNumber);
+    for (const { cardNumber } of [first, second]) expect(JSON.stringify(answer.body)).not.toContain(cardNumber);
   });
 
   test("shows how much was refunded to each", async () => {

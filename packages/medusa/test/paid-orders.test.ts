@@ -344,8 +344,7 @@ describe("an order that was never paid", () => {
 });
 
 /** The recovery plan, as the command line prints it. */
-const readPlan = async () =>
-  JSON.parse((await runCommand(shop.databaseUrl, "recovery-plan", "--json")).stdout);
+const readPlan = async () => JSON.parse((await runCommand(shop.databaseUrl, "recovery-plan", "--json")).stdout);
 
 /** A charge booked with another amount than was taken, a state that can no longer arise. */
 async function bookOtherwise() {
@@ -368,9 +367,7 @@ async function bookOtherwise() {
       `update ${table} set amount = 20, raw_amount = '{"value": "20", "precision": 20}' where ${column} = $1`,
       [gifts[0].id],
     );
-  await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [
-    orderId,
-  ]);
+  await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [orderId]);
   await database.query("reset session_replication_role");
   return { card, orderId };
 }
@@ -455,9 +452,7 @@ test("retrying a charge with unknown outcome does not reverse another card of th
 test("a failure to look for work stays listed and can't be dismissed", async () => {
   await database.query("insert into giftcard_job (kind, id, last_error) values ('scan', 'test', 'down')");
   expect((await admin("POST", "jobs/scan/test/exempt")).status).toBe(400);
-  expect((await admin("GET", "jobs")).body.jobs).toContainEqual(
-    expect.objectContaining({ kind: "scan", id: "test" }),
-  );
+  expect((await admin("GET", "jobs")).body.jobs).toContainEqual(expect.objectContaining({ kind: "scan", id: "test" }));
   await database.query("delete from giftcard_job where kind = 'scan' and id = 'test'");
 });
 

@@ -45,16 +45,7 @@ test("recovery reads open work and one page of the past, and never scans one of 
   const named = (table: string) => read.find((one) => one.table === table);
   // Recovery did read the past: ten pages, more than all of it.
   expect(named("payment")?.lookedUp).toBeGreaterThan(1000);
-  const big = [
-    "order",
-    "payment",
-    "capture",
-    "refund",
-    "payment_session",
-    "order_transaction",
-    "order_cart",
-    "cart",
-  ];
+  const big = ["order", "payment", "capture", "refund", "payment_session", "order_transaction", "order_cart", "cart"];
   for (const table of [...big, "giftcard_tender"]) {
     expect(named(table)?.scanned, `${table} was scanned`).toBe(0);
     // A page has 2,000 rows; the last day and the abandoned carts have fewer. Some rows are read three times.
@@ -65,9 +56,7 @@ test("recovery reads open work and one page of the past, and never scans one of 
 test("recovery finds work that Medusa left unfinished years ago", async () => {
   // Canceled in Medusa while the journal could not be written: the card is still charged.
   const i = past.withCards - 7;
-  await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [
-    `order_${i}`,
-  ]);
+  await database.query(`update "order" set canceled_at = now(), status = 'canceled' where id = $1`, [`order_${i}`]);
   // A capture that was never recorded on the order.
   await database.query("delete from order_transaction where id = $1", [`gifttrx_${i - 2}`]);
   const pages = past.withCards / 2000 + 1;

@@ -111,13 +111,11 @@ test("a person cancels the order while the bank pays: the bank's money is refund
   const kept = async () => {
     const { others } = paymentsOf(await shop.storefront.order(placed.orderId));
     return others.map(
-      ({ amount, refunds }) =>
-        amount - refunds.reduce((sum: number, r: { amount: number }) => sum + r.amount, 0),
+      ({ amount, refunds }) => amount - refunds.reduce((sum: number, r: { amount: number }) => sum + r.amount, 0),
     );
   };
   // Either the bank's payment arrives first and is refunded, or its session is deleted.
-  const isGone = () =>
-    shop.medusa.logs().includes(`PaymentSession with id: ${placed.sessionId} was not found`);
+  const isGone = () => shop.medusa.logs().includes(`PaymentSession with id: ${placed.sessionId} was not found`);
   await expect.poll(async () => isGone() || (await kept()).length > 0, { interval: 50 }).toBe(true);
   await shop.passTime(LEASE_MS);
   await expect.poll(async () => (await kept()).every((amount) => amount === 0), { interval: 500 }).toBe(true);

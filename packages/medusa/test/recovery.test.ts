@@ -88,9 +88,7 @@ describe("a completion that stalls past its lease and then continues", () => {
     shop.proxy.set("devalue", "hold", 1);
     const before = shop.proxy.seen.length;
     await frozen(ready, () =>
-      expect
-        .poll(() => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue"))
-        .toBe(true),
+      expect.poll(() => shop.proxy.seen.slice(before).some(({ operation }) => operation === "devalue")).toBe(true),
     );
   });
 
@@ -168,9 +166,7 @@ describe("two processes on one database", () => {
         type: "order",
         order: { id: one.body.order.id },
       });
-      expect((await ordersOf(cartId)).map(({ id, status }) => [id, status])).toEqual([
-        [one.body.order.id, "pending"],
-      ]);
+      expect((await ordersOf(cartId)).map(({ id, status }) => [id, status])).toEqual([[one.body.order.id, "pending"]]);
       expect(await shop.balanceCents(card)).toBe(2500);
       expect(await stateOf(cartId)).toEqual(["committed"]);
     }
@@ -291,9 +287,7 @@ describe("two processes on one database", () => {
     const answers = await Promise.all(both().map((front, index) => front.complete(carts[index] ?? "")));
     // Each wants 50.00 of 60.00: either one gets it, or both learn that the card holds less.
     expect(ordered(answers)).toBeLessThanOrEqual(1);
-    await expect
-      .poll(() => shop.balanceCents(card), { interval: 300 })
-      .toBe(ordered(answers) === 1 ? 1000 : 6000);
+    await expect.poll(() => shop.balanceCents(card), { interval: 300 }).toBe(ordered(answers) === 1 ? 1000 : 6000);
   });
 });
 

@@ -28,8 +28,7 @@ async function bought(handle: "concert" | "film") {
   await shop.storefront.initiate(cartId);
   const orderId = (await shop.storefront.complete(cartId)).body.order.id as string;
   const { gifts, others } = paymentsOf(await shop.storefront.order(orderId));
-  for (const { id } of [...gifts, ...others])
-    await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  for (const { id } of [...gifts, ...others]) await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
   return { card, cartId, orderId, giftId: gifts[0].id as string };
 }
 
@@ -128,9 +127,7 @@ test("a canceled order with a charge marked as taken is settled", async () => {
 test("the rest of a by-line payment is not listed as charged at once", async () => {
   const { giftId } = await bought("concert");
   expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
-  expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).body.message).not.toContain(
-    "charged at once",
-  );
+  expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).body.message).not.toContain("charged at once");
 });
 
 describe("a bank refund with an unknown outcome", () => {

@@ -27,9 +27,7 @@ async function createReadyCart(data?: Record<string, unknown>) {
 }
 
 async function tokensOf(cartId: string): Promise<string[]> {
-  const { rows } = await database.query("select sealed_token from giftcard_charge where cart_id = $1", [
-    cartId,
-  ]);
+  const { rows } = await database.query("select sealed_token from giftcard_charge where cart_id = $1", [cartId]);
   const tokens = rows.map((row) => String(row.sealed_token));
   expect(tokens.length).toBeGreaterThan(0);
   for (const token of tokens) expect(token.split(".")).toHaveLength(5);
@@ -61,18 +59,12 @@ test("no store route returns a sealed cancel token of a placed order, whatever f
   const ofOrder = inCollection.map((field) => field.replace(/^[*+]/, "$&payment_collections."));
   const ofCart = inCollection.map((field) => field.replace(/^[*+]/, "$&payment_collection."));
 
-  const completed = await write(
-    `/store/carts/${cartId}/complete?fields=${encodeURIComponent(ofOrder.join(","))}`,
-    {},
-  );
+  const completed = await write(`/store/carts/${cartId}/complete?fields=${encodeURIComponent(ofOrder.join(","))}`, {});
   const tokens = await tokensOf(cartId);
   expectHidden(completed, tokens, "completion");
   const orderId: string = completed.body.order.id;
   // The payment's data keeps a sealed copy for staff.
-  const { order } = await storefront.ok(
-    "GET",
-    `/admin/orders/${orderId}?fields=*payment_collections.payments`,
-  );
+  const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=*payment_collections.payments`);
   expect(JSON.stringify(order)).toContain(tokens[0]);
 
   const query = (field: string) => `fields=${encodeURIComponent(field)}`;
@@ -90,18 +82,13 @@ test("no store route returns a sealed cancel token of a placed order, whatever f
     await ask(`completion ${field}`, write(`/store/carts/${cartId}/complete?${query(field)}`, {}));
   }
   for (const field of inCollection)
-    await ask(
-      `collection ${field}`,
-      write(`/store/payment-collections?${query(field)}`, { cart_id: cartId }),
-    );
+    await ask(`collection ${field}`, write(`/store/payment-collections?${query(field)}`, { cart_id: cartId }));
   const other = await storefront.logIn("other@example.org");
   const transfer = `/store/orders/${orderId}/transfer/request?${query(ofOrder.join(","))}`;
   await ask("transfer", storefront.send("POST", transfer, {}, other));
   await ask("paid by", read(`/store/giftcard-pay/orders/${orderId}`));
 
-  const showingData = answers.filter(([what, answer]) =>
-    expectHidden(answer, tokens, what).includes('"last_four"'),
-  );
+  const showingData = answers.filter(([what, answer]) => expectHidden(answer, tokens, what).includes('"last_four"'));
   // These routes still return the payment's other data, so without the filter they would show the token.
   expect(showingData.map(([what]) => what)).toEqual(
     expect.arrayContaining(["cart", "cart, without login", "cart, in capitals"]),

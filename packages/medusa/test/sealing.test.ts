@@ -12,10 +12,7 @@ const [old, fresh] = [key("2026-11"), key("2026-12")];
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop(
-    { TEST_RECOVER_OFTEN: "yes" },
-    { sealingKeys: [old], leaseMs: 4000, timeoutMs: 2000 },
-  );
+  shop = await startShop({ TEST_RECOVER_OFTEN: "yes" }, { sealingKeys: [old], leaseMs: 4000, timeoutMs: 2000 });
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
 });
@@ -124,9 +121,7 @@ test("after a switch to the live service, open charges are not sent to the wrong
     await shop.crash();
     await shop.restart({ environment: "sandbox", baseUrl: proxy.url });
     for (const cartId of [lost.cartId, bought.cartId]) {
-      const { rows } = await database.query("select reference from giftcard_charge where cart_id = $1", [
-        cartId,
-      ]);
+      const { rows } = await database.query("select reference from giftcard_charge where cart_id = $1", [cartId]);
       await shop.storefront.ok("POST", `/admin/giftcard-pay/charges/${rows[0].reference}/retry`, {});
     }
     expect(await shop.balanceCents(lost.card)).toBe(7500);

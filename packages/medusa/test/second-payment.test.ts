@@ -30,8 +30,7 @@ async function buy(card?: Card) {
 
 async function capture(orderId: string) {
   const { gifts, others } = paymentsOf(await shop.storefront.order(orderId));
-  for (const { id } of [...gifts, ...others])
-    await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  for (const { id } of [...gifts, ...others]) await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
 }
 
 /** The collection's payment sessions with their payments, from Medusa's database. */

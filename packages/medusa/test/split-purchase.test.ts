@@ -173,9 +173,7 @@ test("pays a total with fractions of a cent in whole cents, by cards and by the 
     coveredCents: 5000,
     remainderCents: 353,
   });
-  expect((await storefront.initiate(split)).body.payment_collection.payment_sessions).toMatchObject([
-    { amount: 3.53 },
-  ]);
+  expect((await storefront.initiate(split)).body.payment_collection.payment_sessions).toMatchObject([{ amount: 3.53 }]);
   const completed = await storefront.complete(split);
   expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([50, 3.53]);
 
@@ -185,9 +183,7 @@ test("pays a total with fractions of a cent in whole cents, by cards and by the 
   const { order } = (await storefront.complete(covered)).body;
   const { amounts, gifts } = paymentsOf(await storefront.order(order.id));
   expect(amounts).toEqual([50, 3.53]);
-  expect(gifts.map((gift: { data: { amount_cents: number } }) => gift.data.amount_cents).sort()).toEqual([
-    353, 5000,
-  ]);
+  expect(gifts.map((gift: { data: { amount_cents: number } }) => gift.data.amount_cents).sort()).toEqual([353, 5000]);
   for (const { id } of gifts) await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
   expect(figuresOf(await storefront.order(order.id))).toMatchObject({
     total: 53.5262,

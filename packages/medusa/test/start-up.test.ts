@@ -28,10 +28,7 @@ describe("if both hooks are taken", () => {
   });
 
   test("the shop can call the handler itself", async () => {
-    shop = await startShop(
-      { ...both, TEST_CALLING_HOOK: "beforePaymentAuthorization" },
-      { callsHandlerItself: true },
-    );
+    shop = await startShop({ ...both, TEST_CALLING_HOOK: "beforePaymentAuthorization" }, { callsHandlerItself: true });
     const { card, cartId } = await readyCart(shop);
     expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
     expect(await shop.balanceCents(card)).toBe(2500);
@@ -78,7 +75,6 @@ test("exits at start-up for wrong options, naming each without its value", async
     (reason: Error) => reason.message,
   );
   expect(error).toContain("ended (1) before it was ready");
-  for (const name of ["environment", "companyId", "maxCards", "apikey", "baseUrl"])
-    expect(error).toContain(name);
+  for (const name of ["environment", "companyId", "maxCards", "apikey", "baseUrl"]) expect(error).toContain(name);
   expect(error).not.toContain(secret);
 });

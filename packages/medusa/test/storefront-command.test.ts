@@ -143,8 +143,6 @@ const read = (file: string) => readFile(path.join(folder, file), "utf8");
 
 async function textsIn(directory: string): Promise<Record<string, string>> {
   const names = await readdir(directory);
-  const texts = names.map(
-    async (name) => [name, await readFile(path.join(directory, name), "utf8")] as const,
-  );
+  const texts = names.map(async (name) => [name, await readFile(path.join(directory, name), "utf8")] as const);
   return Object.fromEntries(await Promise.all(texts));
 }

@@ -30,8 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const query = async (statement: string, values: unknown[] = []) =>
-  (await database.query(statement, values)).rows;
+const query = async (statement: string, values: unknown[] = []) => (await database.query(statement, values)).rows;
 
 async function readyCart(data?: Record<string, unknown>) {
   const card = await shop.service.issueCard({ balanceCents: 7500 });
@@ -99,9 +98,7 @@ async function strayPayment(action: "authorized" | "captured", data: Record<stri
   expect((await call).body).toMatchObject({ code: "card_blocked" });
   shop.proxy.clear();
   const captured = action === "captured" ? session.amount : null;
-  await expect
-    .poll(() => paymentsOf(cartId))
-    .toMatchObject([{ is_canceled: false, captured, refunded: null }]);
+  await expect.poll(() => paymentsOf(cartId)).toMatchObject([{ is_canceled: false, captured, refunded: null }]);
   await shop.service.command("card", "unblock", card.cardNumber);
   const [payment] = await paymentsOf(cartId);
   return { ...ready, paymentId: payment.id as string };
@@ -174,9 +171,7 @@ test("a refund that a crash interrupts is listed, also in a shop with a long his
   const { cartId, paymentId, session } = stray;
   const isAsked = (logs: string) => logs.includes(`asked to refund ${session.id}`);
   await shop.passTime(LEASE_MS);
-  await expect
-    .poll(() => [shop.medusa.logs(), peer.medusa.logs()].some(isAsked), { interval: 50 })
-    .toBe(true);
+  await expect.poll(() => [shop.medusa.logs(), peer.medusa.logs()].some(isAsked), { interval: 50 }).toBe(true);
   if (isAsked(shop.medusa.logs())) {
     await shop.crash();
     await shop.restart();
@@ -199,9 +194,7 @@ test("a refund that a crash interrupts is listed, also in a shop with a long his
   const lastError = expect.stringContaining("nobody knows whether it was made");
   await expect.poll(() => jobOf(paymentId), { interval: 300 }).toMatchObject({ lastError });
   const { tries } = await jobOf(paymentId);
-  await expect
-    .poll(async () => (await jobOf(paymentId))?.tries, { interval: 300 })
-    .toBeGreaterThan(tries + 3);
+  await expect.poll(async () => (await jobOf(paymentId))?.tries, { interval: 300 }).toBeGreaterThan(tries + 3);
   // A person checked at the bank and refunded the money there.
   expect((await decide(paymentId, "retry")).job).toBeNull();
   expect(await jobOf(paymentId)).toBeUndefined();
@@ -212,9 +205,7 @@ test("a payment that recovery is canceling pays no order, even if recovery stall
   const stray = await strayPayment("authorized", { canceling: "slow" });
   const isAsked = (logs: string) => logs.includes(`asked to cancel ${stray.session.id}`);
   await shop.passTime(LEASE_MS);
-  await expect
-    .poll(() => [shop.medusa.logs(), peer.medusa.logs()].some(isAsked), { interval: 50 })
-    .toBe(true);
+  await expect.poll(() => [shop.medusa.logs(), peer.medusa.logs()].some(isAsked), { interval: 50 }).toBe(true);
   const [frozen, living] = isAsked(shop.medusa.logs()) ? [shop, peer] : [peer, shop];
   process.kill(frozen.medusa.pid, "SIGSTOP");
   try {
@@ -240,9 +231,7 @@ test("a payment stays with the order, with its session, if recovery and the orde
   try {
     await shop.passTime(LEASE_MS);
     await expect.poll(() => query("select from order_cart where id = 'ordercart_late'")).toHaveLength(1);
-    await expect
-      .poll(() => query("select from giftcard_release where cart_id = $1", [stray.cartId]))
-      .toEqual([]);
+    await expect.poll(() => query("select from giftcard_release where cart_id = $1", [stray.cartId])).toEqual([]);
     expect(await query("select deleted_at from payment_session where id = $1", [stray.session.id])).toEqual([
       { deleted_at: null },
     ]);
@@ -257,9 +246,7 @@ test("a payment stays with the order, with its session, if recovery and the orde
 test("a payment stays with the order if a process crashed after taking its session", async () => {
   const { cartId, paymentId, session } = await strayPayment("authorized");
   // The state after such a crash: an order, its session deleted, and its payment recorded for release.
-  await query("insert into order_cart (id, order_id, cart_id) values ('ordercart_died', 'order_died', $1)", [
-    cartId,
-  ]);
+  await query("insert into order_cart (id, order_id, cart_id) values ('ordercart_died', 'order_died', $1)", [cartId]);
   try {
     await query("update payment_session set deleted_at = now() where id = $1", [session.id]);
     await query("insert into giftcard_release (payment_id, cart_id) values ($1, $2)", [paymentId, cartId]);
@@ -299,10 +286,7 @@ test("a webhook of a deleted session completes no cart", async () => {
   const mine = await readyCart();
   await shop.storefront.initiate(mine.cartId);
   // Medusa would use the first link it finds.
-  await query("delete from cart_payment_collection where cart_id not in ($1, $2)", [
-    other.cartId,
-    mine.cartId,
-  ]);
+  await query("delete from cart_payment_collection where cart_id not in ($1, $2)", [other.cartId, mine.cartId]);
   await tell(mine.session, "authorized");
   await expect.poll(() => peer.medusa.logs()).toContain(`for the deleted payment session ${mine.session.id}`);
   for (const ready of [mine, other]) await payAnew(ready);
@@ -313,9 +297,7 @@ test("an unrelated table named locking is reported and does not stop recovery", 
   await query("create table locking (id text primary key)");
   try {
     await shop.passTime(LEASE_MS);
-    await expect
-      .poll(() => paymentsOf(stray.cartId), { interval: 300 })
-      .toMatchObject([{ is_canceled: true }]);
+    await expect.poll(() => paymentsOf(stray.cartId), { interval: 300 }).toMatchObject([{ is_canceled: true }]);
     await expect.poll(() => jobOf("locks"), { interval: 300 }).toMatchObject({ kind: "scan" });
   } finally {
     await query("drop table locking");

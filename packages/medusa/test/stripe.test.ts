@@ -2,12 +2,7 @@ import { createRequire } from "node:module";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import type { TestPeer } from "./support/shop.js";
-import {
-  type StripeCart,
-  type StripeSession,
-  type StripeShop,
-  startStripeShop,
-} from "./support/stripe-shop.js";
+import { type StripeCart, type StripeSession, type StripeShop, startStripeShop } from "./support/stripe-shop.js";
 
 const VISA = "4242424242424242";
 const ASKS_FOR_MORE = "4000002500003155";
@@ -97,8 +92,7 @@ async function completeAlone(cartId: string): ReturnType<typeof complete> {
   return answer.body.code === "payment_in_progress" ? after(100, () => completeAlone(cartId)) : answer;
 }
 
-const block = (cart: StripeCart) =>
-  all.shop.service.command("card", "block", cart.cards[0]?.cardNumber ?? "");
+const block = (cart: StripeCart) => all.shop.service.command("card", "block", cart.cards[0]?.cardNumber ?? "");
 const refused = { body: { code: "card_blocked" } };
 const inProgress = { body: { code: "payment_in_progress" } };
 
@@ -136,9 +130,9 @@ test("the simulated Stripe follows Stripe's rules, called by Stripe's own SDK", 
   expect(await sdk.customers.update(customer.id, { email: "ada@example.nl" })).toMatchObject({
     id: customer.id,
   });
-  await expect(
-    new Stripe("sk_test_other", { host, port, protocol: "http" }).refunds.create({}),
-  ).rejects.toMatchObject({ type: "StripeAuthenticationError" });
+  await expect(new Stripe("sk_test_other", { host, port, protocol: "http" }).refunds.create({})).rejects.toMatchObject({
+    type: "StripeAuthenticationError",
+  });
   const declined = await all.stripe.confirm((await create(500)).client_secret, DECLINED);
   expect(declined).toMatchObject({ status: 402, body: { error: { code: "card_declined" } } });
 });
@@ -219,8 +213,7 @@ describe("before the order", () => {
     "Stripe captured the remainder, then %s: rejected, and the order is placed as paid",
     async (change) => {
       const cart = await confirmed(AT_ONCE);
-      if (change === "a card is applied")
-        expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
+      if (change === "a card is applied") expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
       else if (change === "a card is removed") expect(await removeCard(cart)).toMatchObject(inProgress);
       else await expect(all.shop.storefront.addItem(cart.cartId, "open-air-cinema")).rejects.toThrow("500");
       const orderId = await place(cart);
@@ -300,9 +293,7 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
     for (let time = 0; time < 2; time += 1) await all.tell(cart.session.intentId);
     await all.expectStanding(cart, { cardCents: 5000, takenCents: 2498 });
     const figures = { paid: 74.98, outstanding: 0, payment_status: "captured" };
-    await expect
-      .poll(async () => figuresOf(await all.shop.storefront.order(cart.orderId)))
-      .toMatchObject(figures);
+    await expect.poll(async () => figuresOf(await all.shop.storefront.order(cart.orderId))).toMatchObject(figures);
   });
 
   test("arriving twice without a page places one order, and the page gets that order", async () => {
@@ -312,25 +303,22 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
     await place(cart);
   });
 
-  test.each(["one process", "two processes"])(
-    "arriving while the page completes, in %s: one order",
-    async (where) => {
-      const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const cart = await confirmed(data);
-        // Over the rounds, each comes first sometimes and they race at different steps.
-        const [pageMs = 0, hookMs = 0] = round % 2 === 0 ? [0, round * 40] : [round * 40, 0];
-        const tell = () => all.tell(cart.session.intentId, undefined, url);
-        const [answer] = await Promise.all([
-          after(pageMs, () => complete(cart.cartId)),
-          ...[after(hookMs, tell), after(hookMs, tell)],
-        ]);
-        if (answer.body.type !== "order") expect(answer).toMatchObject(inProgress);
-        await all.expectStanding(cart, standing);
-        await place(cart);
-      }
-    },
-  );
+  test.each(["one process", "two processes"])("arriving while the page completes, in %s: one order", async (where) => {
+    const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const cart = await confirmed(data);
+      // Over the rounds, each comes first sometimes and they race at different steps.
+      const [pageMs = 0, hookMs = 0] = round % 2 === 0 ? [0, round * 40] : [round * 40, 0];
+      const tell = () => all.tell(cart.session.intentId, undefined, url);
+      const [answer] = await Promise.all([
+        after(pageMs, () => complete(cart.cartId)),
+        ...[after(hookMs, tell), after(hookMs, tell)],
+      ]);
+      if (answer.body.type !== "order") expect(answer).toMatchObject(inProgress);
+      await all.expectStanding(cart, standing);
+      await place(cart);
+    }
+  });
 });
 
 test("a webhook's completion in another process that holds Medusa's lock also gets the turn, and the page gets the order", async () => {

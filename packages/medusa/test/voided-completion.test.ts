@@ -52,12 +52,9 @@ type Cart = Awaited<ReturnType<typeof readyCart>>;
 const faults = {
   "another plugin's hook fails after every payment": () => database.query("create table fail_hook ()"),
   "the capture can't be written into the order": () =>
-    database.query(
-      "create trigger fault before insert on order_transaction for each row execute function refuse()",
-    ),
+    database.query("create trigger fault before insert on order_transaction for each row execute function refuse()"),
 };
-const heal = () =>
-  database.query("drop table if exists fail_hook; drop trigger if exists fault on order_transaction");
+const heal = () => database.query("drop table if exists fail_hook; drop trigger if exists fault on order_transaction");
 
 /** Expects the card reversed and on the cart with the same amount, and no charge or payment of an order. */
 async function expectVoided({ card, cartId }: Cart, coveredCents: number, attempts = 1) {
@@ -66,9 +63,7 @@ async function expectVoided({ card, cartId }: Cart, coveredCents: number, attemp
     coveredCents,
     cards: [{ state: "applied", amountCents: coveredCents }],
   });
-  const { rows } = await database.query("select state, order_id from giftcard_charge where cart_id = $1", [
-    cartId,
-  ]);
+  const { rows } = await database.query("select state, order_id from giftcard_charge where cart_id = $1", [cartId]);
   expect(rows).toEqual(Array(attempts).fill({ state: "reversed", order_id: null }));
 }
 
@@ -93,9 +88,7 @@ test.each([
     const order = await shop.storefront.order(completed.body.order.id);
     // Only one card payment: the voided ones are not refundable.
     expect(paymentsOf(order).gifts).toHaveLength(1);
-    const kept = paymentsOf(order).others.filter(
-      ({ refunds, canceled_at }) => refunds.length === 0 && !canceled_at,
-    );
+    const kept = paymentsOf(order).others.filter(({ refunds, canceled_at }) => refunds.length === 0 && !canceled_at);
     expect(kept).toMatchObject([{ amount: 24.98 }]);
     expect(await shop.balanceCents(cart.card)).toBe(2500);
   },
@@ -163,10 +156,9 @@ test("recovery reverses a charge whose reversal could not be recorded while its 
   );
   expect(rows).toEqual([{ state: "committed", orders: 0 }]);
   await database.query("drop trigger fault on giftcard_charge");
-  await database.query(
-    "update giftcard_charge set updated_at = now() - interval '1 hour' where cart_id = $1",
-    [cart.cartId],
-  );
+  await database.query("update giftcard_charge set updated_at = now() - interval '1 hour' where cart_id = $1", [
+    cart.cartId,
+  ]);
   await shop.storefront.ok("POST", "/admin/giftcard-pay/recover", {});
   await expectVoided(cart, 5000);
   const gifts = await database.query(

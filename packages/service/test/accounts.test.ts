@@ -1,11 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  runCommand,
-  startGiftcardService,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
+import { runCommand, startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call } from "./wire.js";
 
@@ -78,14 +73,7 @@ describe("an account", () => {
   test("gets a new password, which also revokes all keys of its company", async () => {
     const company = await service.createCompany();
     const stolen = (await login(company.email, company.password)).body.apikey;
-    const changed = await command(
-      "account",
-      "password",
-      company.email,
-      "--password",
-      "new sesame",
-      "--revoke-keys",
-    );
+    const changed = await command("account", "password", company.email, "--password", "new sesame", "--revoke-keys");
     expect(changed).toEqual({
       account_id: expect.any(Number),
       company_id: company.companyId,
@@ -123,16 +111,7 @@ describe("a key", () => {
   test("is created with a label and a last day, and shows its last use", async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
-    const made = await command(
-      "key",
-      "create",
-      "--company",
-      id,
-      "--label",
-      "till 4",
-      "--expires",
-      "2088-06-30",
-    );
+    const made = await command("key", "create", "--company", id, "--label", "till 4", "--expires", "2088-06-30");
     const shown = {
       key_id: expect.any(Number),
       company_id: company.companyId,
@@ -153,21 +132,12 @@ describe("a key", () => {
     expect(await works(made.apikey)).toBe(true);
     await expect.poll(async () => (await keysOf(company))[1].last_used_at).toMatch(/Z$/);
     expect((await keysOf(company))[0].last_used_at).toBe(null);
-    expect((await run("key", "list", "--company", id)).stdout).toMatch(
-      /till 4\tcreated .+\tused .+\texpires 2088/,
-    );
+    expect((await run("key", "list", "--company", id)).stdout).toMatch(/till 4\tcreated .+\tused .+\texpires 2088/);
   });
 
   test("is rejected once it has expired", async () => {
     const company = await service.createCompany();
-    const made = await command(
-      "key",
-      "create",
-      "--company",
-      String(company.companyId),
-      "--expires",
-      "2088-06-30",
-    );
+    const made = await command("key", "create", "--company", String(company.companyId), "--expires", "2088-06-30");
     expect(await works(made.apikey)).toBe(true);
     await db.query("update api_keys set expires_at = now() where id = $1", [made.key_id]);
     expect(await works(made.apikey)).toBe(false);
@@ -209,9 +179,7 @@ describe("a company with the maximum number of active keys", () => {
          last_used_at = case when id % 2 = 0 then now() - interval '2 days' end where company_id = $1`,
       [company.companyId],
     );
-    const [first, second, third] = (await keysOf(company)).filter(
-      (key: { by_login: boolean }) => key.by_login,
-    );
+    const [first, second, third] = (await keysOf(company)).filter((key: { by_login: boolean }) => key.by_login);
     const oldest = [first, second, third].find((key) => key.last_used_at === null);
     const again = await login(company.email, company.password);
     expect([again.status, await works(again.body.apikey)]).toEqual([200, true]);
@@ -224,9 +192,7 @@ describe("a company with the maximum number of active keys", () => {
 
   test("gets no further keys by concurrent logins", async () => {
     const company = await service.createCompany();
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => login(company.email, company.password)),
-    );
+    const answers = await Promise.all(Array.from({ length: 10 }, () => login(company.email, company.password)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(BOUND - 1);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10 - BOUND + 1);
   });

@@ -69,9 +69,7 @@ test("each command that changes something writes one entry: who, what, when and 
     entry("company create", { ...signed, company_id, details: { name: "Zaal", email: "zaal@example.nl" } }),
   );
   const provider = await command("provider", "create", "--name", "Kaartjes");
-  expect(await newest()).toEqual(
-    entry("provider create", { details: { provider: provider.id, name: "Kaartjes" } }),
-  );
+  expect(await newest()).toEqual(entry("provider create", { details: { provider: provider.id, name: "Kaartjes" } }));
   const issued = await command("card", "issue", "--balance", "700", "--expires", "2099-12-31");
   const card = { card: issued.card, last_four: issued.cardnumber.slice(-4) };
   const details = { cards: 1, balance: 700, expiry_date: "2099-12-31", inactive: false };
@@ -82,15 +80,11 @@ test("each command that changes something writes one entry: who, what, when and 
   }
   const [key] = await command("key", "list");
   await command("key", "revoke", String(key.key_id), ...as);
-  expect(await newest()).toEqual(
-    entry("key revoke", { ...signed, company_id, details: { key: key.key_id } }),
-  );
+  expect(await newest()).toEqual(entry("key revoke", { ...signed, company_id, details: { key: key.key_id } }));
   await command("secrets", "rotate");
   expect(await newest()).toEqual(entry("secrets rotate", { details: { generation: 2 } }));
   await command("company", "close", String(company_id), ...as);
-  expect(await newest()).toEqual(
-    entry("company close", { ...signed, company_id, details: { revoked_keys: 0 } }),
-  );
+  expect(await newest()).toEqual(entry("company close", { ...signed, company_id, details: { revoked_keys: 0 } }));
 
   const all = await audit();
   expect(all).toHaveLength(8);
@@ -108,9 +102,7 @@ test("entries are found by card, by company and by day", async () => {
   const actions = (entries: { action: string }[]) => entries.map(({ action }) => action);
   expect(actions(await audit("--card", "1"))).toEqual(["card issue", "card block", "card unblock"]);
   expect(actions(await audit("--company", "1"))).toEqual(["company create", "key revoke", "company close"]);
-  const today = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Amsterdam" }).format(
-    new Date(all[0].at),
-  );
+  const today = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Amsterdam" }).format(new Date(all[0].at));
   expect(await audit("--from", today)).toEqual(all);
   expect(await audit("--to", "2020-01-01")).toEqual([]);
   expect(await audit("--from", "2099-01-01")).toEqual([]);
@@ -125,11 +117,7 @@ test("a change is rolled back if its entry can't be written", async () => {
     create trigger fail_this before insert on audit_log for each row execute function fail_this()`);
   try {
     const counts = async () =>
-      (
-        await db.query(
-          "select (select count(*) from cards) as cards, (select count(*) from ledger) as ledger",
-        )
-      ).rows[0];
+      (await db.query("select (select count(*) from cards) as cards, (select count(*) from ledger) as ledger")).rows[0];
     const before = await counts();
     for (const words of [
       ["card", "block", "--card", String(card), "--reason", "stolen"],

@@ -18,17 +18,7 @@ const command = (where: string, ...args: string[]) => runCommand([...args, "--da
 beforeAll(async () => {
   server = await spawnServe(["--data-dir", dataDir, "--calls-per-minute", "0", "--log-level", "warn"]);
   const shop = json(
-    await command(
-      dataDir,
-      "company",
-      "create",
-      "--name",
-      "A",
-      "--email",
-      "a@example.nl",
-      "--password",
-      "geheim",
-    ),
+    await command(dataDir, "company", "create", "--name", "A", "--email", "a@example.nl", "--password", "geheim"),
   );
   Object.assign(company, { companyId: shop.company_id, apiKey: shop.apikey });
   cards = json(await command(dataDir, "card", "issue", "--balance", "100000", "--count", "200"));
@@ -64,10 +54,7 @@ test("a backup under load has every devalue that was answered before it, and a c
   const made = await command(dataDir, "backup", "--to", backup);
   const during = calls.tokens.length - before.length;
   await calls.stop();
-  expect([made.exitCode, made.stderr]).toEqual([
-    0,
-    expect.stringContaining("secrets file is not in the backup"),
-  ]);
+  expect([made.exitCode, made.stderr]).toEqual([0, expect.stringContaining("secrets file is not in the backup")]);
   expect(during).toBeGreaterThan(0);
   expect(fs.existsSync(path.join(backup, "secrets.json"))).toBe(false);
   expect(fs.existsSync(`${backup}.unfinished`)).toBe(false);
@@ -97,12 +84,8 @@ test("restore fails without the right secrets, and leaves nothing behind", async
   const wrong = JSON.parse(fs.readFileSync(secrets, "utf8"));
   fs.writeFileSync(secrets, JSON.stringify({ ...wrong, pin: wrong.cardNumber }));
   const refused = await command(place, "restore", "--from", backup);
-  expect([refused.exitCode, refused.stderr]).toEqual([
-    6,
-    expect.stringContaining("does not belong to this database"),
-  ]);
-  for (const name of ["postgres", "postgres.password"])
-    expect(fs.existsSync(path.join(place, name))).toBe(false);
+  expect([refused.exitCode, refused.stderr]).toEqual([6, expect.stringContaining("does not belong to this database")]);
+  for (const name of ["postgres", "postgres.password"]) expect(fs.existsSync(path.join(place, name))).toBe(false);
 });
 
 test("neither command overwrites anything, and restore rejects an incomplete backup", async () => {
@@ -116,10 +99,7 @@ test("neither command overwrites anything, and restore rejects an incomplete bac
   const below = path.join(folder, "a-file", "backup");
   fs.writeFileSync(path.dirname(below), "");
   const { exitCode, stderr } = await command(dataDir, "backup", "--to", below);
-  expect([exitCode, stderr]).toEqual([
-    1,
-    expect.stringMatching(/ENOTDIR: not a directory.*a-file.* Fix that/),
-  ]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/ENOTDIR: not a directory.*a-file.* Fix that/)]);
   const half = path.join(folder, "half");
   fs.cpSync(backup, half, { recursive: true });
   fs.rmSync(path.join(half, "backup.json"));

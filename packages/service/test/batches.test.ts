@@ -60,9 +60,7 @@ test("each devalue gets its own answer", async () => {
     devalue(keyed, { amount: 101 }, { "Idempotency-Key": "twice" }),
     ...cards.slice(4).map((card) => devalue(card)),
   ]);
-  expect(
-    answers.slice(0, 5).map(({ status, body }) => [status, body.card_status ?? body.amount_deducted]),
-  ).toEqual([
+  expect(answers.slice(0, 5).map(({ status, body }) => [status, body.card_status ?? body.amount_deducted])).toEqual([
     [400, "Blocked"],
     [400, "No balance"],
     [400, undefined],
@@ -92,9 +90,7 @@ test("devalues of cards that are locked elsewhere wait, and delay no others", as
   }
   expect(answered).toBe(0);
   await db.query("commit");
-  expect((await Promise.all(waiting)).map(({ body }) => body.amount_deducted)).toEqual(
-    waiting.map(() => 100),
-  );
+  expect((await Promise.all(waiting)).map(({ body }) => body.amount_deducted)).toEqual(waiting.map(() => 100));
 });
 
 test("a devalue that fails leaves nothing, and fails no others", async () => {
@@ -102,9 +98,7 @@ test("a devalue that fails leaves nothing, and fails no others", async () => {
   const ids = await latest(24);
   await db.query(`create function fail_this() returns trigger language plpgsql as $$ begin
       if new.card_id = ${ids[5]} then raise exception 'broken'; end if; return new; end $$`);
-  await db.query(
-    "create trigger fail_this before insert on ledger for each row execute function fail_this()",
-  );
+  await db.query("create trigger fail_this before insert on ledger for each row execute function fail_this()");
   const answers = await Promise.all(cards.map((card) => devalue(card)));
   await db.query("drop trigger fail_this on ledger");
   expect(answers.map(({ status }) => status)).toEqual(cards.map((_, index) => (index === 5 ? 500 : 200)));

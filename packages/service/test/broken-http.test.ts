@@ -17,9 +17,7 @@ beforeAll(async () => {
 function exchange(bytes: string, isAll = false): Promise<string> {
   const { port, hostname } = new URL(service.url);
   return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port), hostname, () =>
-      isAll ? socket.end(bytes) : socket.write(bytes),
-    );
+    const socket = net.connect(Number(port), hostname, () => (isAll ? socket.end(bytes) : socket.write(bytes)));
     let received = "";
     socket.on("data", (chunk) => (received += chunk));
     socket.once("error", reject);
@@ -44,11 +42,7 @@ test.each([
   ["two lengths of one body", 400, `${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\na`],
   ["a length beside chunks", 400, `${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
   ["a chunk without a size", 400, `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
-  [
-    "chunks of extensions",
-    413,
-    `${head}${form}Transfer-Encoding: chunked\r\n\r\n1;${"x".repeat(20_000)}\r\n`,
-  ],
+  ["chunks of extensions", 413, `${head}${form}Transfer-Encoding: chunked\r\n\r\n1;${"x".repeat(20_000)}\r\n`],
   ["a way to another host", 405, "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
   ["another expectation", 417, get("/healthz", "Host: x\r\nExpect: the best\r\n")],
   ["headers without end", 431, `${head}X: ${"x".repeat(40_000)}`],

@@ -37,8 +37,7 @@ async function command(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-const postmaster = () =>
-  fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
+const postmaster = () => fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
 async function makeShop() {
   const password = ["--password", "geheim"];
   const shop = await command("company", "create", "--name", "A", "--email", "a@example.nl", ...password);
@@ -74,10 +73,7 @@ test("serve creates nothing if its port is taken", async () => {
   fs.mkdirSync(dataDir);
   const { exitCode, stderr } = await runCommand(["serve", "--port", String(port), "--data-dir", dataDir]);
   other.close();
-  expect([exitCode, stderr]).toEqual([
-    1,
-    expect.stringContaining(`Cannot listen on 127.0.0.1:${port} (EADDRINUSE)`),
-  ]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port} (EADDRINUSE)`)]);
   expect(fs.readdirSync(dataDir)).toEqual([]);
 });
 
@@ -145,20 +141,17 @@ test("after kill -9 of the database and the service together, the next start rec
   expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
 });
 
-test.each([[[]], [["--workers", "2"]]])(
-  "serve exits with 5 and the reason if its database dies (%s)",
-  async (args) => {
-    const server = await serve(...args);
-    process.kill(Number(postmaster()[0]), "SIGKILL");
-    await expect.poll(() => isRunning(server.pid)).toBe(false);
-    expect(await server.stop()).toBe(5);
-    expect(server.logs()).toContain("The built-in database has ended.");
-    expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
-    const { wire } = await makeShop();
-    const next = await serve();
-    expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
-  },
-);
+test.each([[[]], [["--workers", "2"]]])("serve exits with 5 and the reason if its database dies (%s)", async (args) => {
+  const server = await serve(...args);
+  process.kill(Number(postmaster()[0]), "SIGKILL");
+  await expect.poll(() => isRunning(server.pid)).toBe(false);
+  expect(await server.stop()).toBe(5);
+  expect(server.logs()).toContain("The built-in database has ended.");
+  expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
+  const { wire } = await makeShop();
+  const next = await serve();
+  expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
+});
 
 test("only serve and migrate create a new database; other commands name the folder and create nothing", async () => {
   for (const words of [["check"], ["company", "list"], ["card", "issue", "--balance", "1"]]) {
@@ -176,10 +169,7 @@ test("only serve and migrate create a new database; other commands name the fold
 test("a data directory that can't be created is named", async () => {
   fs.writeFileSync(dataDir, "a file");
   const { exitCode, stderr } = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
-  expect([exitCode, stderr]).toEqual([
-    5,
-    expect.stringContaining(`The data directory ${dataDir} cannot be created`),
-  ]);
+  expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`The data directory ${dataDir} cannot be created`)]);
 });
 
 test("concurrent commands without a service wait for each other", async () => {

@@ -39,8 +39,7 @@ const WHY = ["--reason", "as the customer was told"];
 const balance = (card: TestCard) => call(service.url, "balance", onCard(company, card));
 const devalue = (card: TestCard, amount: number, headers = {}) =>
   call(service.url, "devalue", { ...onCard(company, card), amount }, { headers });
-const cancel = (cancel_token: string) =>
-  call(service.url, "cancelDevalue", { ...credentials(company), cancel_token });
+const cancel = (cancel_token: string) => call(service.url, "cancelDevalue", { ...credentials(company), cancel_token });
 const adjust = (card: TestCard, by: number) =>
   shell.run(["card", "adjust", card.cardNumber, "--by", String(by), ...WHY]);
 const newest = async () => (await shell.done("audit")).at(-1);
@@ -158,11 +157,7 @@ describe("card reissue", () => {
     ]) {
       const [name = "", ...more] = words;
       const { exitCode, value: said } = await shell.run(["card", name, old.cardNumber, ...more, ...WHY]);
-      expect([name, exitCode, said.error]).toEqual([
-        name,
-        4,
-        expect.stringContaining(`--card ${value.card}`),
-      ]);
+      expect([name, exitCode, said.error]).toEqual([name, 4, expect.stringContaining(`--card ${value.card}`)]);
     }
     const shown = await shell.done("card", "show", old.cardNumber);
     expect(shown).toMatchObject({ reissued_as: value.card, balance: 0 });
@@ -177,10 +172,7 @@ describe("card reissue", () => {
     const third = asCard((await reissue(second)).value);
     expect((await balance(third)).body.balance).toBe(7300);
     const done = await cancel(byToken.body.cancel_token);
-    expect([done.status, done.body]).toEqual([
-      200,
-      { success: true, amount_refunded: 1000, card_new_balance: 8300 },
-    ]);
+    expect([done.status, done.body]).toEqual([200, { success: true, amount_refunded: 1000, card_new_balance: 8300 }]);
     expect((await cancel(byToken.body.cancel_token)).status).toBe(409);
     // A repeated devalue is replayed, and resolving it by its key reverses it too.
     expect((await devalue(first, 700, headers)).text).toBe(byKey.text);

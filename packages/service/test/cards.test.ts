@@ -12,10 +12,9 @@ beforeAll(async () => {
 });
 
 const today = async (offsetDays: number) => {
-  const { rows } = await db.query(
-    "select ((now() at time zone 'Europe/Amsterdam')::date + $1::int)::text as day",
-    [offsetDays],
-  );
+  const { rows } = await db.query("select ((now() at time zone 'Europe/Amsterdam')::date + $1::int)::text as day", [
+    offsetDays,
+  ]);
   return rows[0].day as string;
 };
 
@@ -26,53 +25,34 @@ describe("devalue", () => {
     { balanceCents: 7500, amount: 4999, deducted: 4999, remaining: 0, by: "the amount" },
     { balanceCents: 1, amount: 100_000_000, deducted: 1, remaining: 99_999_999, by: "a balance of one cent" },
     { balanceCents: 5000, amount: 5000, deducted: 5000, remaining: 0, by: "all three alike" },
-  ])(
-    "deducts $deducted of $amount, limited by $by",
-    async ({ balanceCents, amount, deducted, remaining }) => {
-      const card = await service.issueCard({ balanceCents });
-      const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount });
-      expect(body).toEqual({
-        success: true,
-        amount_deducted: deducted,
-        remaining_to_pay: remaining,
-        cancel_token: expect.stringMatching(/^[0-9a-f]{64}$/),
-      });
-      const after = await call(service.url, "balance", onCard(company, card));
-      expect(after.body).toMatchObject({
-        balance: balanceCents - deducted,
-        currency: "EUR",
-        expiry_date: card.expiryDate,
-      });
-      expect(after.body.card_status).toBe(balanceCents === deducted ? "No balance" : "Active");
+  ])("deducts $deducted of $amount, limited by $by", async ({ balanceCents, amount, deducted, remaining }) => {
+    const card = await service.issueCard({ balanceCents });
+    const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount });
+    expect(body).toEqual({
+      success: true,
+      amount_deducted: deducted,
+      remaining_to_pay: remaining,
+      cancel_token: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    const after = await call(service.url, "balance", onCard(company, card));
+    expect(after.body).toMatchObject({
+      balance: balanceCents - deducted,
+      currency: "EUR",
+      expiry_date: card.expiryDate,
+    });
+    expect(after.body.card_status).toBe(balanceCents === deducted ? "No balance" : "Active");
+  });
+
+  test.each([0, -1, 1.5, "1.5", "", "12 ", "1e2", null, true, 100_000_001, "9".repeat(30), [5], { cents: 5 }])(
+    "refuses an amount of %j, and takes nothing",
+    async (amount) => {
+      const card = await service.issueCard({ balanceCents: 500 });
+      const answer = await call(service.url, "devalue", { ...onCard(company, card), amount }, { encoding: "json" });
+      expect(answer.status).toBe(422);
+      expect(answer.body.required).toEqual(["cardnumber", "pin", "amount", "apikey", "company_id"]);
+      expect((await call(service.url, "balance", onCard(company, card))).body.balance).toBe(500);
     },
   );
-
-  test.each([
-    0,
-    -1,
-    1.5,
-    "1.5",
-    "",
-    "12 ",
-    "1e2",
-    null,
-    true,
-    100_000_001,
-    "9".repeat(30),
-    [5],
-    { cents: 5 },
-  ])("refuses an amount of %j, and takes nothing", async (amount) => {
-    const card = await service.issueCard({ balanceCents: 500 });
-    const answer = await call(
-      service.url,
-      "devalue",
-      { ...onCard(company, card), amount },
-      { encoding: "json" },
-    );
-    expect(answer.status).toBe(422);
-    expect(answer.body.required).toEqual(["cardnumber", "pin", "amount", "apikey", "company_id"]);
-    expect((await call(service.url, "balance", onCard(company, card))).body.balance).toBe(500);
-  });
 
   test("accepts integers as decimal strings in JSON, as in a form", async () => {
     const card = await service.issueCard({ balanceCents: 500 });
@@ -164,12 +144,7 @@ describe("authenticate", () => {
   test("returns a new key of 60 letters and digits each time, and all of them work", async () => {
     const keys = new Set<string>();
     for (let round = 0; round < 2; round++) {
-      const { body } = await call(
-        service.url,
-        "authenticate",
-        {},
-        { headers: basic(company.email, company.password) },
-      );
+      const { body } = await call(service.url, "authenticate", {}, { headers: basic(company.email, company.password) });
       expect(body.apikey).toMatch(/^[A-Za-z0-9]{60}$/);
       expect((await call(service.url, "listEvents", { apikey: body.apikey })).status).toBe(200);
       keys.add(body.apikey);
@@ -185,12 +160,7 @@ describe("authenticate", () => {
     { Authorization: `Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString("base64")}` },
     { Authorization: `Basic ${Buffer.from("a\0b:c").toString("base64")}` },
   ])("answers %j with 401 and the login scheme", async (headers) => {
-    const answer = await call(
-      service.url,
-      "authenticate",
-      {},
-      { headers: headers as Record<string, string> },
-    );
+    const answer = await call(service.url, "authenticate", {}, { headers: headers as Record<string, string> });
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toBe('Basic charset="UTF-8"');
   });
@@ -199,9 +169,7 @@ describe("authenticate", () => {
     const email = "zoë@example.nl";
     const password = "één:twee:drie";
     await service.command("company", "create", "--name", "Zoë", "--email", email, "--password", password);
-    expect((await call(service.url, "authenticate", {}, { headers: basic(email, password) })).status).toBe(
-      200,
-    );
+    expect((await call(service.url, "authenticate", {}, { headers: basic(email, password) })).status).toBe(200);
     expect((await call(service.url, "authenticate", {}, { headers: basic(email, "één") })).status).toBe(401);
   });
 });
@@ -235,12 +203,7 @@ describe("bad input on the wire", () => {
       { raw: new Uint8Array([1]), headers: { "Content-Type": "" } },
     );
     expect(typeless.status).toBe(415);
-    const packed = await call(
-      service.url,
-      "devalue",
-      { amount: 1 },
-      { headers: { "Content-Encoding": "gzip" } },
-    );
+    const packed = await call(service.url, "devalue", { amount: 1 }, { headers: { "Content-Encoding": "gzip" } });
     expect(packed.status).toBe(415);
     const response = await fetch(`${service.url}/api/endpoint/v1/devalue`, { method: "POST" });
     expect(response.status).toBe(422);

@@ -44,10 +44,7 @@ describe("text that is not UTF-8 is refused with its field, and never stored dif
   test("a JSON string with half a surrogate pair", async () => {
     const wire = { apikey: company.apiKey, representative: "J", eventprovider_id: providerId };
     const half = await call(service.url, "createEventConcept", { ...wire, register: "a\ud800b" });
-    expect([half.status, half.body.errors]).toEqual([
-      422,
-      [{ path: "register", message: "must be UTF-8 text" }],
-    ]);
+    expect([half.status, half.body.errors]).toEqual([422, [{ path: "register", message: "must be UTF-8 text" }]]);
     const whole = await call(service.url, "createEventConcept", { ...wire, register: "🎁" });
     expect([whole.status, whole.body.register]).toEqual([200, "🎁"]);
   });
@@ -56,28 +53,25 @@ describe("text that is not UTF-8 is refused with its field, and never stored dif
 describe("a 422 names the invalid fields", () => {
   const WRONG = { error: "Required fields are missing or invalid." };
 
-  test.each(["form", "json"] as const)(
-    "of devalue and balance, in addition to `required` (%s)",
-    async (encoding) => {
-      const wire = { ...onCard(company, card), pin: "", company_id: "seven" };
-      const devalue = await call(service.url, "devalue", { ...wire, amount: 0 }, { encoding });
-      expect([devalue.status, devalue.body]).toEqual([
-        422,
-        {
-          success: false,
-          ...WRONG,
-          required: ["cardnumber", "pin", "amount", "apikey", "company_id"],
-          errors: [
-            { path: "company_id", message: "must be a whole number" },
-            { path: "pin", message: "must not be empty" },
-            { path: "amount", message: "must be from 1 to 100000000 cents" },
-          ],
-        },
-      ]);
-      const balance = await call(service.url, "balance", wire, { encoding });
-      expect(balance.body.errors.map(({ path }: { path: string }) => path)).toEqual(["company_id", "pin"]);
-    },
-  );
+  test.each(["form", "json"] as const)("of devalue and balance, in addition to `required` (%s)", async (encoding) => {
+    const wire = { ...onCard(company, card), pin: "", company_id: "seven" };
+    const devalue = await call(service.url, "devalue", { ...wire, amount: 0 }, { encoding });
+    expect([devalue.status, devalue.body]).toEqual([
+      422,
+      {
+        success: false,
+        ...WRONG,
+        required: ["cardnumber", "pin", "amount", "apikey", "company_id"],
+        errors: [
+          { path: "company_id", message: "must be a whole number" },
+          { path: "pin", message: "must not be empty" },
+          { path: "amount", message: "must be from 1 to 100000000 cents" },
+        ],
+      },
+    ]);
+    const balance = await call(service.url, "balance", wire, { encoding });
+    expect(balance.body.errors.map(({ path }: { path: string }) => path)).toEqual(["company_id", "pin"]);
+  });
 
   test("but for a missing field only `required`", async () => {
     const { body } = await call(service.url, "devalue", { ...credentials(company), amount: "1.50" });

@@ -49,16 +49,7 @@ describe("the output of", () => {
       name: "Zaal BV",
       emails: ["zaal@example.nl"],
     });
-    const again = await json(
-      "company",
-      "create",
-      "--name",
-      "B",
-      "--email",
-      "ZAAL@example.nl",
-      "--password",
-      "geheim",
-    );
+    const again = await json("company", "create", "--name", "B", "--email", "ZAAL@example.nl", "--password", "geheim");
     expect([again.exitCode, again.value.exit_code]).toEqual([4, 4]);
     expect((await json("company", "list")).value).toHaveLength(1);
   });
@@ -124,11 +115,7 @@ describe("the output of", () => {
 describe("secrets that are not on the command line", () => {
   test("a password by standard input or environment", async () => {
     const args = ["company", "create", "--name", "A", "--json"];
-    const byInput = await runProgram(
-      [...args, "--email", "in@example.nl", "--password-stdin"],
-      env,
-      "geheim\n",
-    );
+    const byInput = await runProgram([...args, "--email", "in@example.nl", "--password-stdin"], env, "geheim\n");
     expect(byInput.exitCode).toBe(0);
     const byEnv = await runProgram([...args, "--email", "env@example.nl"], {
       ...env,
@@ -279,10 +266,7 @@ describe("failures", () => {
   test("a file that can't be used is named, with the reason", async () => {
     const nowhere = path.join(folder, "nowhere", "cards.csv");
     const { exitCode, stderr } = await run("card", "issue", "--balance", "1", "--out", nowhere);
-    expect([exitCode, stderr]).toEqual([
-      1,
-      expect.stringContaining(`${nowhere}.partial cannot be created (ENOENT)`),
-    ]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${nowhere}.partial cannot be created (ENOENT)`)]);
     const secrets = { ...env, GIFTCARD_SECRETS_FILE: path.join(folder, "nowhere", "secrets.json") };
     const fresh = { ...secrets, GIFTCARD_DATABASE_URL: await testDatabase() };
     await runProgram(["migrate"], fresh);
@@ -293,10 +277,7 @@ describe("failures", () => {
   test("a database without tables exits with 7, and migrate fixes it", async () => {
     const fresh = { ...env, GIFTCARD_DATABASE_URL: await testDatabase() };
     const refused = await runProgram(["company", "list"], fresh);
-    expect([refused.exitCode, refused.stderr]).toEqual([
-      7,
-      expect.stringMatching(/giftcard-service migrate/),
-    ]);
+    expect([refused.exitCode, refused.stderr]).toEqual([7, expect.stringMatching(/giftcard-service migrate/)]);
     const migrated = await runProgram(["migrate", "--json"], fresh);
     expect(JSON.parse(migrated.stdout).applied).toContain("0001-initial");
     expect((await runProgram(["company", "list"], fresh)).exitCode).toBe(0);
@@ -351,20 +332,9 @@ test("the help lists a command's own options first, and which are required", asy
 
 test("the audit log and the liability as CSV for a spreadsheet", async () => {
   const label = 'till, "2"';
-  const made = await json(
-    "company",
-    "create",
-    "--name",
-    "Csv BV",
-    "--email",
-    "csv@example.nl",
-    "--password",
-    "geheim",
-  );
+  const made = await json("company", "create", "--name", "Csv BV", "--email", "csv@example.nl", "--password", "geheim");
   await run("key", "create", "--company", String(made.value.company_id), "--label", label);
-  const audit = (await run("audit", "--company", String(made.value.company_id), "--csv")).stdout.split(
-    "\r\n",
-  );
+  const audit = (await run("audit", "--company", String(made.value.company_id), "--csv")).stdout.split("\r\n");
   expect(audit[0]).toBe("id,at,operator,os_user,action,reason,card,last_four,batch,company_id,details");
   expect(audit[2]).toContain(`"{""key"":`);
   expect(audit).toHaveLength(4);
@@ -396,15 +366,12 @@ test("the value of issued cards is shown in euros", async () => {
   expect((await run("audit")).stdout).toContain("balance 25.00 EUR");
 });
 
-test.each([[[]], [["serve"]], [["card", "issue"]]])(
-  "%j --help shows the usage, and exits with 0",
-  async (words) => {
-    const { exitCode, stdout } = await run(...words, "--help");
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^Usage: /);
-    expect(stdout).not.toContain(env.GIFTCARD_DATABASE_URL);
-  },
-);
+test.each([[[]], [["serve"]], [["card", "issue"]]])("%j --help shows the usage, and exits with 0", async (words) => {
+  const { exitCode, stdout } = await run(...words, "--help");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^Usage: /);
+  expect(stdout).not.toContain(env.GIFTCARD_DATABASE_URL);
+});
 
 describe("every command", () => {
   const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
@@ -430,10 +397,7 @@ describe("every command", () => {
   });
 
   test("is documented in docs/operating.md", () => {
-    const operating = fs.readFileSync(
-      path.resolve(import.meta.dirname, "../../../docs/operating.md"),
-      "utf8",
-    );
+    const operating = fs.readFileSync(path.resolve(import.meta.dirname, "../../../docs/operating.md"), "utf8");
     const ours = commands.filter(([, { commands: own }]) => own.length === 0).map(([name]) => name);
     const missing = ours.filter((name) => {
       const words = name.replace("giftcard-service ", "");

@@ -39,8 +39,7 @@ afterAll(async () => {
 });
 
 const either = (index: number) => services[index % 2 ? 1 : 0].url;
-const count = (answers: WireAnswer[], status: number) =>
-  answers.filter((one) => one.status === status).length;
+const count = (answers: WireAnswer[], status: number) => answers.filter((one) => one.status === status).length;
 const limitedBy = async (service: TestService, limit: string) => {
   const text = await service.metrics();
   return Number(new RegExp(`giftcard_limited_total\\{limit="${limit}"\\} (\\d+)`).exec(text)?.[1]);
@@ -103,8 +102,7 @@ describe("calls of a company", () => {
 });
 
 describe("wrong PINs of a company, over all cards", () => {
-  const balance = (company: TestCompany, card: TestCard, url: string) =>
-    call(url, "balance", onCard(company, card));
+  const balance = (company: TestCompany, card: TestCard, url: string) => call(url, "balance", onCard(company, card));
   const wrong = (index: number): TestCard => ({
     cardNumber: `600600000${index}`,
     pin: "000000",
@@ -144,9 +142,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect(JSON.parse(line)).toMatchObject({ limit: "company_pins", companyId: guesser.companyId });
 
     const { cancel_token } = taken.body;
-    expect((await call(either(0), "cancelDevalue", { ...credentials(guesser), cancel_token })).status).toBe(
-      200,
-    );
+    expect((await call(either(0), "cancelDevalue", { ...credentials(guesser), cancel_token })).status).toBe(200);
     expect((await balance(other, card, either(0))).body.balance).toBe(5000);
   });
 
@@ -192,14 +188,11 @@ describe("wrong PINs of a company, over all cards", () => {
 
   test("are all counted if they are concurrent", async () => {
     const company = await services[0].createCompany();
-    await Promise.all(
-      Array.from({ length: 30 }, (_, index) => balance(company, wrong(200 + index), either(index))),
-    );
+    await Promise.all(Array.from({ length: 30 }, (_, index) => balance(company, wrong(200 + index), either(index))));
     const { rows } = await db.query("select sum(failures)::int as n from wrong_pins where company_id = $1", [
       company.companyId,
     ]);
     expect(rows[0].n).toBeGreaterThanOrEqual(PINS);
-    for (const url of [either(0), either(1)])
-      expect((await balance(company, wrong(300), url)).status).toBe(429);
+    for (const url of [either(0), either(1)]) expect((await balance(company, wrong(300), url)).status).toBe(429);
   });
 });

@@ -187,8 +187,7 @@ const shapes: Record<EndpointName, unknown> = {
   cancelDevalue: { success: "boolean", amount_refunded: "number", card_new_balance: "number" },
 };
 
-const typesOf = (value: object) =>
-  Object.fromEntries(Object.entries(value).map(([key, item]) => [key, typeof item]));
+const typesOf = (value: object) => Object.fromEntries(Object.entries(value).map(([key, item]) => [key, typeof item]));
 
 interface Provocation {
   readonly change?: (parameters: Record<string, unknown>) => Record<string, unknown>;
@@ -271,8 +270,7 @@ beforeAll(async () => {
 
 for (const name of Object.keys(endpoints) as EndpointName[]) {
   const row: Endpoint = endpoints[name];
-  const encodings: Encoding[] =
-    row.encoding === null ? ["json"] : row.formAllowed ? ["json", "form"] : ["json"];
+  const encodings: Encoding[] = row.encoding === null ? ["json"] : row.formAllowed ? ["json", "form"] : ["json"];
 
   describe(row.path, () => {
     for (const encoding of encodings) {
@@ -323,12 +321,7 @@ for (const name of Object.keys(endpoints) as EndpointName[]) {
     }
 
     test("refuses another method, and names the allowed one", async () => {
-      const answer = await call(
-        service.url,
-        name,
-        {},
-        { method: row.method === "GET" ? "POST" : "PUT", raw: "" },
-      );
+      const answer = await call(service.url, name, {}, { method: row.method === "GET" ? "POST" : "PUT", raw: "" });
       expect(answer.status).toBe(405);
       expect(answer.headers.get("allow")).toBe(row.method === "GET" ? "GET, HEAD" : "POST");
       const flag = row.refusal === "flagged" ? { success: false } : {};

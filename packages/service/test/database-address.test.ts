@@ -61,10 +61,7 @@ test.each([
   ["postgres://u:sesame@a/cards?sslmode=prefer", /disable, require, verify-ca or verify-full/],
   ["postgres://u:sesame@a/cards?sslmode=verify-ca", /sslrootcert/],
   ["postgres://u:sesame@a/cards?sslrootcert=system", /need sslmode/],
-  [
-    "postgres://u:sesame@a/cards?sslmode=verify-full&sslrootcert=/nowhere",
-    /cannot be read \(ENOENT\): \/nowhere/,
-  ],
+  ["postgres://u:sesame@a/cards?sslmode=verify-full&sslrootcert=/nowhere", /cannot be read \(ENOENT\): \/nowhere/],
   ["postgres://u:sesame@a/cards?sslmod=verify-full", /unknown parameter. Is one mistyped/],
   ["postgres://u:1?sesame@a/cards", /is not valid|unknown/],
   ["postgres://u:sesame@a/cards?pgbouncer=yes", /pgbouncer must be true or false/],

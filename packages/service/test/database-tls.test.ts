@@ -73,17 +73,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
   beforeAll(async () => {
     const day = ["-nodes", "-days", "2", "-newkey", "rsa:2048"];
     for (const name of ["ours", "theirs"])
-      openssl(
-        "req",
-        "-x509",
-        ...day,
-        "-keyout",
-        `${name}.key`,
-        "-out",
-        `${name}.crt`,
-        "-subj",
-        `/CN=${name}`,
-      );
+      openssl("req", "-x509", ...day, "-keyout", `${name}.key`, "-out", `${name}.crt`, "-subj", `/CN=${name}`);
     openssl(
       "req",
       ...day.filter((word) => word !== "-days" && word !== "2"),
@@ -129,9 +119,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     expect(await refusal(`sslmode=verify-ca&sslrootcert=${root("theirs")}`)).toMatch(unknown);
     expect(await refusal(`sslmode=verify-full&sslrootcert=${root("theirs")}`, localhost)).toMatch(unknown);
     expect(await refusal("sslmode=verify-full", localhost)).toMatch(unknown);
-    expect(await refusal(`sslmode=verify-full&sslrootcert=${root("ours")}`)).toBe(
-      "ERR_TLS_CERT_ALTNAME_INVALID",
-    );
+    expect(await refusal(`sslmode=verify-full&sslrootcert=${root("ours")}`)).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
   });
 
   test("commands report a rejected certificate, without the password", async () => {

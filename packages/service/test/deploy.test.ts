@@ -19,9 +19,7 @@ const settings = (name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => String(value));
 /** All values of an instruction in the container file, including continued lines. */
 const instructions = (name: string) =>
-  [...container.replaceAll("\\\n", " ").matchAll(new RegExp(`^${name} (.*)$`, "gm"))].map(([, rest]) =>
-    String(rest),
-  );
+  [...container.replaceAll("\\\n", " ").matchAll(new RegExp(`^${name} (.*)$`, "gm"))].map(([, rest]) => String(rest));
 /** The container's environment. */
 const environment = Object.fromEntries(
   instructions("ENV").flatMap((line) => line.split(/ +/).map((pair) => pair.split(/=(.*)/s).slice(0, 2))),
@@ -65,10 +63,7 @@ test("the unit uses existing commands and options", async () => {
 test("the container uses existing commands", () => {
   const [check] = instructions("HEALTHCHECK");
   expect(check).toContain('CMD ["giftcard-service", "health"]');
-  expect([instructions("ENTRYPOINT"), instructions("CMD")]).toEqual([
-    ['["giftcard-service"]'],
-    ['["serve"]'],
-  ]);
+  expect([instructions("ENTRYPOINT"), instructions("CMD")]).toEqual([['["giftcard-service"]'], ['["serve"]']]);
 });
 
 test("the container exposes the ports that it listens on, on all addresses", () => {

@@ -28,13 +28,7 @@ test("the page shows all nine operations under its strict policy, without reques
   expect(await page.locator(".operation").count()).toBe(Object.keys(endpoints).length);
   await page.locator("#devalue summary").click();
   const devalue = page.locator("#devalue");
-  for (const text of [
-    "Idempotency-Key",
-    "cardnumber",
-    "integer, 1 to 5000",
-    "card_blocked",
-    "-d amount=7498",
-  ])
+  for (const text of ["Idempotency-Key", "cardnumber", "integer, 1 to 5000", "card_blocked", "-d amount=7498"])
     expect(await devalue.getByText(text).first().isVisible()).toBe(true);
   expect(complaints).toEqual([]);
   expect(asked).toContain(`${service.url}/docs/style.css`);

@@ -48,8 +48,7 @@ async function nextCard(): Promise<void> {
 }
 
 const headers = () => ({ "Idempotency-Key": `ending-${keys}` });
-const devalue = () =>
-  call(proxy.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers: headers() });
+const devalue = () => call(proxy.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers: headers() });
 /** The time limit of the devalue's caller. */
 const devalueAndGiveUp = () =>
   Promise.race([
@@ -83,8 +82,7 @@ test("a devalue that is delayed beyond its timeout is resolved, and takes nothin
   expect(await devalueAndGiveUp()).toBe("timed out");
   const ended = await endTwenty();
   expect(statuses(ended)).toEqual({ 404: TWENTY });
-  for (const answer of ended)
-    expect(answer.headers.get("idempotency-key")).toBe(headers()["Idempotency-Key"]);
+  for (const answer of ended) expect(answer.headers.get("idempotency-key")).toBe(headers()["Idempotency-Key"]);
   await proxy.release();
   expect((await devalue()).status).toBe(409);
   expect(await movements()).toEqual(["issue 8000"]);

@@ -13,8 +13,7 @@ beforeAll(async () => {
   provider = await service.createProvider("Kaartbureau");
 });
 
-const create = (events: unknown, as = company) =>
-  call(service.url, "createEvents", { apikey: as.apiKey, events });
+const create = (events: unknown, as = company) => call(service.url, "createEvents", { apikey: as.apiKey, events });
 const list = async (as = company) => (await call(service.url, "listEvents", { apikey: as.apiKey })).body;
 
 describe("newevent", () => {
@@ -116,13 +115,9 @@ describe("newevent", () => {
     expect((await create([])).status).toBe(422);
     expect((await create("many")).status).toBe(422);
     const shop = await service.createCompany();
-    const many = Array.from({ length: 500 }, (_, index) =>
-      eventInput(provider.id, { event_name: `Event ${index}` }),
-    );
+    const many = Array.from({ length: 500 }, (_, index) => eventInput(provider.id, { event_name: `Event ${index}` }));
     const made = await create(many, shop);
-    expect(made.body.map((event: { title: string }) => event.title)).toEqual(
-      many.map((event) => event.event_name),
-    );
+    expect(made.body.map((event: { title: string }) => event.title)).toEqual(many.map((event) => event.event_name));
     const ids = made.body.map((event: { id: number }) => event.id);
     expect(ids).toEqual([...ids].sort((a, b) => a - b));
     expect((await create([...many, eventInput(provider.id)], shop)).status).toBe(422);

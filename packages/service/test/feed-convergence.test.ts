@@ -49,18 +49,13 @@ test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", async (
       GIFTCARD_DATABASE_URL: databaseUrl,
       NODE_OPTIONS: `--max-old-space-size=${MEMORY_MIB}`,
     });
-    expect([exitCode, stderr.replaceAll(/^\d+ (of \d+ )?(events|bytes of the feed)\n/gm, "")]).toEqual([
-      0,
-      "",
-    ]);
+    expect([exitCode, stderr.replaceAll(/^\d+ (of \d+ )?(events|bytes of the feed)\n/gm, "")]).toEqual([0, ""]);
     return JSON.parse(stdout);
   };
   await shop.shows(shows);
   const made = await pull(["--url", shop.url, "--allow-private"]);
   expect(made.created).toEqual(shows.map(({ key }) => key));
-  expect((await listedEvents(pool, companyId)).map(({ title }) => title)).toEqual(
-    shows.map(({ title }) => title),
-  );
+  expect((await listedEvents(pool, companyId)).map(({ title }) => title)).toEqual(shows.map(({ title }) => title));
   const ids = await idsOf(companyId);
 
   const edited = shows
@@ -71,9 +66,7 @@ test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", async (
   expect([report.created.length, report.changed.length, report.withdrawn.length, report.unchanged]).toEqual([
     0, 500, 50, 4450,
   ]);
-  expect((await listedEvents(pool, companyId)).map(({ title }) => title)).toEqual(
-    edited.map(({ title }) => title),
-  );
+  expect((await listedEvents(pool, companyId)).map(({ title }) => title)).toEqual(edited.map(({ title }) => title));
   expect(await idsOf(companyId)).toEqual(ids);
   expect(await pull()).toMatchObject({ created: [], changed: [], withdrawn: [], unchanged: 4950 });
 });
@@ -114,12 +107,7 @@ const step = fc.record({
   own: fc.uniqueArray(fc.constantFrom(...keys, "own"), { maxLength: 3 }),
 });
 
-const showOf = ({
-  end,
-  isProviderNamed,
-  isPast,
-  ...more
-}: typeof event extends fc.Arbitrary<infer E> ? E : never) =>
+const showOf = ({ end, isProviderNamed, isPast, ...more }: typeof event extends fc.Arbitrary<infer E> ? E : never) =>
   show(more.key, {
     ...more,
     ...(isPast ? { start: "2020-06-01T20:30:00" } : end && { end }),
@@ -196,9 +184,7 @@ test.each(["read committed", "serializable"])(
     };
     for (let round = 0; round < 10; round++) {
       const pulls = Promise.allSettled(Array.from({ length: 4 }, () => pull(companyId, false, db)));
-      const own = many.map((key) =>
-        makeOwnEvent(db, companyId, { key, name: "Own", providerId: provider.id }),
-      );
+      const own = many.map((key) => makeOwnEvent(db, companyId, { key, name: "Own", providerId: provider.id }));
       const ended = await pulls;
       const isMade = await Promise.all(own);
       if (round > 0) expect(isMade).not.toContain(true);

@@ -234,12 +234,7 @@ test("all valid content is stored unchanged: emoji, long texts, a byte order mar
   const whole = Buffer.from(`\ufeff${await feedOf(all)}`);
   const list = async () => {
     await pull();
-    return (await listed()).map(({ title, description, date, endDate }) => [
-      title,
-      description,
-      date,
-      endDate,
-    ]);
+    return (await listed()).map(({ title, description, date, endDate }) => [title, description, date, endDate]);
   };
   const expected = [
     ["Show a", "", "2099-06-01", null],
@@ -399,9 +394,7 @@ describe("a private address", () => {
   });
 
   test("an unknown name and an untrusted certificate are reported", async () => {
-    const nobody = await failureOf(
-      pull({ address: { url: "https://nobody.invalid/", allowsPrivate: false } }),
-    );
+    const nobody = await failureOf(pull({ address: { url: "https://nobody.invalid/", allowsPrivate: false } }));
     expect(nobody.message).toMatch(/nobody\.invalid, an unknown name/);
     const stranger = await playedShop();
     const untrusted = await failureOf(pull({ address: { url: stranger.url, allowsPrivate: true } }));
@@ -413,8 +406,7 @@ describe("a private address", () => {
 
 test("a feed keeps the reason of its failure until a pull succeeds", async () => {
   const kept = async () =>
-    (await pool.query("select failure, failed_at from event_feeds where company_id = $1", [companyId]))
-      .rows[0];
+    (await pool.query("select failure, failed_at from event_feeds where company_id = $1", [companyId])).rows[0];
   expect(await kept()).toEqual({ failure: null, failed_at: null });
   shop.answer = plain(500);
   await failureOf(pull({ isDryRun: true }));

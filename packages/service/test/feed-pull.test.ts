@@ -150,9 +150,7 @@ test("a feed that lacks more than half of its future events is held for a person
     expect(await list(company)).toEqual(before);
   }
   expect((await shell.run(pullWords(company, "--accept-shrink"))).exitCode).toBe(2);
-  await shell.done(
-    ...pullWords(company, "--accept-shrink", "--reason", "the season is over", "--as", "Mila"),
-  );
+  await shell.done(...pullWords(company, "--accept-shrink", "--reason", "the season is over", "--as", "Mila"));
   expect(await titles(company)).toEqual(["Show a"]);
   const audit = await shell.done("audit", "--company", String(company.companyId));
   expect(audit.at(-1)).toMatchObject({
@@ -248,9 +246,7 @@ test("all feeds are pulled in turn, although one fails and is reported", async (
 
   await shop.shows([show("a")]);
   for (const company of companies)
-    await shell.done(
-      ...pullWords(company, "--url", `${shop.url}?of=${company.companyId}`, "--allow-private"),
-    );
+    await shell.done(...pullWords(company, "--url", `${shop.url}?of=${company.companyId}`, "--allow-private"));
   const text = await feedOf([show("a"), show("b")]);
   shop.answer = (request, response) => {
     if (request.url?.endsWith(`=${bad}`)) response.writeHead(503).end();

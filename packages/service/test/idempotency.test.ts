@@ -14,12 +14,10 @@ beforeAll(async () => {
 
 const withKey = (key: string) => ({ headers: { "Idempotency-Key": key } });
 const newKey = () => `key-${++keys}`;
-const balanceOf = async (card: TestCard) =>
-  (await call(service.url, "balance", onCard(company, card))).body.balance;
+const balanceOf = async (card: TestCard) => (await call(service.url, "balance", onCard(company, card))).body.balance;
 const devalue = (card: TestCard, amount: number, key: string, as = company) =>
   call(service.url, "devalue", { ...onCard(as, card), amount }, withKey(key));
-const resolveByKey = (key: string, as = company) =>
-  call(service.url, "cancelDevalue", credentials(as), withKey(key));
+const resolveByKey = (key: string, as = company) => call(service.url, "cancelDevalue", credentials(as), withKey(key));
 /** Makes the stored answers of all keys expire. */
 const aDayLater = () => db.query("update idempotency_keys set created_at = created_at - interval '24 hours'");
 
@@ -143,11 +141,7 @@ describe("resolving a devalue by its key", () => {
     const card = await service.issueCard({ balanceCents: 100 });
     const key = newKey();
     const ended = await resolveByKey(key);
-    expect([ended.status, ended.headers.get("idempotency-key"), ended.body.success]).toEqual([
-      404,
-      key,
-      false,
-    ]);
+    expect([ended.status, ended.headers.get("idempotency-key"), ended.body.success]).toEqual([404, key, false]);
     expect((await devalue(card, 100, key)).status).toBe(409);
     await aDayLater();
     expect((await devalue(card, 100, key)).status).toBe(409);
@@ -172,11 +166,7 @@ describe("newevent with a key", () => {
     const key = newKey();
     const first = await call(service.url, "createEvents", wire, withKey(key));
     const second = await call(service.url, "createEvents", wire, withKey(key));
-    expect([second.status, second.text, second.headers.get("idempotency-replayed")]).toEqual([
-      200,
-      first.text,
-      "true",
-    ]);
+    expect([second.status, second.text, second.headers.get("idempotency-replayed")]).toEqual([200, first.text, "true"]);
     const changed = { ...wire, events: [eventInput(provider.id)] };
     expect((await call(service.url, "createEvents", changed, withKey(key))).status).toBe(422);
     await aDayLater();

@@ -79,8 +79,7 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
         throw error;
       },
     );
-  const adjust = (card: TestCard, by: number) =>
-    tried(adjustCard(pool, keys, reference(card), by as Cents, act));
+  const adjust = (card: TestCard, by: number) => tried(adjustCard(pool, keys, reference(card), by as Cents, act));
 
   test("an adjustment and a devalue of the same cents: never below zero, and never both in full", async () => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -107,9 +106,7 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
       const reissue = reissueCard(pool, keys, reference(card), undefined, act);
       const answers = await Promise.all(Array.from({ length: 12 }, () => devalue(card, 100)));
       const made = testCard((await reissue).made);
-      expect(
-        answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 400),
-      ).toEqual([]);
+      expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 400)).toEqual([]);
       const taken = answers.filter(({ status }) => status === 200).length * 100;
       expect([await balance(card), await balance(made)]).toEqual([0, 2000 - taken]);
     }
@@ -145,12 +142,7 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     for (let round = 0; round < ROUNDS; round++) {
       const card = await issue(700, true);
       const activate = () => tried(activateCard(pool, keys, reference(card), act));
-      const [first, paid, second, third] = await Promise.all([
-        activate(),
-        devalue(card, 700),
-        activate(),
-        activate(),
-      ]);
+      const [first, paid, second, third] = await Promise.all([activate(), devalue(card, 700), activate(), activate()]);
       expect([first, second, third].filter(Boolean)).toHaveLength(1);
       const taken = paid.body.amount_deducted ?? 0;
       expect([0, 700]).toContain(taken);

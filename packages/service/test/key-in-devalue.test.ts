@@ -137,9 +137,7 @@ test.each(["revoked_at", "expires_at"])(
       expect([status, body.success]).toEqual([401, false]);
     }
     expect((await devalued()).cards).toEqual([0]);
-    const { rows } = await db.query("select from idempotency_keys where company_id = $1", [
-      company.companyId,
-    ]);
+    const { rows } = await db.query("select from idempotency_keys where company_id = $1", [company.companyId]);
     expect(rows).toHaveLength(1);
   },
 );

@@ -94,9 +94,7 @@ test("check finds a reversal of another amount, one of nothing, and a ledger tha
     "update ledger set amount_cents = 10 where card_id = 2 and kind = 'issue'",
     "update ledger set amount_cents = 900 where card_id = 2 and kind = 'issue'",
   );
-  expect(overdrawn.faults).toContainEqual(
-    expect.objectContaining({ rule: "never_below_zero", card: 2, found: -290 }),
-  );
+  expect(overdrawn.faults).toContainEqual(expect.objectContaining({ rule: "never_below_zero", card: 2, found: -290 }));
   const keyed = await tamper(
     "update idempotency_keys set ledger_id = 1 where ledger_id = 3",
     "update idempotency_keys set ledger_id = 3 where ledger_id = 1",
@@ -167,13 +165,10 @@ test("report gives what each company took from each card and put back, and the s
 
 test("a period begins and ends at midnight in Amsterdam", async () => {
   await db.query("set session_replication_role = replica");
-  await db.query("update ledger set created_at = '2030-06-30T22:30:00Z' where company_id = $1", [
-    other.companyId,
-  ]);
+  await db.query("update ledger set created_at = '2030-06-30T22:30:00Z' where company_id = $1", [other.companyId]);
   await db.query("set session_replication_role = origin");
   const on = async (day: string) =>
-    ((await service.command("report", "--from", day, "--to", day)) as { total: { devalues: number } }).total
-      .devalues;
+    ((await service.command("report", "--from", day, "--to", day)) as { total: { devalues: number } }).total.devalues;
   expect([await on("2030-06-30"), await on("2030-07-01")]).toEqual([0, 1]);
 });
 
@@ -187,9 +182,7 @@ test("a report is a table for people, or comma-separated values in which no name
   const table = await runCommand(["report", ...period], env());
   expect(table.stdout).toMatch(/total +4 +37\.50 +1 +10\.00 +27\.50/);
   expect((await runCommand(["report", ...period, "--csv", "--json"], env())).exitCode).toBe(2);
-  expect((await runCommand(["report", "--from", "2030-02-02", "--to", "2030-02-01"], env())).exitCode).toBe(
-    2,
-  );
+  expect((await runCommand(["report", "--from", "2030-02-02", "--to", "2030-02-01"], env())).exitCode).toBe(2);
 });
 
 test("check finds a move without its other half, an adjustment that its entry doesn't know, and money on a closed card", async () => {

@@ -43,8 +43,7 @@ afterAll(async () => {
 const either = (index: number) => (index % 2 ? service.url : second.url);
 const atOnce = (count: number, one: (url: string, index: number) => Promise<WireAnswer>) =>
   Promise.all(Array.from({ length: count }, (_, index) => one(either(index), index)));
-const count = (answers: WireAnswer[], status: number) =>
-  answers.filter((answer) => answer.status === status).length;
+const count = (answers: WireAnswer[], status: number) => answers.filter((answer) => answer.status === status).length;
 const balance = (card: TestCard, url = service.url) => call(url, "balance", onCard(company, card));
 const wrong = (card: TestCard, index = 0): TestCard => ({ ...card, pin: `wrong-${index}` });
 const unknown = (): TestCard => ({
@@ -76,10 +75,7 @@ describe("wrong PINs", () => {
     for (const guess of [wrong(card), card]) {
       for (const { url } of [service, second]) {
         const answer = await balance(guess, url);
-        expect([answer.status, answer.body]).toEqual([
-          status,
-          { error: message, result_code: resultCode, message },
-        ]);
+        expect([answer.status, answer.body]).toEqual([status, { error: message, result_code: resultCode, message }]);
         expect(resultCode).toBe(9);
         expect(retryAfter(answer)).toBeGreaterThan(15 * 60 - 20);
         expect(retryAfter(answer)).toBeLessThanOrEqual(15 * 60);
@@ -99,8 +95,7 @@ describe("wrong PINs", () => {
     await pass(14 * 60);
     // The right PIN in between forgives nothing; one minute later the nine are too old.
     await pass(61);
-    for (let index = 0; index < FAILURES - 1; index++)
-      expect((await balance(wrong(card, index))).status).toBe(400);
+    for (let index = 0; index < FAILURES - 1; index++) expect((await balance(wrong(card, index))).status).toBe(400);
     expect((await balance(card)).status).toBe(200);
     await balance(wrong(card));
     expect((await balance(card)).status).toBe(429);
@@ -109,8 +104,7 @@ describe("wrong PINs", () => {
   test("each further lock doubles, up to 24 hours, and after a day without one it begins anew", async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
     const lock = async () => {
-      for (let index = 0; index < FAILURES; index++)
-        expect((await balance(wrong(card, index))).status).toBe(400);
+      for (let index = 0; index < FAILURES; index++) expect((await balance(wrong(card, index))).status).toBe(400);
       return Math.ceil(retryAfter(await balance(card)) / 60);
     };
     const quarter = 15;
@@ -216,8 +210,7 @@ describe("failed logins", () => {
 
   test("ten for one account, from wherever, make the next 429 in every process; right ones don't count", async () => {
     const own = await service.createCompany();
-    for (let index = 0; index < 3; index++)
-      expect((await login(own.email, own.password, from())).status).toBe(200);
+    for (let index = 0; index < 3; index++) expect((await login(own.email, own.password, from())).status).toBe(200);
     for (let index = 0; index < FAILURES; index++) {
       const email = index % 2 ? own.email : own.email.toUpperCase();
       expect((await login(email, "wrong", from(), either(index))).status).toBe(401);
@@ -235,9 +228,7 @@ describe("failed logins", () => {
   test("ten from one address, for whatever accounts, make the next 429; another address is free", async () => {
     const own = await service.createCompany();
     const ip = from();
-    const answers = await atOnce(FAILURES + 6, (url, index) =>
-      login(`nobody-${index}@example.nl`, "wrong", ip, url),
-    );
+    const answers = await atOnce(FAILURES + 6, (url, index) => login(`nobody-${index}@example.nl`, "wrong", ip, url));
     expect([count(answers, 401), count(answers, 429)]).toEqual([FAILURES, 6]);
     expect((await login(own.email, own.password, ip)).status).toBe(429);
     // What the caller writes before the proxy's own entry changes nothing.

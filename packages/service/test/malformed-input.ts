@@ -65,22 +65,14 @@ function bodies(company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> {
     .dictionary(fc.constantFrom(...Object.keys(good)), text)
     .map(
       (changes) =>
-        new URLSearchParams(
-          Object.entries({ ...good, ...changes }).map(([k, v]): [string, string] => [k, String(v)]),
-        ),
+        new URLSearchParams(Object.entries({ ...good, ...changes }).map(([k, v]): [string, string] => [k, String(v)])),
     )
     .map((form) => Buffer.from(form.toString()));
   const nested = fc
-    .tuple(
-      fc.integer({ min: 1, max: 60_000 }),
-      fc.constantFrom("[", '{"a":', '{"events":[', '{"cardnumber":{"x":'),
-    )
+    .tuple(fc.integer({ min: 1, max: 60_000 }), fc.constantFrom("[", '{"a":', '{"events":[', '{"cardnumber":{"x":'))
     .map(([depth, open]) => Buffer.from(open.repeat(depth).slice(0, 250_000)));
   const hugeNumber = fc
-    .tuple(
-      fc.constantFrom("amount", "company_id", "cardnumber", "events"),
-      fc.integer({ min: 10, max: 100_000 }),
-    )
+    .tuple(fc.constantFrom("amount", "company_id", "cardnumber", "events"), fc.integer({ min: 10, max: 100_000 }))
     .map(([field, digits]) => {
       const { [field as "amount"]: _, ...rest } = good;
       return Buffer.from(`${JSON.stringify(rest).slice(0, -1)},"${field}":${"9".repeat(digits)}}`);
@@ -94,9 +86,7 @@ function bodies(company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> {
     .map((encoding) => Buffer.from(`\ufeff${JSON.stringify({ ...good, register: "é€" })}`, encoding));
   const withNul = fc
     .integer({ min: 0, max: 200 })
-    .map((at) =>
-      Buffer.concat([Buffer.from(JSON.stringify(good)).subarray(0, at), Buffer.from([0, 0xff, 0xc0])]),
-    );
+    .map((at) => Buffer.concat([Buffer.from(JSON.stringify(good)).subarray(0, at), Buffer.from([0, 0xff, 0xc0])]));
   const anything = fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes));
   return fc.oneof(
     { arbitrary: asJson, weight: 12 },
@@ -149,18 +139,7 @@ const requests = (company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> =>
       contentType: contentTypes,
       length: fc.oneof(
         { arbitrary: fc.constant("true"), weight: 20 },
-        fc.constantFrom(
-          "more",
-          "less",
-          "huge",
-          "negative",
-          "words",
-          "twice",
-          "both",
-          "chunked",
-          "bad chunks",
-          "none",
-        ),
+        fc.constantFrom("more", "less", "huge", "negative", "words", "twice", "both", "chunked", "bad chunks", "none"),
       ),
       extra: fc.oneof(
         { arbitrary: fc.constant(""), weight: 20 },

@@ -17,16 +17,7 @@ const SILENT_AFTER_MS = 40;
 
 const service = serviceForFile({
   // No lock and no limit hides what lies behind them.
-  args: [
-    "--calls-per-minute",
-    "0",
-    "--pin-failures",
-    "1000",
-    "--company-pin-failures",
-    "0",
-    "--log-level",
-    "warn",
-  ],
+  args: ["--calls-per-minute", "0", "--pin-failures", "1000", "--company-pin-failures", "0", "--log-level", "warn"],
 });
 let company: TestCompany;
 let card: TestCard;
@@ -49,11 +40,7 @@ async function suffer({ bytes, cuts, leaves }: Onslaught): Promise<number[]> {
     received += chunk.toString("latin1");
     heardAt = performance.now();
   });
-  const places = [
-    0,
-    ...cuts.map((cut) => Math.floor(cut * bytes.length)).sort((a, b) => a - b),
-    bytes.length,
-  ];
+  const places = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)).sort((a, b) => a - b), bytes.length];
   for (let index = 1; index < places.length; index++) {
     socket.write(bytes.subarray(places[index - 1], places[index]));
     if (index < places.length - 1) await sleep(1);
@@ -119,8 +106,7 @@ test(
     expect(service.logs()).not.toContain('"level":"error"');
     expect((await call(service.url, "balance", onCard(company, card))).status).toBe(200);
     expect(await service.command("check")).toMatchObject({ ok: true });
-    if (SECONDS > 30)
-      console.log(`${grownMb().toFixed(0)} MB more, answers by status:`, Object.fromEntries(seen));
+    if (SECONDS > 30) console.log(`${grownMb().toFixed(0)} MB more, answers by status:`, Object.fromEntries(seen));
   },
   (SECONDS * 2 + 60) * 1000,
 );

@@ -11,9 +11,7 @@ const folder = path.resolve(import.meta.dirname, "../../../docs/monitoring");
 const read = (name: string) => fs.readFileSync(path.join(folder, name), "utf8");
 /** What Prometheus is asked, by the rules and by the dashboard. */
 const asked: Record<string, string[]> = {
-  "alerts.yml": [...read("alerts.yml").matchAll(/^ +expr: (.+)$/gm)].map(([, expression]) =>
-    String(expression),
-  ),
+  "alerts.yml": [...read("alerts.yml").matchAll(/^ +expr: (.+)$/gm)].map(([, expression]) => String(expression)),
   "dashboard.json": (JSON.parse(read("dashboard.json")).panels as { targets: { expr: string }[] }[]).flatMap(
     ({ targets }) => targets.map(({ expr }) => expr),
   ),

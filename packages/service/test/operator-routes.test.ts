@@ -5,12 +5,7 @@ import { BASE_PATH, endpoints, errorDefinitions } from "@giftcard-pay/client/con
 import { Validator } from "@seriousme/openapi-schema-validator";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  spawnServe,
-  startGiftcardService,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
+import { spawnServe, startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, onCard } from "./wire.js";
 
@@ -110,8 +105,7 @@ test("metrics count calls by operation and outcome, and the money that moved; no
   const after = await read();
   expect(after.map((value, index) => value - (before[index] as number))).toEqual([1, 1, 1, 1250, 1250, 1]);
   const text = await service.metrics();
-  for (const secret of [card.cardNumber, company.apiKey, body.cancel_token])
-    expect(text).not.toContain(secret);
+  for (const secret of [card.cardNumber, company.apiKey, body.cancel_token]) expect(text).not.toContain(secret);
   // So few digits turn up within other figures by chance: as a word of their own they'd be a label.
   expect(text).not.toMatch(new RegExp(`["=]${card.cardNumber.slice(-4)}"`));
 });

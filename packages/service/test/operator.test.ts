@@ -82,10 +82,7 @@ describe("keys", () => {
       ["company", "close", "999999"],
     ]) {
       const { exitCode, stderr } = await run(...words, "--reason", "gone");
-      expect([exitCode, stderr]).toEqual([
-        3,
-        expect.stringMatching(/There is no (key|company) with this id/),
-      ]);
+      expect([exitCode, stderr]).toEqual([3, expect.stringMatching(/There is no (key|company) with this id/)]);
     }
     expect((await run("key", "revoke", "x", "--reason", "gone")).exitCode).toBe(2);
   });
@@ -205,9 +202,7 @@ describe("secrets that are rotated while it serves", () => {
   });
 
   test("calls go on during rotations: none fails, and none takes twice", async () => {
-    const cards = await Promise.all(
-      Array.from({ length: 4 }, () => service.issueCard({ balanceCents: 50_000 })),
-    );
+    const cards = await Promise.all(Array.from({ length: 4 }, () => service.issueCard({ balanceCents: 50_000 })));
     let ended = false;
     let taken = 0;
     const callers = cards.map(async (card, index) => {
@@ -270,8 +265,7 @@ describe("secrets that are rotated while it serves", () => {
 
   test("a password is hashed anew at the next login: after a rotation, and where it was made at another cost", async () => {
     const hash = async () =>
-      (await db.query("select password_hash from accounts where email = $1", [company.email])).rows[0]
-        .password_hash;
+      (await db.query("select password_hash from accounts where email = $1", [company.email])).rows[0].password_hash;
     const before = await hash();
     expect((await status()).old_passwords).toBeGreaterThan(0);
     expect((await login(company)).status).toBe(200);

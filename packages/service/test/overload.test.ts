@@ -8,16 +8,7 @@ import { basic, call, type WireAnswer } from "./wire.js";
 
 const AT_ONCE = 60;
 const service = serviceForFile({
-  args: [
-    "--calls-at-once",
-    String(AT_ONCE),
-    "--headers-timeout",
-    "1",
-    "--request-timeout",
-    "2",
-    "--idle-timeout",
-    "1",
-  ],
+  args: ["--calls-at-once", String(AT_ONCE), "--headers-timeout", "1", "--request-timeout", "2", "--idle-timeout", "1"],
 });
 const db = databaseForFile(service);
 
@@ -79,9 +70,7 @@ describe("bodies past the limit", () => {
   });
 
   test("that are announced only are answered before a byte of them came", async () => {
-    const { received } = await exchange((socket) =>
-      socket.write(`${head}Content-Length: ${LIMIT + 1}\r\n\r\n`),
-    );
+    const { received } = await exchange((socket) => socket.write(`${head}Content-Length: ${LIMIT + 1}\r\n\r\n`));
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
   });
 
@@ -106,11 +95,7 @@ describe("slow senders are dropped", () => {
   test.each<[string, number, (socket: net.Socket) => void]>([
     ["headers that trickle in", headersMs, dribble(head, "X-A: b\r\n")],
     ["a body that trickles in", requestMs, dribble(`${head}Content-Length: 5000\r\n\r\n`, " ")],
-    [
-      "a chunked body without end",
-      requestMs,
-      dribble(`${head}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n"),
-    ],
+    ["a chunked body without end", requestMs, dribble(`${head}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n")],
     ["nothing at all", headersMs, () => {}],
   ])("%s", async (_what, defaultMs, send) => {
     const { received, durationMs } = await exchange(send);

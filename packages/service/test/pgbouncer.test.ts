@@ -4,12 +4,7 @@ import path from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { findPgBouncer, type PgBouncer, startPgBouncer } from "../../../test/support/pgbouncer.js";
-import {
-  runCommand,
-  startGiftcardService,
-  type TestService,
-  throughDoor,
-} from "../../../test/support/service.js";
+import { runCommand, startGiftcardService, type TestService, throughDoor } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, onCard } from "./wire.js";
 

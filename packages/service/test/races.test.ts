@@ -27,8 +27,7 @@ const statuses = (answers: WireAnswer[]) =>
   Object.fromEntries(
     [...Map.groupBy(answers, (answer) => answer.status)].map(([status, those]) => [status, those.length]),
   );
-const balanceOf = async (card: TestCard) =>
-  (await call(service.url, "balance", onCard(company, card))).body.balance;
+const balanceOf = async (card: TestCard) => (await call(service.url, "balance", onCard(company, card))).body.balance;
 
 // Several rounds: in one alone, a quick first caller may be done before the others begin.
 const ROUNDS = 10;
@@ -88,9 +87,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     const card = await service.issueCard({ balanceCents: 100_000 });
     const wire = { ...onCard(company, card), amount: 1999 };
     const answers = await atOnce(150, (url) => call(url, "devalue", wire));
-    const taken = answers
-      .filter((answer) => answer.status === 200)
-      .map((answer) => answer.body.amount_deducted);
+    const taken = answers.filter((answer) => answer.status === 200).map((answer) => answer.body.amount_deducted);
     // 50 whole amounts, the last 50 cents, and the rest find it empty.
     expect(taken.filter((cents) => cents === 1999)).toHaveLength(50);
     expect(taken.filter((cents) => cents !== 1999)).toEqual([50]);
@@ -141,8 +138,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     const card = await service.issueCard({ balanceCents: 8000 });
     for (let round = 0; round < 40; round++) {
       const headers = { "Idempotency-Key": `race-${round}` };
-      const devalue = () =>
-        call(second.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers });
+      const devalue = () => call(second.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers });
       const end = () => call(service.url, "cancelDevalue", credentials(company), { headers });
       const [first, other] = round % 2 ? [end, devalue] : [devalue, end];
       const started = [first(), other()];

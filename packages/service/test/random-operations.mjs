@@ -12,17 +12,7 @@ const ACT = { operator: "model", osUser: "model", reason: undefined };
 
 /** Amounts around the limits; keys and cards few, so that they meet again and again. */
 const step = fc.record({
-  kind: fc.constantFrom(
-    "devalue",
-    "devalue",
-    "devalue",
-    "repeat",
-    "cancel",
-    "cancel",
-    "end",
-    "balance",
-    "block",
-  ),
+  kind: fc.constantFrom("devalue", "devalue", "devalue", "repeat", "cancel", "cancel", "end", "balance", "block"),
   card: fc.nat(CARDS - 1),
   key: fc.option(fc.nat(KEYS - 1), { freq: 2 }),
   amountCents: fc.oneof(fc.integer({ min: 1, max: 6000 }), fc.constantFrom(1, 4999, 5000, 5001, 1_000_000)),
@@ -133,8 +123,7 @@ class Model {
     if (known?.closed) return this.#expect(answer, 409, {});
     if (known && (known.card !== index || known.asked !== amount)) return this.#expect(answer, 422, {});
     if (known) {
-      if (answer.text !== known.text || !answer.replayed)
-        throw new Error(`Not the same answer: ${answer.text}`);
+      if (answer.text !== known.text || !answer.replayed) throw new Error(`Not the same answer: ${answer.text}`);
       return "replayed";
     }
     if (card.blocked) return this.#expect(answer, 400, { card_status: "Blocked" });
@@ -143,8 +132,7 @@ class Model {
     this.#expect(answer, 200, { amount_deducted: taken, remaining_to_pay: amount - taken });
     card.balance -= taken;
     const deduction = { card: index, cents: taken, token: String(answer.body.cancel_token), reversed: false };
-    if (this.#deductions.some(({ token }) => token === deduction.token))
-      throw new Error("A token was given twice.");
+    if (this.#deductions.some(({ token }) => token === deduction.token)) throw new Error("A token was given twice.");
     this.#deductions.push(deduction);
     if (key !== undefined)
       this.#keys.set(key, { closed: false, card: index, asked: amount, text: answer.text, deduction });
@@ -190,10 +178,7 @@ class Model {
     const card = this.#card(index);
     card.blocked = !card.blocked;
     const numbers = this.service.keys.cardNumbers(new Secret(card.cardNumber));
-    await this.service.pool.query("update cards set blocked = $2 where number_hash = any($1)", [
-      numbers,
-      card.blocked,
-    ]);
+    await this.service.pool.query("update cards set blocked = $2 where number_hash = any($1)", [numbers, card.blocked]);
     return "blocked or unblocked";
   }
 
@@ -220,8 +205,6 @@ class Model {
   #expect(answer, status, fields) {
     const same = Object.entries(fields).every(([name, value]) => answer.body[name] === value);
     if (answer.status === status && same) return String(status);
-    throw new Error(
-      `Expected ${status} ${JSON.stringify(fields)}, and the answer was ${answer.status} ${answer.text}`,
-    );
+    throw new Error(`Expected ${status} ${JSON.stringify(fields)}, and the answer was ${answer.status} ${answer.text}`);
   }
 }

@@ -134,9 +134,7 @@ test("calls by way of a proxy that nothing tells of are warned of, once", async 
   await call(service.url, "authenticate", {}, { headers: basic(company.email, "wrong") });
   expect(warnings()).toEqual([]);
   for (let count = 0; count < 3; count++) await call(service.url, "authenticate", {}, { headers });
-  await expect
-    .poll(warnings)
-    .toMatchObject([{ level: "warn", message: expect.stringContaining("--proxies is 0") }]);
+  await expect.poll(warnings).toMatchObject([{ level: "warn", message: expect.stringContaining("--proxies is 0") }]);
 });
 
 test("that the database went is a line of the log as every other", async () => {

@@ -29,9 +29,7 @@ async function command(...args: string[]) {
 }
 
 function openDatabase(): pg.Client {
-  const port = Number(
-    fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[3],
-  );
+  const port = Number(fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[3]);
   const own = fs.readFileSync(path.join(dataDir, "postgres.password"), "utf8");
   secrets.databasePassword = own;
   return new pg.Client({ host: "127.0.0.1", port, user: "postgres", password: own });

@@ -122,18 +122,13 @@ async function rewrite(statement: string, values: unknown[]) {
   await db.query("set session_replication_role = origin");
 }
 const expire = ({ cardNumber }: TestCard) =>
-  rewrite(
-    "update cards set expiry_date = (now() at time zone 'Europe/Amsterdam')::date - 1 where last_four = $1",
-    [cardNumber.slice(-4)],
-  );
+  rewrite("update cards set expiry_date = (now() at time zone 'Europe/Amsterdam')::date - 1 where last_four = $1", [
+    cardNumber.slice(-4),
+  ]);
 
 test("judges expiry by the date that the card had when the money came back", async () => {
   const card = await issue();
-  const [before, expired, extended] = [
-    await charge(card, 501),
-    await charge(card, 502),
-    await charge(card, 503),
-  ];
+  const [before, expired, extended] = [await charge(card, 501), await charge(card, 502), await charge(card, 503)];
   await before();
   await rewrite("update ledger set created_at = created_at - interval '9 days' where amount_cents = 501", []);
   await expire(card);

@@ -1,10 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
-import {
-  startGiftcardService,
-  type TestService,
-  type TestServiceOptions,
-} from "../../../test/support/service.js";
+import { startGiftcardService, type TestService, type TestServiceOptions } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 
 /** Starts a service on an empty database before the tests of a file, and stops it after them. */

@@ -38,8 +38,7 @@ afterAll(async () => {
 const WHY = ["--reason", "a test"];
 const inFolder = (name: string) => path.join(folder, name);
 const balance = (card: TestCard) => call(service.url, "balance", onCard(company, card));
-const devalue = (card: TestCard, amount: number) =>
-  call(service.url, "devalue", { ...onCard(company, card), amount });
+const devalue = (card: TestCard, amount: number) => call(service.url, "devalue", { ...onCard(company, card), amount });
 const asCard = (value: { cardnumber: string; pin: string }): TestCard => ({
   cardNumber: value.cardnumber,
   pin: value.pin,
@@ -114,8 +113,7 @@ describe("a card that is not sold yet", () => {
 
   test("an activation that is killed put nothing on it", async () => {
     const card = await issueInactive();
-    for (const table of ["audit_log", "ledger"])
-      await shell.killAt(db, table, ["card", "activate", card.cardNumber]);
+    for (const table of ["audit_log", "ledger"]) await shell.killAt(db, table, ["card", "activate", card.cardNumber]);
     expect((await balance(card)).body).toMatchObject({ balance: 0, card_status: "Blocked" });
     expect((await activate(card)).value.balance).toBe(2500);
     await booksAreRight();
@@ -125,17 +123,7 @@ describe("a card that is not sold yet", () => {
 describe("a batch", () => {
   test("is written to a file that only its owner reads, of any size; and activated as a whole", async () => {
     const file = inFolder("stock.csv");
-    const words = [
-      "card",
-      "issue",
-      "--balance",
-      "1500",
-      "--inactive",
-      "--count",
-      "12000",
-      "--expires",
-      "2099-05-31",
-    ];
+    const words = ["card", "issue", "--balance", "1500", "--inactive", "--count", "12000", "--expires", "2099-05-31"];
     expect((await shell.run(words)).value.error).toMatch(/Give --out/);
     const issued = await shell.done(...words, "--out", file);
     expect(issued).toEqual({
@@ -333,10 +321,7 @@ describe("card import", () => {
   });
 
   test("of a file twice at once one is imported; killed on its way, nothing is", async () => {
-    const lines = Array.from(
-      { length: 6000 },
-      (_, index) => `61${String(index).padStart(8, "0")},1234,10,2099-01-31`,
-    );
+    const lines = Array.from({ length: 6000 }, (_, index) => `61${String(index).padStart(8, "0")},1234,10,2099-01-31`);
     const file = write(HEAD, ...lines);
     const before = await count("cards");
     await shell.killAt(db, "ledger", ["card", "import", file]);

@@ -21,8 +21,7 @@ beforeAll(async () => {
     GIFTCARD_SECRETS_FILE: path.join(folder, "secrets.json"),
     GIFTCARD_CALLS_PER_MINUTE: "0",
   };
-  const command = async (...args: string[]) =>
-    JSON.parse((await runCommand([...args, "--json"], env)).stdout);
+  const command = async (...args: string[]) => JSON.parse((await runCommand([...args, "--json"], env)).stdout);
   await command("migrate");
   const shop = ["company", "create", "--name", "A", "--email", "a@example.nl", "--password", "sesame"];
   const { company_id: companyId, apikey: apiKey } = await command(...shop);
@@ -44,9 +43,7 @@ function balance(url: string, agent: http.Agent): Promise<Outcome> {
       { method: "POST", agent, headers: { "Content-Type": "application/json" } },
       (answer) => {
         answer.resume();
-        answer.once("end", () =>
-          resolve({ status: answer.statusCode, connection: answer.headers.connection }),
-        );
+        answer.once("end", () => resolve({ status: answer.statusCode, connection: answer.headers.connection }));
         answer.once("error", ({ message }) => resolve({ code: message }));
       },
     );

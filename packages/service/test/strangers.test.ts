@@ -125,9 +125,7 @@ onLinux(
     const all = await Promise.all(Array.from({ length: STRANGERS }, () => stranger(bytes)));
     const grownMb = await growthMb(all, before);
     const worstMs = await worstHealthMs();
-    console.log(
-      `${STRANGERS} strangers: ${grownMb.toFixed(0)} MB more, /healthz at most ${worstMs.toFixed(0)} ms`,
-    );
+    console.log(`${STRANGERS} strangers: ${grownMb.toFixed(0)} MB more, /healthz at most ${worstMs.toFixed(0)} ms`);
     expect(grownMb).toBeLessThan(MAX_GROWTH_MB);
     expect(worstMs).toBeLessThan(MAX_HEALTH_MS);
     // Those who hold the room send no more, so they give way to a call that comes at once.
@@ -143,9 +141,7 @@ onLinux(
 onLinux("a body in pieces of one byte costs what it holds", async () => {
   await start("--request-timeout", "600");
   const before = residentMb();
-  const pieces = Buffer.from(
-    head("devalue", "Transfer-Encoding: chunked") + "1\r\n \r\n".repeat(SMALL_PIECES),
-  );
+  const pieces = Buffer.from(head("devalue", "Transfer-Encoding: chunked") + "1\r\n \r\n".repeat(SMALL_PIECES));
   const all = await Promise.all(Array.from({ length: 4 }, () => stranger(pieces)));
   expect(await growthMb(all, before)).toBeLessThan(100);
 });

@@ -33,8 +33,7 @@ beforeAll(async () => {
   const take = async (company: TestCompany, amount: number, key: string) => {
     const headers = { "Idempotency-Key": key };
     tokens.push(
-      (await call(service.url, "devalue", { ...onCard(company, card), amount }, { headers })).body
-        .cancel_token,
+      (await call(service.url, "devalue", { ...onCard(company, card), amount }, { headers })).body.cancel_token,
     );
   };
   await take(shop, 1000, "gc_first");
@@ -85,11 +84,7 @@ test("a reference finds its devalue and what reversed it, of every company that 
     },
     { ...none, ...of, id: 5, at, kind: "cancel", amount: 1000, reverses: 2 },
   ]);
-  expect(amounts(await list("--reference", "gc_first"))).toEqual([
-    "devalue -1000",
-    "devalue -200",
-    "cancel 1000",
-  ]);
+  expect(amounts(await list("--reference", "gc_first"))).toEqual(["devalue -1000", "devalue -200", "cancel 1000"]);
   expect(JSON.stringify(rows)).not.toContain(card.cardNumber);
 });
 
@@ -108,10 +103,7 @@ test("a cancel token finds its devalue, and need not stand on the command line",
   expect(amounts(JSON.parse(byInput.stdout))).toEqual(["devalue -1000", "cancel 1000"]);
   expect(byInput.stdout).not.toContain(first);
   const unknown = await runCommand(["transactions", "--token", "x"], env);
-  expect([unknown.stdout, unknown.stderr]).toEqual([
-    "no movements\n",
-    "warning: no devalue has this token\n",
-  ]);
+  expect([unknown.stdout, unknown.stderr]).toEqual(["no movements\n", "warning: no devalue has this token\n"]);
 });
 
 test("movements are found by card, by company and by day, and together", async () => {
@@ -190,7 +182,5 @@ test("liability is what cards hold, by expiry: the sum that check gives", async 
   });
   expect(await service.command("check")).toMatchObject({ ok: true, balance: 1000 });
   const text = await runCommand(["liability"], env);
-  expect(text.stdout).toMatch(
-    /2031 +1 +3\.00 +0\.00 +3\.00\ntotal +2 +10\.00 +7\.00 +3\.00\nnot sold yet: 1 cards/,
-  );
+  expect(text.stdout).toMatch(/2031 +1 +3\.00 +0\.00 +3\.00\ntotal +2 +10\.00 +7\.00 +3\.00\nnot sold yet: 1 cards/);
 });

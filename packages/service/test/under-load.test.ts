@@ -17,9 +17,7 @@ test(
       durationMs: SOAK_MS,
       // What was answered and is then not counted must show: this comparison can fail.
       afterwards: async ({ pool, keys, calls }) => {
-        const kept = calls.filter(
-          ({ kind, key, status }) => kind !== "devalue" || key !== undefined || status !== 200,
-        );
+        const kept = calls.filter(({ kind, key, status }) => kind !== "devalue" || key !== undefined || status !== 200);
         missed = (await compareBooks({ pool, keys, calls: kept })).length;
       },
     });

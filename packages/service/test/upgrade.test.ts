@@ -68,8 +68,7 @@ const onCard = (last: number) => ({ ...wire, cardnumber: `952800000000000000${la
 const devalue = (last: number, amount: number, key: string) =>
   call(service.url, "devalue", { ...onCard(last), amount }, { headers: { "Idempotency-Key": key } });
 const cancel = (cancel_token: string) => call(service.url, "cancelDevalue", { ...wire, cancel_token });
-const cancelKey = (key: string) =>
-  call(service.url, "cancelDevalue", wire, { headers: { "Idempotency-Key": key } });
+const cancelKey = (key: string) => call(service.url, "cancelDevalue", wire, { headers: { "Idempotency-Key": key } });
 const isReplay = ({ status, headers }: WireAnswer) => [status, headers.get("idempotency-replayed")];
 
 test("nothing is lost, and the ledger adds up", async () => {
@@ -82,9 +81,7 @@ test("nothing is lost, and the ledger adds up", async () => {
 });
 
 test("cards hold what they held, in each state; a locked number is still locked", async () => {
-  const cards = await Promise.all(
-    [1, 2, 3, 4, 5, 6].map((last) => call(service.url, "balance", onCard(last))),
-  );
+  const cards = await Promise.all([1, 2, 3, 4, 5, 6].map((last) => call(service.url, "balance", onCard(last))));
   expect(cards.map(({ status, body }) => [status, body.balance, body.card_status])).toEqual([
     [200, 8300, "Active"],
     [200, 7500, "Blocked"],

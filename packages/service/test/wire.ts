@@ -33,8 +33,7 @@ export async function call(
   const row = endpoints[name];
   const way = encoding ?? row.encoding ?? "json";
   const body = raw ?? (row.encoding === null ? undefined : encode(parameters, way));
-  const contentType: Record<string, string> =
-    body === undefined ? {} : { "Content-Type": CONTENT_TYPES[way] };
+  const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": CONTENT_TYPES[way] };
   const response = await fetch(url + BASE_PATH + (path ?? row.path), {
     method: method ?? row.method,
     headers: { ...contentType, ...headers },

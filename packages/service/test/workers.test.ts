@@ -36,9 +36,7 @@ const pidsOfCalls = () => new Set(lines().flatMap(({ message, pid }) => (message
 test("all serve one port, and metrics are those of all together", async () => {
   const card = await service.issueCard({ balanceCents: 7500 });
   const wire = { ...onCard(company, card), amount: 10 };
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => call(service.url, "devalue", wire, alone)),
-  );
+  const answers = await Promise.all(Array.from({ length: 20 }, () => call(service.url, "devalue", wire, alone)));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   await expect.poll(() => pidsOfCalls().size).toBe(2);
   expect(pidsOfCalls()).not.toContain(service.pid);
@@ -69,9 +67,7 @@ test("SIGTERM answers what is in flight in all of them, and leaves no process", 
   expect(await service.stop()).toBe(0);
   const ended = await Promise.allSettled(answers);
   // A call that came too late found the port closed. None was begun and dropped: what was taken was answered.
-  const answered = ended.flatMap((one) =>
-    one.status === "fulfilled" ? [one.value.body.amount_deducted] : [],
-  );
+  const answered = ended.flatMap((one) => (one.status === "fulfilled" ? [one.value.body.amount_deducted] : []));
   expect(answered.length).toBeGreaterThan(0);
   expect(new Set(answered)).toEqual(new Set([10]));
   const db = new pg.Client({ connectionString: service.databaseUrl });

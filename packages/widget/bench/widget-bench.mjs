@@ -13,9 +13,7 @@ import { languageSizes, sizesOf, standaloneSizes } from "../scripts/sizes.mjs";
 
 const here = import.meta.dirname;
 const dist = path.join(here, "..", "dist");
-const { chromium } = createRequire(path.join(here, "..", "..", "..", "scripts", "package.json"))(
-  "playwright-core",
-);
+const { chromium } = createRequire(path.join(here, "..", "..", "..", "scripts", "package.json"))("playwright-core");
 const ROUNDS = 15;
 const RENDERS = 200;
 

@@ -44,9 +44,7 @@ function showCode(): void {
   const rules = themes.match(/\.theme-[^{]*giftcard-pay[^{]*\{[^}]*\}/g) ?? [];
   const css = rules
     .filter((rule) => rule.startsWith(`.theme-${name} `))
-    .map((rule) =>
-      rule.replace(`.theme-${name} `, "").replace(":is(giftcard-pay, giftcard-balance)", "giftcard-pay"),
-    );
+    .map((rule) => rule.replace(`.theme-${name} `, "").replace(":is(giftcard-pay, giftcard-balance)", "giftcard-pay"));
   const html = `<script type="module" src="/giftcard-pay.standalone.js"></script>
 
 <giftcard-pay

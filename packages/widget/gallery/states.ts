@@ -17,8 +17,7 @@ export interface State {
 const inside = (tag: Tag, selector: string) => tag.shadowRoot?.querySelector<HTMLElement>(selector);
 
 async function until(condition: () => unknown): Promise<void> {
-  for (let tries = 0; tries < 300 && !condition(); tries++)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let tries = 0; tries < 300 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 function fill(tag: Tag, { number, pin }: { number: string; pin: string }): void {

@@ -18,9 +18,7 @@ export function settable({ members }) {
 function propsOf(element) {
   const lines = settable(element).flatMap(({ name, attribute, description }) => {
     const names = attribute && attribute !== name ? [name, JSON.stringify(attribute)] : [name];
-    return names.map(
-      (prop) => `  /** ${description} */\n  ${prop}?: ${element.name}[${JSON.stringify(name)}];`,
-    );
+    return names.map((prop) => `  /** ${description} */\n  ${prop}?: ${element.name}[${JSON.stringify(name)}];`);
   });
   return `export interface ${element.name}Props {\n${lines.join("\n")}\n}\n`;
 }
@@ -39,10 +37,7 @@ const camel = (text) => text.replace(/-(\w)/g, (_, letter) => letter.toUpperCase
 
 function tags(elements, typeOf, nameOf) {
   return elements
-    .map(
-      (element) =>
-        `    "${element.tagName}": ${typeOf(element)} & {\n${listenersOf(element, nameOf)}\n    };`,
-    )
+    .map((element) => `    "${element.tagName}": ${typeOf(element)} & {\n${listenersOf(element, nameOf)}\n    };`)
     .join("\n");
 }
 

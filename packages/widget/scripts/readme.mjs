@@ -22,15 +22,7 @@ function signature({ name, parameters = [], static: isStatic }, element) {
 }
 
 function section(element) {
-  const {
-    tagName,
-    description,
-    members,
-    events = [],
-    cssStates = [],
-    cssParts = [],
-    cssProperties = [],
-  } = element;
+  const { tagName, description, members, events = [], cssStates = [], cssParts = [], cssProperties = [] } = element;
   const named = (rows) => rows.map((row) => [code(row.name), oneLine(row.description)]);
   return [
     `### \`<${tagName}>\`\n\n${oneLine(description)}\n`,
@@ -76,11 +68,7 @@ function section(element) {
     table(
       "Custom properties",
       ["Custom property", "Default", ""],
-      cssProperties.map((row) => [
-        code(row.name),
-        row.default ? code(row.default) : "",
-        oneLine(row.description),
-      ]),
+      cssProperties.map((row) => [code(row.name), row.default ? code(row.default) : "", oneLine(row.description)]),
     ),
   ].join("");
 }

@@ -61,10 +61,7 @@ export class Calls implements ReactiveController {
    * Makes a call, unless one is pending. It ignores the response if the element is reset or removed meanwhile.
    * @returns undefined if the call failed; {@link error} says why
    */
-  async run<Answer>(
-    action: CardAction,
-    call: (signal: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer | undefined> {
+  async run<Answer>(action: CardAction, call: (signal: AbortSignal) => Promise<Answer>): Promise<Answer | undefined> {
     if (this.busy) return undefined;
     this.busy = action;
     const { signal } = (this.#running = new AbortController());

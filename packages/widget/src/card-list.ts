@@ -35,18 +35,12 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
       ${figure(words, remainderCents > 0 ? texts.remainder : texts.nothingLeft, remainderCents, "total")}
     </dl>
     ${
-      state.isFull
-        ? html`<p class="hint">${words.fill(texts.maxCards, { count: `${summary.maxCards}` })}</p>`
-        : nothing
+      state.isFull ? html`<p class="hint">${words.fill(texts.maxCards, { count: `${summary.maxCards}` })}</p>` : nothing
     }
   </div>`;
 }
 
-function cardRow(
-  state: CardListState,
-  card: AppliedCard,
-  remove: (card: AppliedCard) => void,
-): TemplateResult {
+function cardRow(state: CardListState, card: AppliedCard, remove: (card: AppliedCard) => void): TemplateResult {
   const { words, removing } = state;
   const { texts } = words;
   const last4 = card.lastFour;

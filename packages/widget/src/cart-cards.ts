@@ -69,9 +69,7 @@ export class CartCards implements ReactiveController {
   get #room(): number {
     const { summary } = this;
     if (!summary) return 2;
-    return (
-      openCents(summary) && summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length
-    );
+    return openCents(summary) && summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length;
   }
 
   hostDisconnected(): void {
@@ -122,8 +120,7 @@ export class CartCards implements ReactiveController {
     const { quote, calls } = this;
     if (!quote) return undefined;
     const { quoteId: _, ...shown } = quote;
-    if (!dispatch(this.host, "giftcard-before-apply", { quote: shown, summary: this.summary }))
-      return undefined;
+    if (!dispatch(this.host, "giftcard-before-apply", { quote: shown, summary: this.summary })) return undefined;
     const known = new Set(this.summary?.cards.map((card) => card.id));
     // A cart that is loading now would be older than the response to this call.
     this.#loading.abort();
@@ -144,9 +141,7 @@ export class CartCards implements ReactiveController {
   async remove(card: AppliedCard): Promise<boolean> {
     this.removing = card;
     this.#loading.abort();
-    const summary = await this.calls.run("remove", (signal) =>
-      this.shop.remove(this.host.cart, card.id, signal),
-    );
+    const summary = await this.calls.run("remove", (signal) => this.shop.remove(this.host.cart, card.id, signal));
     if (!summary) return false;
     this.removing = this.before = undefined;
     this.#accept(summary);

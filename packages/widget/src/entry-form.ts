@@ -184,13 +184,7 @@ export class EntryForm {
     this.#splitFields();
     const { id } = target as HTMLInputElement;
     const empty = this.#empty;
-    if (
-      !relatedTarget ||
-      (relatedTarget as HTMLButtonElement).type === "submit" ||
-      empty[0] !== id ||
-      empty[1]
-    )
-      return;
+    if (!relatedTarget || (relatedTarget as HTMLButtonElement).type === "submit" || empty[0] !== id || empty[1]) return;
     this.missing = empty;
     this.host.requestUpdate();
   };

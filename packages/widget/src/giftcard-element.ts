@@ -1,11 +1,4 @@
-import {
-  type CSSResult,
-  html,
-  LitElement,
-  nothing,
-  type PropertyDeclarations,
-  type TemplateResult,
-} from "lit";
+import { type CSSResult, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from "lit";
 import { Calls } from "./calls.js";
 import { EntryForm } from "./entry-form.js";
 import { errorAlert } from "./error-alert.js";
@@ -102,8 +95,7 @@ export class GiftcardElement extends LitElement {
     wait: (seconds) => {
       const { words } = this;
       const { wait, waitOver } = words.texts;
-      if (seconds === 60 || seconds % 300 === 0)
-        this.say(seconds ? wait : waitOver, { time: words.duration(seconds) });
+      if (seconds === 60 || seconds % 300 === 0) this.say(seconds ? wait : waitOver, { time: words.duration(seconds) });
     },
   });
 

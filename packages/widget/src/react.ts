@@ -22,20 +22,18 @@ export type GiftcardBalanceEvents = {
 };
 
 /** `<giftcard-pay>` for React 18 and 19: properties as props, events as callbacks, and a ref to the element. */
-export const GiftcardPay: ReactWebComponent<Pay, GiftcardPayEvents> = createComponent<Pay, GiftcardPayEvents>(
-  {
-    react: React,
-    tagName: "giftcard-pay",
-    elementClass: Pay,
-    events: {
-      onBeforeApply: eventName("giftcard-before-apply"),
-      onApplied: eventName("giftcard-applied"),
-      onRemoved: eventName("giftcard-removed"),
-      onTotal: eventName("giftcard-total"),
-      onError: eventName("giftcard-error"),
-    },
+export const GiftcardPay: ReactWebComponent<Pay, GiftcardPayEvents> = createComponent<Pay, GiftcardPayEvents>({
+  react: React,
+  tagName: "giftcard-pay",
+  elementClass: Pay,
+  events: {
+    onBeforeApply: eventName("giftcard-before-apply"),
+    onApplied: eventName("giftcard-applied"),
+    onRemoved: eventName("giftcard-removed"),
+    onTotal: eventName("giftcard-total"),
+    onError: eventName("giftcard-error"),
   },
-);
+});
 
 /** `<giftcard-balance>` for React. */
 export const GiftcardBalance: ReactWebComponent<Balance, GiftcardBalanceEvents> = createComponent<

@@ -1,10 +1,4 @@
-import type {
-  ApplyRequest,
-  CardBalance,
-  CardEntry,
-  CartSummary,
-  Quote,
-} from "@giftcard-pay/checkout/storefront";
+import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
 import { CallError } from "./call-errors.js";
 import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
@@ -109,10 +103,7 @@ function pathOf(cart: string): string {
   return `/carts/${encodeURIComponent(cart)}`;
 }
 
-function refusal(
-  { status, headers }: Response,
-  { code, retryAfterSeconds }: Record<string, unknown>,
-): CallError {
+function refusal({ status, headers }: Response, { code, retryAfterSeconds }: Record<string, unknown>): CallError {
   const byStatus = status === 429 ? "too_many_attempts" : status >= 500 ? "service_unavailable" : "internal";
   const known = isErrorCode(code) ? code : byStatus;
   if (known === "internal" && misuse[status]) hint(`${misuse[status]} (${status}).`);

@@ -30,9 +30,10 @@ export class Wording {
 
   /** Formats a duration, rounded up: in seconds, from a minute in minutes, from two hours in hours. */
   duration(seconds: number): string {
-    const [unit, size] = (
-      seconds < 60 ? ["second", 1] : seconds < 7200 ? ["minute", 60] : ["hour", 3600]
-    ) as [string, number];
+    const [unit, size] = (seconds < 60 ? ["second", 1] : seconds < 7200 ? ["minute", 60] : ["hour", 3600]) as [
+      string,
+      number,
+    ];
     const style = { style: "unit", unit, unitDisplay: "long" } as const;
     return new Intl.NumberFormat(this.locale, style).format(Math.ceil(seconds / size));
   }

@@ -20,10 +20,7 @@ const cuts = {
     ["j as _$LH,", ""],
     ["i=t=>t,", ""],
     ["i(t).nextSibling;i(t).remove()", "t.nextSibling;t.remove()"],
-    [
-      "x=t=>(i,...s)=>({_$litType$:t,strings:i,values:s}),b=x(1),w=x(2),T=x(3)",
-      "b=(i,...s)=>({strings:i,values:s})",
-    ],
+    ["x=t=>(i,...s)=>({_$litType$:t,strings:i,values:s}),b=x(1),w=x(2),T=x(3)", "b=(i,...s)=>({strings:i,values:s})"],
     [",T as mathml", ""],
     [",w as svg", ""],
     [',l=2===i?"<svg>":3===i?"<math>":""', ',l=""'],
@@ -124,10 +121,7 @@ const cuts = {
     ['"string"==typeof t?t.toLowerCase():void 0', "t.toLowerCase()"],
     ["removeController(t){this._$EO?.delete(t)}", ""],
     [",void 0!==this.renderRoot&&this.isConnected&&t.hostConnected?.()", ""],
-    [
-      "(void 0!==i.converter?.toAttribute?i.converter:u).toAttribute(s,i.type)",
-      'i.type===Boolean?s?"":null:s',
-    ],
+    ["(void 0!==i.converter?.toAttribute?i.converter:u).toAttribute(s,i.type)", 'i.type===Boolean?s?"":null:s'],
     ["{this._$AK(t,i)}", "{XX}"],
     [/\{XX\}(_\$ET.*?\}\})_\$AK\(t,s\)(\{.*?this\._\$Em=null\}\})/, "{s=i;$2}$1"],
     [/,h="function"==typeof t\.converter\?.*?\?\?r,/, ";this._$Em=e,this[e]=t.type===Boolean?null!==s:s,"],
@@ -136,10 +130,7 @@ const cuts = {
     ["this._$Eh&&[", "["],
     ["this.constructor.shadowRootOptions", '{mode:"open"}'],
     ['y.shadowRootOptions={mode:"open"},', ""],
-    [
-      /requestUpdate\(t,s,i,e=!1,h\)\{.*?\)\)return;/,
-      "requestUpdate(t,s,e){if(void 0!==t){if(i(this[t],s))return;",
-    ],
+    [/requestUpdate\(t,s,i,e=!1,h\)\{.*?\)\)return;/, "requestUpdate(t,s,e){if(void 0!==t){if(i(this[t],s))return;"],
     [
       "this.C(t,s,i)}!1===this.isUpdatePending&&(this._$ES=this._$EP())",
       "this.C(t,s,e)}this.isUpdatePending||(this._$ES=this._$EP())",
@@ -157,10 +148,7 @@ const cuts = {
     ["firstUpdated(t){}", ""],
     ["const t=this.scheduleUpdate();return null!=t&&await t,", "await this.scheduleUpdate();return "],
     [/,p\?\.\(\{ReactiveElement:y\}\),.*?push\("[\d.]+"\)/, ""],
-    [
-      /y as ReactiveElement,.*?f as notEqual/,
-      "y as ReactiveElement,s as adoptStyles,t as getCompatibleStyle",
-    ],
+    [/y as ReactiveElement,.*?f as notEqual/, "y as ReactiveElement,s as adoptStyles,t as getCompatibleStyle"],
   ],
   "/lit-element/lit-element.js": [
     ["render as e,noChange as r", "render as e"],

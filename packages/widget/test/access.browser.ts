@@ -80,8 +80,7 @@ function expectFit(widget: Widget): void {
     const box = part.getBoundingClientRect();
     expect(box.left, part.outerHTML).to.be.at.least(left - 9);
     expect(box.right, part.outerHTML).to.be.at.most(right + 9);
-    if (part.matches("button, input"))
-      expect(Math.min(box.width, box.height), part.outerHTML).to.be.at.least(44);
+    if (part.matches("button, input")) expect(Math.min(box.width, box.height), part.outerHTML).to.be.at.least(44);
   }
 }
 
@@ -262,9 +261,7 @@ describe("layout and names", () => {
       await cart.trouble({ delayMs: 300 });
       widget.find("[data-remove]")?.click();
       await widget.element.updateComplete;
-      const moving = widget.root
-        .getAnimations()
-        .map((animation) => (animation as CSSAnimation).animationName);
+      const moving = widget.root.getAnimations().map((animation) => (animation as CSSAnimation).animationName);
       expect(moving).to.deep.equal(preference === "reduce" ? [] : ["turn"]);
       await widget.settled();
       widget.element.remove();

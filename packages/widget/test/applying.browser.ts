@@ -10,9 +10,7 @@ describe("applying cards", () => {
     expect(widget.text).to.contain("Balance €75.00");
     expect(widget.text).to.contain("Used for this order €50.00");
     expect(widget.text).to.contain("Left to pay €24.98");
-    expect(widget.text).to.contain(
-      "An order can use at most €50.00 of a gift card; €25.00 stays on the card.",
-    );
+    expect(widget.text).to.contain("An order can use at most €50.00 of a gift card; €25.00 stays on the card.");
     expect(widget.text).to.contain("Nothing is taken until you place your order.");
     expect(widget.text).to.contain("Valid until May 31, 2027");
     expect(await cart.appliedCount()).to.equal(0);

@@ -28,10 +28,7 @@ class Host extends EventTarget {
   requestUpdate(): void {}
 }
 
-const cents = fc.oneof(
-  fc.integer({ min: 1, max: 20_000 }),
-  fc.constantFrom(1, 4999, 5000, 5001, 7498, 9999, 10_000),
-);
+const cents = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.constantFrom(1, 4999, 5000, 5001, 7498, 9999, 10_000));
 const carts = fc.record({
   balances: fc.array(cents, { maxLength: 4 }),
   balanceCents: cents,

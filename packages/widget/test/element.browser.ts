@@ -14,9 +14,7 @@ describe("the element", () => {
   it("works from the standalone file under a strict content security policy", async () => {
     const cart = await makeCart();
     const violations: string[] = [];
-    const frame = await fixture<HTMLIFrameElement>(
-      html`<iframe title="shop" width="400" height="400"></iframe>`,
-    );
+    const frame = await fixture<HTMLIFrameElement>(html`<iframe title="shop" width="400" height="400"></iframe>`);
     const script = new URL("../dist/giftcard-pay.standalone.js", import.meta.url).pathname;
     frame.src = `/shop/strict?cart=${cart.id}&lang=nl&script=${script}`;
     await new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));

@@ -7,19 +7,7 @@ const digits = (minLength: number, maxLength: number) =>
 const cardNumber = digits(12, 24);
 const pin = digits(3, 8);
 const noise = fc.string({
-  unit: fc.constantFrom(
-    " ",
-    "-",
-    "\u00a0",
-    "\u2009",
-    "\u2013",
-    "\u2014",
-    "\u2212",
-    "\u200b",
-    "\u200e",
-    "\ufeff",
-    "\t",
-  ),
+  unit: fc.constantFrom(" ", "-", "\u00a0", "\u2009", "\u2013", "\u2014", "\u2212", "\u200b", "\u200e", "\ufeff", "\t"),
   maxLength: 3,
 });
 
@@ -65,15 +53,7 @@ describe("an entry", () => {
       " Code=",
       " PIN-code: ",
     );
-    const before = fc.constantFrom(
-      "",
-      "Card number: ",
-      "Kaartnummer: ",
-      "No: ",
-      " ",
-      "Kaartnummer ",
-      "Gift card nr. ",
-    );
+    const before = fc.constantFrom("", "Card number: ", "Kaartnummer: ", "No: ", " ", "Kaartnummer ", "Gift card nr. ");
     fc.assert(
       fc.property(before, cardNumber, between, pin, noise, (label, number, gap, code, after) => {
         expect(parseEntry(label + number + gap + code + after)).toEqual({ cardNumber: number, pin: code });

@@ -4,9 +4,7 @@ import { en } from "../src/messages/en.js";
 import { builtInLanguages, loadMessages, messagesOf } from "../src/messages/index.js";
 import { expect, listen, makeCart, plain, poor, rich, show } from "./shop/page.js";
 
-const codes = Object.keys(en.errors).filter(
-  (code) => code !== "offline" && code !== "unfinished",
-) as ShopErrorCode[];
+const codes = Object.keys(en.errors).filter((code) => code !== "offline" && code !== "unfinished") as ShopErrorCode[];
 
 describe("errors", () => {
   for (const lang of builtInLanguages())
@@ -26,19 +24,12 @@ describe("errors", () => {
       await widget.check(rich);
       expect(widget.alert).to.contain(plain(en.errors[code]));
       expect(widget.text).not.to.contain("server text");
-      expect(errors.map((event) => [event.detail.code, event.detail.action])).to.deep.equal([
-        [code, "quote"],
-      ]);
+      expect(errors.map((event) => [event.detail.code, event.detail.action])).to.deep.equal([[code, "quote"]]);
       await expect(widget.element).to.be.accessible();
     });
   }
 
-  for (const code of [
-    "cart_completed",
-    "cart_not_found",
-    "currency_not_supported",
-    "giftcards_not_accepted",
-  ] as const)
+  for (const code of ["cart_completed", "cart_not_found", "currency_not_supported", "giftcards_not_accepted"] as const)
     it(`asks for no card after ${code}, and keeps showing its text`, async () => {
       const cart = await makeCart({ faults: [{ code }] });
       const widget = await show(cart);
@@ -131,10 +122,7 @@ describe("errors", () => {
     widget.number.value = rich.number;
     widget.pin.value = rich.pin;
     widget.button("Check balance").click();
-    await widget.until(
-      () => widget.text.includes("This is taking longer than usual."),
-      "the notice is shown",
-    );
+    await widget.until(() => widget.text.includes("This is taking longer than usual."), "the notice is shown");
     expect(widget.text).to.contain("Checking…");
     await widget.until(() => !!widget.find("#apply"), "the quote is shown");
     expect(widget.text).not.to.contain("longer than usual");
@@ -172,8 +160,7 @@ describe("errors", () => {
     const widget = await show(cart);
     const errors = listen(widget, "giftcard-error");
     const at = new Date(Date.now() + 900_000).toUTCString();
-    widget.element.transport = async () =>
-      new Response("{}", { status: 429, headers: { "retry-after": at } });
+    widget.element.transport = async () => new Response("{}", { status: 429, headers: { "retry-after": at } });
     await widget.check(rich);
     expect(errors[0]?.detail.retryAfterSeconds).to.be.within(890, 900);
     expect(errors[0]?.detail.status).to.equal(429);

@@ -127,8 +127,7 @@ describe("in a form", () => {
   it("is disabled in a disabled fieldset, or by its own attribute", async () => {
     const { form, widget } = await showForm(await makeCart());
     const fieldset = form.querySelector("fieldset") as HTMLFieldSetElement;
-    const isDisabled = () =>
-      widget.number.matches(":disabled") && widget.button("Check balance").matches(":disabled");
+    const isDisabled = () => widget.number.matches(":disabled") && widget.button("Check balance").matches(":disabled");
     fieldset.disabled = true;
     await widget.element.updateComplete;
     expect(isDisabled()).to.equal(true);

@@ -14,16 +14,7 @@ const here = import.meta.dirname;
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);
 // Inside node_modules, so that imports of the frameworks resolve as in a shop's project.
-const project = path.join(
-  here,
-  "..",
-  "..",
-  "..",
-  "node_modules",
-  ".cache",
-  "giftcard-pay",
-  `packed-${process.pid}`,
-);
+const project = path.join(here, "..", "..", "..", "node_modules", ".cache", "giftcard-pay", `packed-${process.pid}`);
 
 // Makes a shop's project with the frameworks, and with the package as npm would publish it.
 beforeAll(async () => {
@@ -119,9 +110,7 @@ describe("the packed package", () => {
     const read = async (name: string) =>
       JSON.parse(await readFile(path.join(project, "package", "dist", name), "utf8"));
     const manifest = await read("custom-elements.json");
-    const { customElements } = JSON.parse(
-      await readFile(path.join(project, "package", "package.json"), "utf8"),
-    );
+    const { customElements } = JSON.parse(await readFile(path.join(project, "package", "package.json"), "utf8"));
     expect(customElements).toBe("dist/custom-elements.json");
     const names = manifest.modules.flatMap((module: { declarations: { tagName: string }[] }) =>
       module.declarations.map(({ tagName }) => tagName),

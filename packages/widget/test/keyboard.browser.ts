@@ -29,10 +29,7 @@ describe("keyboard and screen reader", () => {
     await widget.key("Shift+Tab");
     expect(widget.focused).to.equal("Remove card ending in 5678");
     await widget.key(" ");
-    await widget.until(
-      () => widget.focused === "Remove card ending in 1234",
-      "the focus is on the other card",
-    );
+    await widget.until(() => widget.focused === "Remove card ending in 1234", "the focus is on the other card");
     expect(await cart.appliedCount()).to.equal(1);
   });
 

@@ -5,9 +5,7 @@ import { expect, makeCart, Widget } from "./shop/page.js";
 /** Shows a Dutch page whose language file arrives late. */
 async function showLate(late: string): Promise<Widget> {
   const cart = await makeCart();
-  const frame = await fixture<HTMLIFrameElement>(
-    html`<iframe title="shop" width="400" height="400"></iframe>`,
-  );
+  const frame = await fixture<HTMLIFrameElement>(html`<iframe title="shop" width="400" height="400"></iframe>`);
   frame.src = `/shop/strict?cart=${cart.id}&lang=nl&script=/shop/late/${late}/giftcard-pay.standalone.js`;
   // Don't wait for `load`: in Firefox it fires only once the language has arrived.
   const tag = () => frame.contentDocument?.querySelector<GiftcardPay>("giftcard-pay");

@@ -9,9 +9,7 @@ describe("on different pages", () => {
   ] as const) {
     it(`hydrates a server-rendered form and keeps what was typed (${lang})`, async () => {
       const cart = await makeCart();
-      const frame = await fixture<HTMLIFrameElement>(
-        html`<iframe title="shop" width="500" height="600"></iframe>`,
-      );
+      const frame = await fixture<HTMLIFrameElement>(html`<iframe title="shop" width="500" height="600"></iframe>`);
       frame.src = `/shop/page?cart=${cart.id}&lang=${lang}`;
       await new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
       const page = frame.contentDocument as Document;

@@ -17,9 +17,7 @@ const page = {
       const [, cart] = /^\/checkout\/(\w[\w-]*)$/.exec(request.url ?? "") ?? [];
       if (!cart) return next();
       const { renderPage } = await vite.ssrLoadModule("/server.js");
-      response
-        .setHeader("content-type", "text/html")
-        .end(await vite.transformIndexHtml("/", renderPage(cart)));
+      response.setHeader("content-type", "text/html").end(await vite.transformIndexHtml("/", renderPage(cart)));
     }),
 };
 

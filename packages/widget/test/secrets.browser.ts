@@ -69,9 +69,7 @@ describe("card number and PIN", () => {
   it("are split if they are pasted together", async () => {
     const widget = await show(await makeCart());
     widget.number.focus();
-    expect(
-      paste(widget.number, "Card number: 6064 3500 0000 0001 234, PIN: 012345").defaultPrevented,
-    ).to.equal(true);
+    expect(paste(widget.number, "Card number: 6064 3500 0000 0001 234, PIN: 012345").defaultPrevented).to.equal(true);
     expect(widget.number.value.replaceAll(" ", "")).to.equal(rich.number);
     expect(widget.pin.value).to.equal(rich.pin);
     expect(widget.focused).to.equal("pin");

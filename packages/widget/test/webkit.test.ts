@@ -62,12 +62,10 @@ async function element(selector: string): Promise<string> {
   return `/element/${Object.values(found)[0]}`;
 }
 
-const type = async (selector: string, text: string) =>
-  call("POST", `${await element(selector)}/value`, { text });
+const type = async (selector: string, text: string) => call("POST", `${await element(selector)}/value`, { text });
 /** Presses a button by the keyboard, since a click needs a window in the foreground. */
 const press = (selector: string) => type(selector, "\uE007");
-const text = () =>
-  run<string>(`return (root?.querySelector(".base")?.innerText ?? "").replace(/\\s+/g, " ")`);
+const text = () => run<string>(`return (root?.querySelector(".base")?.innerText ?? "").replace(/\\s+/g, " ")`);
 const waitFor = (part: string) => expect.poll(text).toContain(part);
 
 async function open(): Promise<void> {
@@ -130,9 +128,7 @@ describe.skipIf(!hasWebKit)("in WebKit", () => {
     await press("#apply");
     await waitFor("Left to pay €24.98");
     // The card is removed while the shopper is on another page.
-    await run(
-      'return fetch("/shop/carts/" + tag.cart, { method: "POST", body: \'{"applied":[]}\' }).then(String)',
-    );
+    await run('return fetch("/shop/carts/" + tag.cart, { method: "POST", body: \'{"applied":[]}\' }).then(String)');
     await call("POST", "/url", { url: `${gallery.url}themes.css` });
     await call("POST", "/back");
     await waitFor("Check balance");

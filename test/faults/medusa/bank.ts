@@ -60,10 +60,7 @@ export function openBank(bookFile: string): Bank {
         .filter(({ cart }) => cart === cartId)
         .map(({ cents }) => cents),
     pay(session, cart, amount) {
-      fs.appendFileSync(
-        bookFile,
-        `${JSON.stringify({ deed: "pay", session, cart, amount } satisfies Line)}\n`,
-      );
+      fs.appendFileSync(bookFile, `${JSON.stringify({ deed: "pay", session, cart, amount } satisfies Line)}\n`);
     },
     paidPastShopCents(cartId) {
       const paid = read().filter(({ deed, cart }) => deed === "pay" && cart === cartId);
@@ -79,8 +76,7 @@ function heldOf(lines: readonly Line[]): Map<string, Held> {
   for (const { deed, session, cart, amount } of lines) {
     const cents = inCents(amount);
     const left = (held.get(session)?.cents ?? 0) - cents;
-    if (deed === "authorize" || deed === "capture" || deed === "pay")
-      held.set(session, { session, cart, cents });
+    if (deed === "authorize" || deed === "capture" || deed === "pay") held.set(session, { session, cart, cents });
     if (deed === "cancel" || deed === "delete" || (deed === "refund" && left <= 0)) held.delete(session);
     else if (deed === "refund") held.set(session, { session, cart, cents: left });
   }

@@ -16,9 +16,7 @@ interface Paper {
 /** Reads Medusa's books, the journal and the bank's. */
 export async function readBooks(world: World, purchase: Purchase): Promise<ShopBooks> {
   const { cartId } = purchase;
-  const { rows: charges } = await world.shopBooks.query("select * from giftcard_charge where cart_id = $1", [
-    cartId,
-  ]);
+  const { rows: charges } = await world.shopBooks.query("select * from giftcard_charge where cart_id = $1", [cartId]);
   const paper = await readPaper(world, cartId);
   const { order } = paper;
   const captured = charges.filter((a) => a.state === "captured").map((a) => a.amount_cents);
@@ -55,27 +53,18 @@ function checkPaid(paper: Paper, purchase: Purchase, journalCaptured: number, ex
   );
   const captured = sum(payments.map((payment) => payment.capturedCents));
   const giftCaptured = sum(gifts.map((payment) => payment.capturedCents));
-  expect(
-    journalCaptured === giftCaptured,
-    `captured: ${giftCaptured} in Medusa, ${journalCaptured} in the journal`,
-  );
+  expect(journalCaptured === giftCaptured, `captured: ${giftCaptured} in Medusa, ${journalCaptured} in the journal`);
   expect(inCents(order.total) === purchase.totalCents, `the order's total is ${order.total}`);
   expect(
     inCents(order.summary.paid_total) === captured,
     `the order shows ${order.summary.paid_total} paid of ${captured} cents captured`,
   );
-  const asked =
-    captured === purchase.totalCents ? "captured" : captured > 0 ? "partially_captured" : "authorized";
+  const asked = captured === purchase.totalCents ? "captured" : captured > 0 ? "partially_captured" : "authorized";
   expect(order.payment_status === asked, `the order's payment is ${order.payment_status}, not ${asked}`);
 }
 
 /** One unit is off the order, and in its books once: what the card and the other method got back for it. */
-function checkPart(
-  { order, payments }: Paper,
-  purchase: Purchase,
-  journalCaptured: number,
-  expect: Expect,
-): void {
+function checkPart({ order, payments }: Paper, purchase: Purchase, journalCaptured: number, expect: Expect): void {
   const [{ cardCents, otherCents } = { cardCents: 0, otherCents: 0 }] = returnsOf(purchase);
   const sumOf = (isGift: boolean, key: "cents" | "refundedCents" | "capturedCents") =>
     sum(payments.filter((payment) => payment.isGift === isGift).map((payment) => payment[key]));
@@ -88,10 +77,7 @@ function checkPart(
     expect(refunded === backCents, `Medusa refunded ${refunded} of the ${what}, not ${backCents}`);
   }
   const giftLeft = sumOf(true, "capturedCents") - cardCents;
-  expect(
-    journalCaptured === giftLeft,
-    `captured: ${giftLeft} left in Medusa, ${journalCaptured} in the journal`,
-  );
+  expect(journalCaptured === giftLeft, `captured: ${giftLeft} left in Medusa, ${journalCaptured} in the journal`);
   const backCents = cardCents + otherCents;
   expect(inCents(order.total) === purchase.totalCents - backCents, `the order's total is ${order.total}`);
   const booked = order.transactions.filter(({ reference }: { reference: string }) => reference === "refund");
@@ -123,9 +109,7 @@ function checkBack(paper: Paper, { totalCents }: Purchase, outcome: Outcome, exp
 }
 
 async function readPaper(world: World, cartId: string): Promise<Paper> {
-  const { rows: carts } = await world.shopBooks.query("select completed_at from cart where id = $1", [
-    cartId,
-  ]);
+  const { rows: carts } = await world.shopBooks.query("select completed_at from cart where id = $1", [cartId]);
   const { rows: payments } = await world.shopBooks.query(
     `select p.provider_id, ${centsSql("p.amount")} as cents,
        (select coalesce(${centsSql("sum(amount)")}, 0) from capture where payment_id = p.id and deleted_at is null) as captured,

@@ -82,9 +82,7 @@ export function byLineCells(): Cell[] {
       cells("service", ["devalue", which, unitKinds], ["cut-after", "deny-after", "busy", "hold"]),
     ),
     ...cells("service", ["again", "the middle", unitKinds], ["cut-after", "busy", "half"]),
-    ...each.flatMap((which) =>
-      cells("service", ["decline", which, three], ["refuse", "cut-after", "busy", "hold"]),
-    ),
+    ...each.flatMap((which) => cells("service", ["decline", which, three], ["refuse", "cut-after", "busy", "hold"])),
     ...cells("service", ["cancel", "the middle", ten], ["cut-before", "cut-after"]),
     ...cells("service", ["give back", "give back", unitKinds], serviceFaults),
     ...cells("plain service", ["devalue", "the middle", ten], ["cut-before", "cut-after"], ["person"]),

@@ -1,12 +1,4 @@
-import {
-  type Cell,
-  cellsOf,
-  databaseFaults,
-  type Step,
-  serviceFaults,
-  shorten,
-  tenderKinds,
-} from "../cells.js";
+import { type Cell, cellsOf, databaseFaults, type Step, serviceFaults, shorten, tenderKinds } from "../cells.js";
 import type { Outcome } from "../verdict.js";
 import { statements } from "./points.js";
 
@@ -102,8 +94,7 @@ const shortKills = ["devalue on its way", "devalue, before it commits"];
 export const shortMedusaCells = (): Cell[] =>
   shorten(
     medusaCells().filter(
-      ({ place, name }) =>
-        !place.startsWith("kill") || shortKills.some((kill) => name.includes(`/ ${kill} /`)),
+      ({ place, name }) => !place.startsWith("kill") || shortKills.some((kill) => name.includes(`/ ${kill} /`)),
     ),
     // These once found a bug.
     [

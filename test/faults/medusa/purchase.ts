@@ -42,14 +42,12 @@ export const actions = {
     return isDone(await maybe(storefront.initiate(cartId, "pp_bank_bank", data)));
   },
 
-  complete: ({ storefront }: World, { cartId }: Purchase): Promise<MaybeAnswer> =>
-    maybe(storefront.complete(cartId)),
+  complete: ({ storefront }: World, { cartId }: Purchase): Promise<MaybeAnswer> => maybe(storefront.complete(cartId)),
 
   async capture(world: World, purchase: Purchase): Promise<boolean> {
     const open = (await payments(world, purchase)).filter((payment) => !payment.captured_at);
     for (const { id } of open) {
-      if (!isDone(await maybe(world.storefront.send("POST", `/admin/payments/${id}/capture`, {}))))
-        return false;
+      if (!isDone(await maybe(world.storefront.send("POST", `/admin/payments/${id}/capture`, {})))) return false;
     }
     return true;
   },
@@ -96,8 +94,7 @@ export const actions = {
   async refund(world: World, purchase: Purchase): Promise<boolean> {
     const open = (await payments(world, purchase)).filter(({ refunds }) => refunds.length === 0);
     for (const { id } of open) {
-      if (!isDone(await maybe(world.storefront.send("POST", `/admin/payments/${id}/refund`, {}))))
-        return false;
+      if (!isDone(await maybe(world.storefront.send("POST", `/admin/payments/${id}/refund`, {})))) return false;
     }
     return true;
   },

@@ -44,11 +44,7 @@ const besides = {
   },
 };
 
-type OrderRace =
-  | "two sums refunded"
-  | "given back twice"
-  | "given back and refunded"
-  | "given back and canceled";
+type OrderRace = "two sums refunded" | "given back twice" | "given back and refunded" | "given back and canceled";
 
 /** What two admins do with an order that is paid, or that owes a unit. */
 const orderPairs: Readonly<
@@ -87,10 +83,7 @@ const orderPairs: Readonly<
   },
   async "given back and canceled"(world, other, purchase) {
     const { path, split, orderId } = await offerOf(world, purchase);
-    await both(
-      world.storefront.send("POST", path, split),
-      other.send("POST", `/admin/orders/${orderId}/cancel`, {}),
-    );
+    await both(world.storefront.send("POST", path, split), other.send("POST", `/admin/orders/${orderId}/cancel`, {}));
   },
 };
 

@@ -60,21 +60,16 @@ export async function openMarket(storefront: Storefront): Promise<Market> {
 /** Reads what is on sale. */
 export async function readMarket(storefront: Storefront): Promise<Market> {
   const { regions } = await storefront.ok("GET", "/store/regions");
-  const { products } = await storefront.ok(
-    "GET",
-    "/store/products?fields=handle,variants.id,variants.sku&limit=100",
-  );
+  const { products } = await storefront.ok("GET", "/store/products?fields=handle,variants.id,variants.sku&limit=100");
   const cartId = await storefront.createCart(tenders.card.product);
   const { shipping_options } = await storefront.ok("GET", `/store/shipping-options?cart_id=${cartId}`);
   return {
     regionId: regions[0].id,
     variantIds: Object.fromEntries(
-      products.flatMap(
-        ({ handle, variants }: { handle: string; variants: { id: string; sku: string }[] }) => [
-          [handle, variants[0]?.id],
-          ...variants.map(({ id, sku }) => [sku, id]),
-        ],
-      ),
+      products.flatMap(({ handle, variants }: { handle: string; variants: { id: string; sku: string }[] }) => [
+        [handle, variants[0]?.id],
+        ...variants.map(({ id, sku }) => [sku, id]),
+      ]),
     ),
     shippingOptionId: shipping_options.find((option: { amount: number }) => option.amount === 0).id,
   };
@@ -82,12 +77,7 @@ export async function readMarket(storefront: Storefront): Promise<Market> {
 
 /** A cart with what a purchase of this kind buys, ready to be paid. @returns its id */
 export const createCart = (storefront: Storefront, market: Market, kind: TenderKind): Promise<string> =>
-  fillCart(
-    storefront,
-    market,
-    [{ product: tenders[kind].product, quantity: tenders[kind].units?.length ?? 1 }],
-    CODES,
-  );
+  fillCart(storefront, market, [{ product: tenders[kind].product, quantity: tenders[kind].units?.length ?? 1 }], CODES);
 
 /** A cart with these and promotion codes, ready to be paid. @returns its id */
 export async function fillCart(

@@ -35,9 +35,7 @@ export async function readBooks(world: World, purchase: PlainPurchase): Promise<
     charges,
     order: order ? { id: order.order_id, isCanceled: order.state === "canceled" } : null,
     bankCents: paper.payments
-      .map(({ state, amountCents, refundedCents }) =>
-        state === "authorized" ? amountCents - refundedCents : 0,
-      )
+      .map(({ state, amountCents, refundedCents }) => (state === "authorized" ? amountCents - refundedCents : 0))
       .filter((cents) => cents > 0),
     check(outcome, expect) {
       checkPaper(paper, expect);
@@ -74,8 +72,7 @@ function checkOrder(
   const placed = orders.find(({ id }) => id === order.order_id);
   expect(placed?.total_cents === totalCents, `the order's total is ${placed?.total_cents}`);
   expect(closedBy === order.order_id, "the cart belongs to another order, or is open");
-  if (state === "paid")
-    expect(page.includes("Your order is paid"), "the shopper isn't told of the paid order");
+  if (state === "paid") expect(page.includes("Your order is paid"), "the shopper isn't told of the paid order");
 }
 
 /** Each return is in the books once, and its shopper is told. */

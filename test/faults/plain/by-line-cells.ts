@@ -95,8 +95,7 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
     mayEnd: readonly Outcome[] = ends[step],
   ) => [...cellsOf({ shop, place, step, point }, faults, kinds, mayEnd)];
   // What happens between shop and service or bank is the same whatever the store is: half of it with each.
-  const half = (faults: readonly string[], index: number) =>
-    faults.filter((_, at) => (at + index + turn) % 2 === 0);
+  const half = (faults: readonly string[], index: number) => faults.filter((_, at) => (at + index + turn) % 2 === 0);
   /** What an order is paid with takes turns. */
   const oneKind = (kinds: readonly TenderKind[], index: number) =>
     [kinds[(index + turn) % kinds.length] as TenderKind] as const;
@@ -122,9 +121,7 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
     ...(turn === 0
       ? locked.flatMap((point) => cells("database", point, ["locked"]))
       : statements.flatMap((point) => cells("database", point, doubts))),
-    ...deathsOn(turn).flatMap((point, index) =>
-      cells("kill shop", point, [ways[(index + turn) % 2] as string]),
-    ),
+    ...deathsOn(turn).flatMap((point, index) => cells("kill shop", point, [ways[(index + turn) % 2] as string])),
     ...sleepers.flatMap((point, index) => cells("freeze shop", point, [sleepOn(turn, point[1], index)])),
     ...["before it commits", "after it committed"].flatMap((point, index) =>
       cells("kill service", ["give back", point, oneKind(unitKinds, index)], ["SIGKILL"]),
@@ -155,5 +152,4 @@ const SHORT = [
   "plain by line sqlite / two shops / two given back / give back / three units",
 ];
 
-export const shortPlainByLineCells = (): Cell[] =>
-  plainByLineCells().filter(({ name }) => SHORT.includes(name));
+export const shortPlainByLineCells = (): Cell[] => plainByLineCells().filter(({ name }) => SHORT.includes(name));

@@ -139,25 +139,19 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
       ];
     });
   // What happens between shop and service or bank is the same whatever the store is: half of it with each.
-  const half = (faults: readonly string[], index: number) =>
-    faults.filter((_, at) => (at + index + turn) % 2 === 0);
+  const half = (faults: readonly string[], index: number) => faults.filter((_, at) => (at + index + turn) % 2 === 0);
   const where = ([step, operation]: readonly [Step, string]) => `${step}, ${operation}`;
   const isPostgres = shop === "plain postgresql";
   const links = (["quote", "devalue", "decline", "sweep", "cancel", "refund", "recovery"] as const).flatMap(
     (step, index) => cells("service", step, step, half(serviceFaults, index)),
   );
-  const banks = bankPoints.flatMap((point, index) =>
-    cells("bank", point[0], where(point), half(serviceFaults, index)),
-  );
+  const banks = bankPoints.flatMap((point, index) => cells("bank", point[0], where(point), half(serviceFaults, index)));
   const database = isPostgres
     ? Object.keys(statements).flatMap((point) => cells("database", stepOf(point), point, databaseFaults))
     : locked.flatMap(([step, point]) => cells("database", step, point, ["locked"]));
   const ways = ["SIGKILL, started again", "SIGKILL, another recovers"];
   const writes = Object.keys(isPostgres ? statements : {}).map((point) => [stepOf(point), point] as const);
-  const deaths = [
-    ...shopDeaths,
-    ...writes.filter(([, point]) => !shopDeaths.some(([, one]) => one === point)),
-  ];
+  const deaths = [...shopDeaths, ...writes.filter(([, point]) => !shopDeaths.some(([, one]) => one === point))];
   const kills = deaths.flatMap(([step, point], index) =>
     cells("kill shop", step, point, [ways[(index + turn) % 2] as string]),
   );

@@ -48,8 +48,7 @@ export function openPostgresBooks(pool: pg.Pool): CheckoutBooks {
 }
 
 export function openSqliteBooks(file: DatabaseSync): CheckoutBooks {
-  const all = <T>(text: string, cartId: string) =>
-    file.prepare(text.replace("$1", "?")).all(cartId) as unknown as T[];
+  const all = <T>(text: string, cartId: string) => file.prepare(text.replace("$1", "?")).all(cartId) as unknown as T[];
   return {
     charges: async (cartId) => all(read("charge"), cartId),
     purchases: async (cartId) => all(read("purchase"), cartId),

@@ -58,10 +58,7 @@ export const actions = {
   },
 
   /** At the bank. @returns whether the order is paid then */
-  async decide(
-    { visitor, bankPage }: PlainPurchase,
-    choice: "approve" | "decline" | "twice",
-  ): Promise<boolean> {
+  async decide({ visitor, bankPage }: PlainPurchase, choice: "approve" | "decline" | "twice"): Promise<boolean> {
     return bankPage !== undefined && isPaid(await maybe(visitor.submit(bankPage, { choice })));
   },
 

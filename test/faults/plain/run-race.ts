@@ -33,10 +33,7 @@ const pairs: Record<keyof typeof races | keyof typeof byLineRaces, Race> = {
   },
   async "comes back while it is canceled"(world, other, purchase) {
     const id = await approved(world, purchase);
-    await both(
-      actions.comeBack(purchase, world.url, id),
-      actions.operate(world, `/orders/${id}/cancel`, other),
-    );
+    await both(actions.comeBack(purchase, world.url, id), actions.operate(world, `/orders/${id}/cancel`, other));
   },
   async "canceled in both"(world, other, purchase) {
     await actions.buy(world, purchase);

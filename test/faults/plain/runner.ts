@@ -13,11 +13,7 @@ import { runShopper } from "./run-shopper.js";
 import { type Charging, openWorld, type Store, type World } from "./world.js";
 
 /** Starts the plain shop with everything it needs, its payments in one of the stores, to run cells. */
-export async function openPlainShop(
-  store: Store,
-  charges: Charging,
-  postgresUrl: string,
-): Promise<CellRunner> {
+export async function openPlainShop(store: Store, charges: Charging, postgresUrl: string): Promise<CellRunner> {
   const world = await openWorld(store, charges, postgresUrl);
   const shop = createShop(world);
   const deathOf = ({ place, fault }: Cell): Death<PlainPurchase> | undefined => {

@@ -17,7 +17,4 @@ async function openPostgres(/** @type {string} */ connectionString) {
 }
 
 const { STORE_URL } = process.env;
-startShop(
-  settings,
-  STORE_URL ? await openPostgres(STORE_URL) : await createSqliteStore({ file: settings.file }),
-);
+startShop(settings, STORE_URL ? await openPostgres(STORE_URL) : await createSqliteStore({ file: settings.file }));

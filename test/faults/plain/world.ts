@@ -64,9 +64,7 @@ export async function openWorld(store: Store, charges: Charging, postgresUrl: st
     closers.push(() => database?.stop());
     const processes = await startProcesses({ folder, giftcards, bank, charges, storeUrl, database }, closers);
     const orders = openFile(path.join(folder, "shop.db"), closers);
-    const checkoutBooks = storeUrl
-      ? openPostgresBooks(openBooks(storeUrl, closers))
-      : openSqliteBooks(orders);
+    const checkoutBooks = storeUrl ? openPostgresBooks(openBooks(storeUrl, closers)) : openSqliteBooks(orders);
     return Object.assign(processes, { giftcards, bank, database, orders, checkoutBooks, close });
   } catch (error) {
     await close();

@@ -93,9 +93,7 @@ function* networkCells(): Generator<VendureCell> {
     });
     yield cell("service", `${fault} / refund`, "card + bank", ["refunded"], async (world, purchase) => {
       await pay(purchase);
-      await failing(world.giftcards.proxy, "canceldevalue", fault, () =>
-        refund(["giftcard"])(world, purchase),
-      );
+      await failing(world.giftcards.proxy, "canceldevalue", fault, () => refund(["giftcard"])(world, purchase));
       await world.calm();
       await refund(["giftcard", "bank"])(world, purchase);
     });
@@ -135,17 +133,11 @@ function* deathCells(): Generator<VendureCell> {
       proxy.set("devalue", "hold");
       await dies(world, shopper.payByCard, () => seen(proxy, "devalue", since));
     });
-    yield cell(
-      "kill shop",
-      "charged, and not written by Vendure",
-      kind,
-      undecided,
-      async (world, purchase) => {
-        const release = await holdOrder(world.databaseUrl, purchase.code);
-        await dies(world, purchase.shopper.payByCard, () => purchaseIs(world, purchase, "paid", "pending"));
-        await release();
-      },
-    );
+    yield cell("kill shop", "charged, and not written by Vendure", kind, undecided, async (world, purchase) => {
+      const release = await holdOrder(world.databaseUrl, purchase.code);
+      await dies(world, purchase.shopper.payByCard, () => purchaseIs(world, purchase, "paid", "pending"));
+      await release();
+    });
   }
   const byBank = (
     what: string,

@@ -18,12 +18,10 @@ function bookedCents(payments: readonly PaymentView[], method: string): number {
 export async function judge(world: World, purchase: Purchase): Promise<Verdict> {
   const { code } = purchase;
   const order: OrderView = await (await world.admin()).look(code);
-  const [row] = (
-    await world.books.query("select state from giftcard.giftcard_purchase where order_id = $1", [code])
-  ).rows;
-  const charges = (
-    await world.books.query("select state from giftcard.giftcard_charge where cart_id = $1", [code])
-  ).rows;
+  const [row] = (await world.books.query("select state from giftcard.giftcard_purchase where order_id = $1", [code]))
+    .rows;
+  const charges = (await world.books.query("select state from giftcard.giftcard_charge where cart_id = $1", [code]))
+    .rows;
   const cards = await world.giftcards.books.query(
     "select coalesce(sum(balance_cents), 0)::int as cents from cards where id = any($1)",
     [purchase.cards.map(({ id }) => id)],
@@ -45,9 +43,6 @@ export async function judge(world: World, purchase: Purchase): Promise<Verdict> 
   const outcome: Outcome = isPlaced ? (allCents > 0 ? "paid" : "refunded") : "whole";
   expect(allCents === (outcome === "paid" ? order.totalWithTax : 0), `${outcome}, and ${allCents} are held`);
   if (outcome === "paid")
-    expect(
-      held.giftcard === purchase.partCents,
-      `${held.giftcard} are off the cards, not ${purchase.partCents}`,
-    );
+    expect(held.giftcard === purchase.partCents, `${held.giftcard} are off the cards, not ${purchase.partCents}`);
   return { outcome: wrong.length > 0 ? "open" : outcome, wrong };
 }

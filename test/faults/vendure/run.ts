@@ -62,8 +62,7 @@ async function runCell(world: World, cell: VendureCell): Promise<Verdict> {
   await world.calm();
   const { outcome, wrong } = await settle(world, purchase);
   const all = [...wrong];
-  if (wrong.length === 0 && !cell.ends.includes(outcome))
-    all.push(`it ends ${outcome}, not ${cell.ends.join(" or ")}`);
+  if (wrong.length === 0 && !cell.ends.includes(outcome)) all.push(`it ends ${outcome}, not ${cell.ends.join(" or ")}`);
   // A shopper whose payment failed tries again.
   if (all.length === 0 && outcome === "whole" && (await purchase.beside.look(purchase.code))?.active) {
     await pay(purchase);

@@ -31,8 +31,7 @@ const SHOWS: readonly Product[] = [
     handle: "summer-night-festival",
     title: "Summer Night Festival",
     subtitle: "Two tickets",
-    description:
-      "An evening by the water with six bands on two stages. Two tickets, one for you and one for company.",
+    description: "An evening by the water with six bands on two stages. Two tickets, one for you and one for company.",
     option: "Ticket",
     variants: [{ title: "Two tickets", sku: "SUMMER-NIGHT-2", price: 74.98 }],
   },
@@ -102,10 +101,7 @@ interface Places {
  *
  * @returns the product type of tickets
  */
-export async function createCatalogue(
-  container: MedusaContainer,
-  places: Places,
-): Promise<{ ticketTypeId: string }> {
+export async function createCatalogue(container: MedusaContainer, places: Places): Promise<{ ticketTypeId: string }> {
   const { result: types } = await createProductTypesWorkflow(container).run({
     input: { product_types: [{ value: "Ticket" }] },
   });

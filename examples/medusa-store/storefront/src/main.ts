@@ -49,9 +49,7 @@ function count(items: { quantity: number }[]): void {
 }
 
 document.addEventListener("click", (event) => {
-  const link = event
-    .composedPath()
-    .find((part): part is HTMLAnchorElement => part instanceof HTMLAnchorElement);
+  const link = event.composedPath().find((part): part is HTMLAnchorElement => part instanceof HTMLAnchorElement);
   if (!link || link.origin !== location.origin || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   void go(link.pathname);

@@ -9,10 +9,7 @@ export type Product = HttpTypes.StoreProduct;
 export type Variant = HttpTypes.StoreProductVariant;
 export type ShippingOption = HttpTypes.StoreCartShippingOption;
 export type Address = Required<
-  Pick<
-    HttpTypes.StoreAddAddress,
-    "first_name" | "last_name" | "address_1" | "postal_code" | "city" | "country_code"
-  >
+  Pick<HttpTypes.StoreAddAddress, "first_name" | "last_name" | "address_1" | "postal_code" | "city" | "country_code">
 >;
 
 const CART_KEY = "night-owl-cart";

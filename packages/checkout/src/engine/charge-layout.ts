@@ -60,8 +60,7 @@ export function layCharges(
 ): LaidCharge[][] {
   if (!Number.isInteger(maxCharges) || maxCharges < 1) throw new RangeError("A card needs a charge or more.");
   if (!partsCents.every(isCents)) throw new RangeError("A card's part isn't whole cents, zero or more.");
-  if (new Set(lines.map(({ id }) => id)).size < lines.length)
-    throw new RangeError("Two lines have the same id.");
+  if (new Set(lines.map(({ id }) => id)).size < lines.length) throw new RangeError("Two lines have the same id.");
   const units = unitsOf(lines).values();
   let left: Piece | undefined;
   return partsCents.map((partCents) => {
@@ -92,9 +91,7 @@ function joinPieces(pieces: readonly Piece[], maxCharges: number): Piece[][] {
     const last = from.slice(maxCharges - charges.length - 1);
     const members = new Set(last.flat());
     const joined = pieces.filter((piece) => members.has(piece));
-    charges = charges.flatMap((charge) =>
-      charge === last[0] ? [joined] : last.includes(charge) ? [] : [charge],
-    );
+    charges = charges.flatMap((charge) => (charge === last[0] ? [joined] : last.includes(charge) ? [] : [charge]));
   };
   const groups = new Map<number, Piece[][]>();
   for (const charge of charges)

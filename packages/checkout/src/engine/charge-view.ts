@@ -1,10 +1,7 @@
 import type { Charge } from "../store/charge.js";
 
 /** A charge for people to see, without sealed values and leases. Amounts are whole cents. */
-export type ChargeView = Omit<
-  Charge,
-  "tenderId" | "sealedCard" | "sealedToken" | "leaseOwner" | "leaseUntil"
->;
+export type ChargeView = Omit<Charge, "tenderId" | "sealedCard" | "sealedToken" | "leaseOwner" | "leaseUntil">;
 
 /** Copies the fields that people may see. An allow-list, so that no sealed value leaks. */
 export function viewCharge(charge: ChargeView): ChargeView {

@@ -11,8 +11,7 @@ import { retryUntilWritten } from "./late-writes.js";
 import type { Recovery } from "./recovery.js";
 
 /** Whether no devalue was sent: the client could not authenticate or connect. */
-const isUnsent = (error: GiftcardError) =>
-  error.endpoint === "authenticate" || error.code === "not_connected";
+const isUnsent = (error: GiftcardError) => error.endpoint === "authenticate" || error.code === "not_connected";
 
 /**
  * Whether an error proves that no money was taken: the service echoes the idempotency key, or refuses before it reads
@@ -20,8 +19,7 @@ const isUnsent = (error: GiftcardError) =>
  */
 const provesNothingTaken = (error: GiftcardError) =>
   isUnsent(error) ||
-  (error instanceof RefusedError &&
-    (error.keyHonoured || error.status === undefined || error.isBeforeTheCall));
+  (error instanceof RefusedError && (error.keyHonoured || error.status === undefined || error.isBeforeTheCall));
 
 /** The fields of a charge that a devalue's response sets. */
 interface Deduction {
@@ -104,8 +102,8 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     };
     const isComplete = deduction.deductedCents === sent.amountCents;
     const reason = isComplete ? "answered_too_late" : "balance_changed";
-    const written = await retryUntilWritten(() => record(sent, owner, deduction, reason)).catch(
-      (error: unknown) => reverseUnwritten(sent, answer.cancelToken, deduction, error),
+    const written = await retryUntilWritten(() => record(sent, owner, deduction, reason)).catch((error: unknown) =>
+      reverseUnwritten(sent, answer.cancelToken, deduction, error),
     );
     if (written.state === "devalued") return written;
     if (written.state === "reversing") await recovery.reverseOwed(written);
@@ -136,8 +134,7 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
   ): Promise<never> {
     const to = await client.cancelDevalue({ cancelToken }).then(
       ({ refundedCents }) => (refundedCents === deduction.deductedCents ? "reversed" : "needs_attention"),
-      (error: unknown) =>
-        error instanceof RefusedError && error.code === "token_used" ? "reversed" : "reversing",
+      (error: unknown) => (error instanceof RefusedError && error.code === "token_used" ? "reversed" : "reversing"),
     );
     const reason = to === "needs_attention" ? "refund_differs" : "not_written";
     // The write may have succeeded although its response was lost: reverse that too.
@@ -187,13 +184,11 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
 
   async function capture(externalId: string): Promise<Charge[]> {
     // Refunded charges stay refunded.
-    const read = async () =>
-      (await journal.chargesOfPayment(externalId)).filter(({ refundId }) => refundId === null);
+    const read = async () => (await journal.chargesOfPayment(externalId)).filter(({ refundId }) => refundId === null);
     const before = await read();
     const open = before.filter(({ state }) => state === "committed");
     const isOrdered = before.every(({ state }) => orderedStates.includes(state));
-    if (isOrdered && open.length > 0)
-      await moveAll(referencesOf(open), { from: ["committed"], to: "captured" });
+    if (isOrdered && open.length > 0) await moveAll(referencesOf(open), { from: ["committed"], to: "captured" });
     const charges = await read();
     if (charges.length > 0 && charges.every(({ state }) => state === "captured")) return charges;
     throw new CheckoutError("payment_in_progress");

@@ -47,5 +47,4 @@ export function moveAndAnnounce({ journal, onChange }: Pick<EngineContext, "jour
   };
 }
 
-export const referencesOf = (charges: readonly Charge[]): string[] =>
-  charges.map(({ reference }) => reference);
+export const referencesOf = (charges: readonly Charge[]): string[] => charges.map(({ reference }) => reference);

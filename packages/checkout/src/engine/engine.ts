@@ -162,13 +162,7 @@ export interface Engine {
    * @throws {CheckoutError} payment_in_progress, applied_card_expired
    * @throws {RangeError} if the charges don't add up to the part
    */
-  begin(
-    cart: CartView,
-    part: PlannedPart,
-    externalId: string,
-    owner: string,
-    orderId?: string,
-  ): Promise<Charge[]>;
+  begin(cart: CartView, part: PlannedPart, externalId: string, owner: string, orderId?: string): Promise<Charge[]>;
   /**
    * Sends the devalue of an intent exactly once, and returns the charge in state `devalued`. Only the engine that began
    * the charge can send it. A second call returns a charge that is devalued already, and otherwise throws

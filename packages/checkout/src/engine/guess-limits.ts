@@ -54,20 +54,14 @@ export function createGuessLimits({ journal, fingerprints, guessLimits }: GuessC
   async function ownLimits({ cartId, address }: Guesser): Promise<GuessLimit[]> {
     const own: GuessLimit[] = [];
     if (cartId) own.push({ key: `cart:${cartId}`, max: perCart });
-    if (address)
-      own.push({ key: `address:${await fingerprints.ofText(networkOf(address))}`, max: perAddress });
+    if (address) own.push({ key: `address:${await fingerprints.ofText(networkOf(address))}`, max: perAddress });
     return own;
   }
 
   /** @throws {CheckoutError} too_many_attempts; what `check` throws */
-  return async function guarded<T>(
-    guesser: Guesser,
-    cardNumber: Secret,
-    check: () => Promise<T>,
-  ): Promise<T> {
+  return async function guarded<T>(guesser: Guesser, cardNumber: Secret, check: () => Promise<T>): Promise<T> {
     const own = await ownLimits(guesser);
-    if (own.length === 0)
-      throw new TypeError("A guess of a card needs a cart or an address that it counts for.");
+    if (own.length === 0) throw new TypeError("A guess of a card needs a cart or an address that it counts for.");
     const tight = own.map(({ key, max }) => ({ key, max: Math.ceil(max / TIGHT) }));
     const ofCard = [{ key: `card:${await fingerprints.ofCard(cardNumber)}`, max: REQUESTS_PER_CARD }];
     let limits: GuessLimit[] = [{ key: "shop", max: perShop }, ...own];

@@ -66,8 +66,7 @@ export function createRecovery(context: EngineContext) {
    * @param refusal the code of a refusal without the key; it counts if the service can't resolve by key
    */
   async function resolveByKey(charge: Charge, refusal?: string): Promise<Charge> {
-    if (!isOurs(charge))
-      return (await needAttention(charge, "service_not_configured")) ?? current(charge.reference);
+    if (!isOurs(charge)) return (await needAttention(charge, "service_not_configured")) ?? current(charge.reference);
     const settled = { from: ["unknown"], sealedCard: null, lease: null } as const;
     const refuse = async (why: { reason?: string }) =>
       (await move(charge.reference, { ...settled, to: "refused", ...why })) ?? current(charge.reference);
@@ -110,18 +109,14 @@ export function createRecovery(context: EngineContext) {
 
   /** Tries a reversal that is recorded as owed. Only 200 and 409 (already reversed) complete it. */
   async function reverseOwed(charge: Charge): Promise<Charge> {
-    if (!isOurs(charge))
-      return (await needAttention(charge, "service_not_configured")) ?? current(charge.reference);
+    if (!isOurs(charge)) return (await needAttention(charge, "service_not_configured")) ?? current(charge.reference);
     const reversed = { from: ["reversing"], to: "reversed", sealedCard: null, lease: null } as const;
     try {
       const cancelToken = await sealer.openToken(charge.sealedToken ?? "", charge.reference);
       const { refundedCents } = await client.cancelDevalue({ cancelToken });
       if (refundedCents !== charge.deductedCents) {
         // The token is used up. If this were not written, a retry would be told that all is reversed.
-        return (
-          (await retryUntilWritten(() => needAttention(charge, "refund_differs"))) ??
-          current(charge.reference)
-        );
+        return (await retryUntilWritten(() => needAttention(charge, "refund_differs"))) ?? current(charge.reference);
       }
       return (await move(charge.reference, reversed)) ?? current(charge.reference);
     } catch (error) {
@@ -153,8 +148,7 @@ export function createRecovery(context: EngineContext) {
     const lease = { owner: randomUUID(), forMs: leaseMs };
     const never = { from: ["intent"], to: "refused", reason, sealedCard: null, lease: null } as const;
     const owed = { from, to: "reversing", reason, lease } as const;
-    const moved =
-      (await move(reference, { ...never, ...also })) ?? (await move(reference, { ...owed, ...also }));
+    const moved = (await move(reference, { ...never, ...also })) ?? (await move(reference, { ...owed, ...also }));
     if (moved) return moved.state === "reversing" ? reverseOwed(moved) : moved;
     const charge = await current(reference);
     // A concurrent devalue has just moved it into one of these states.
@@ -178,8 +172,7 @@ export function createRecovery(context: EngineContext) {
     const charges = await read();
     if (charges.length === 0) throw new TypeError(`There is no payment ${externalId}.`);
     const canceled: Charge[] = [];
-    for (const { reference } of charges)
-      canceled.push(await reverse(reference, reason, { from: cancelableStates }));
+    for (const { reference } of charges) canceled.push(await reverse(reference, reason, { from: cancelableStates }));
     return canceled;
   };
 

@@ -152,9 +152,7 @@ export function returnedUnits(
   charges: readonly ChargePieces[],
   returned: ReadonlyMap<string, number>,
 ): Piece[] {
-  const joined = new Set(
-    charges.flatMap(({ pieces }) => (pieces && pieces.length > 1 ? pieces.map(unitKey) : [])),
-  );
+  const joined = new Set(charges.flatMap(({ pieces }) => (pieces && pieces.length > 1 ? pieces.map(unitKey) : [])));
   return lines.flatMap((line) => {
     const units = unitsOf([line]).toReversed();
     const isJoined = (unit: Piece) => joined.has(unitKey(unit));
@@ -180,9 +178,7 @@ export function valueOfUnits(
   returning: ReadonlyMap<string, number>,
   returnedBefore: ReadonlyMap<string, number>,
 ): number {
-  const together = lines.map(
-    ({ id }) => [id, (returnedBefore.get(id) ?? 0) + (returning.get(id) ?? 0)] as const,
-  );
+  const together = lines.map(({ id }) => [id, (returnedBefore.get(id) ?? 0) + (returning.get(id) ?? 0)] as const);
   const worthOf = (returned: ReadonlyMap<string, number>) => totalOf(returnedUnits(lines, charges, returned));
   return worthOf(new Map(together)) - worthOf(returnedBefore);
 }

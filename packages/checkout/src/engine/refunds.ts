@@ -12,8 +12,7 @@ import { type OpenCharge, planRefund } from "./refund-plan.js";
 const isReversing = ({ state }: Charge) => state === "reversing" || state === "reversed";
 const isCharged = ({ state }: Charge) => chargedStates.includes(state);
 
-const sum = (charges: readonly Charge[]) =>
-  charges.reduce((cents, { amountCents }) => cents + amountCents, 0);
+const sum = (charges: readonly Charge[]) => charges.reduce((cents, { amountCents }) => cents + amountCents, 0);
 
 /** Returns the part of a charge that a refund is planned with. */
 export const toOpenCharge = ({ reference, lastFour, amountCents, pieces }: Charge): OpenCharge => ({

@@ -19,10 +19,7 @@ import { CheckoutError, toCheckoutError } from "./errors.js";
 import { createGuessLimits, type Guesser, type GuessLimits } from "./guess-limits.js";
 
 /** Returns how much of an open amount a card pays: up to its balance, and to the limit of a devalue. */
-export function cardShare(
-  openCents: number,
-  balanceCents: number,
-): { amountCents: number; limitedBy: LimitedBy } {
+export function cardShare(openCents: number, balanceCents: number): { amountCents: number; limitedBy: LimitedBy } {
   const amountCents = Math.min(openCents, balanceCents, MAX_DEDUCTION_CENTS);
   const limitedBy = amountCents === openCents ? "order" : amountCents === balanceCents ? "balance" : "limit";
   return { amountCents, limitedBy };
@@ -79,11 +76,7 @@ export function createTenders(context: TenderContext) {
     if (await journal.holdsCard(cart.id, fingerprint)) throw new CheckoutError("card_already_applied");
     const id = `gct_${randomUUID()}`;
     const lastFour = card.cardNumber.lastFour();
-    const sealedCard = await sealer.sealTenderCard(
-      card,
-      tenderAudience(context, cart.id),
-      context.tenderLifeMs,
-    );
+    const sealedCard = await sealer.sealTenderCard(card, tenderAudience(context, cart.id), context.tenderLifeMs);
     const tender = { id, cartId: cart.id, lastFour, fingerprint, balanceCents, sealedCard };
     await journal.addQuote(tender, context.tenderLifeMs);
     const { amountCents, limitedBy } = cardShare(openCents, balanceCents);
@@ -145,8 +138,7 @@ export function createTenders(context: TenderContext) {
     const openCents = payableCents(cart) - coveredCents;
     if (remainderCents === 0) throw new CheckoutError("nothing_to_pay");
     if (openCents === 0) throw new CheckoutError("giftcard_not_payable");
-    if (tenders.filter((t) => !t.expired).length >= context.maxCards)
-      throw new CheckoutError("too_many_cards");
+    if (tenders.filter((t) => !t.expired).length >= context.maxCards) throw new CheckoutError("too_many_cards");
     return { remainderCents, openCents };
   }
 
@@ -181,8 +173,7 @@ async function runOrUndo(also: Also | undefined, undo: () => Promise<void>): Pro
 function checkedCart(cart: CartView): CartView {
   if (cart.currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
   const { totalCents, notByCardCents = 0 } = cart;
-  if (!Number.isSafeInteger(totalCents) || !Number.isSafeInteger(notByCardCents))
-    throw new CheckoutError("internal");
+  if (!Number.isSafeInteger(totalCents) || !Number.isSafeInteger(notByCardCents)) throw new CheckoutError("internal");
   if (notByCardCents < 0 || notByCardCents > totalCents) throw new CheckoutError("internal");
   return cart;
 }
@@ -195,11 +186,8 @@ const isId = (value: unknown) => typeof value === "string" && value !== "" && !v
 
 /** Trims what the shopper typed. The format of card numbers is up to the issuer. */
 function readCard(entry: CardEntry): Card {
-  const [cardNumber, pin] = [entry?.cardNumber, entry?.pin].map((v) =>
-    typeof v === "string" ? v.trim() : "",
-  );
-  if (!cardNumber || !pin || cardNumber.length > 64 || pin.length > 64)
-    throw new CheckoutError("invalid_request");
+  const [cardNumber, pin] = [entry?.cardNumber, entry?.pin].map((v) => (typeof v === "string" ? v.trim() : ""));
+  if (!cardNumber || !pin || cardNumber.length > 64 || pin.length > 64) throw new CheckoutError("invalid_request");
   return { cardNumber: new Secret(cardNumber), pin: new Secret(pin) };
 }
 
@@ -209,8 +197,7 @@ function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard
     const { id, lastFour, balanceCents } = tender;
     const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
     const use = cardShare(leftCents, balanceCents);
-    if (state !== "applied")
-      return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
+    if (state !== "applied") return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
     leftCents -= use.amountCents;
     return { id, lastFour, balanceCents, state, ...use };
   });

@@ -90,10 +90,7 @@ export function createHandler(
       headers.set("Access-Control-Expose-Headers", "Retry-After");
       if (request.method === "OPTIONS") {
         headers.set("Access-Control-Allow-Methods", "GET, POST, DELETE");
-        headers.set(
-          "Access-Control-Allow-Headers",
-          request.headers.get("access-control-request-headers") ?? "",
-        );
+        headers.set("Access-Control-Allow-Headers", request.headers.get("access-control-request-headers") ?? "");
         return new Response(null, { status: 204, headers });
       }
     }
@@ -105,8 +102,7 @@ export function createHandler(
       if (error instanceof UnknownShopper) return refuse(404, unknownShopper, headers);
       const refusal = toCheckoutError(error);
       if (refusal.code === "internal") report(error);
-      if (refusal.retryAfterSeconds !== undefined)
-        headers.set("Retry-After", String(refusal.retryAfterSeconds));
+      if (refusal.retryAfterSeconds !== undefined) headers.set("Retry-After", String(refusal.retryAfterSeconds));
       return refuse(refusal.status, refusal.toJSON(), headers);
     }
   };
@@ -131,8 +127,7 @@ const wrongOrigin: ShopError = {
   message: "Pages of this origin may not call this route. Add it to the handler's origins.",
 };
 
-const refuse = (status: number, body: ShopError, headers: Headers) =>
-  Response.json(body, { status, headers });
+const refuse = (status: number, body: ShopError, headers: Headers) => Response.json(body, { status, headers });
 
 /** Whether a call is from an allowed page. Browsers always send its origin or site; other clients have no cookies to abuse. */
 function isFromOwnPage(request: Request, origins: readonly string[]): boolean {

@@ -7,5 +7,4 @@ export function setAddress(request: Request, value: string | undefined): void {
 }
 
 /** Returns the shopper's IP address, if the server has attached it. */
-export const attachedAddress = (request: Request): string | undefined =>
-  (request as { [address]?: string })[address];
+export const attachedAddress = (request: Request): string | undefined => (request as { [address]?: string })[address];

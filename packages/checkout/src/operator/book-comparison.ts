@@ -97,10 +97,7 @@ export class BookComparison {
       );
     const left = groupsOf(ours, listed).filter(
       (group) =>
-        group.payments.length > 0 &&
-        !this.#firstOf(group) &&
-        !this.#judged.has(group.key) &&
-        !isForeign(group),
+        group.payments.length > 0 && !this.#firstOf(group) && !this.#judged.has(group.key) && !isForeign(group),
     );
     if (left.length === 0) return;
     for (const { key } of left) this.#judged.add(key);

@@ -49,10 +49,7 @@ const isOrdered = (state: BookedCharge["state"]) => orderedStates.includes(state
 /** Whether a charge or its reversal is in progress, or its completion may still be running. */
 function isMoving({ state, sentAt, createdAt, leaseUntil }: BookedCharge, settledBefore: Date, asOf: Date) {
   const isYoung = (sentAt ?? createdAt) > settledBefore;
-  return (
-    (isYoung && chargingStates.includes(state)) ||
-    (!isOrdered(state) && leaseUntil !== null && leaseUntil > asOf)
-  );
+  return (isYoung && chargingStates.includes(state)) || (!isOrdered(state) && leaseUntil !== null && leaseUntil > asOf);
 }
 
 /**
@@ -60,10 +57,7 @@ function isMoving({ state, sentAt, createdAt, leaseUntil }: BookedCharge, settle
  *
  * @throws {TypeError} if a payment's amounts aren't whole cents, or it refers to neither a charge nor an order
  */
-export function groupsOf<C extends BookedCharge>(
-  charges: Iterable<C>,
-  payments: readonly ShopPayment[],
-): Group<C>[] {
+export function groupsOf<C extends BookedCharge>(charges: Iterable<C>, payments: readonly ShopPayment[]): Group<C>[] {
   const groups = new Map<string, Group<C>>();
   const groupOf = (key: string) => {
     const group = groups.get(key) ?? { key, charges: [], payments: [] };
@@ -73,19 +67,14 @@ export function groupsOf<C extends BookedCharge>(
   const ofCharges = new Map<string, ShopPayment[]>();
   const ofOrders = new Map<string, ShopPayment[]>();
   for (const payment of payments.map(checked)) {
-    const [byId, id] =
-      payment.externalId === undefined ? [ofOrders, payment.orderId] : [ofCharges, payment.externalId];
+    const [byId, id] = payment.externalId === undefined ? [ofOrders, payment.orderId] : [ofCharges, payment.externalId];
     byId.set(String(id), [...(byId.get(String(id)) ?? []), payment]);
   }
   // In the order of the charges, so that differences are listed in the order in which charges were read.
   for (const charge of charges) {
     const { externalId, orderId, reference } = charge;
     const isOfOrder = !ofCharges.has(externalId) && orderId !== null && ofOrders.has(orderId);
-    const key = isOfOrder
-      ? `order ${orderId}`
-      : ofCharges.has(externalId)
-        ? `charge ${externalId}`
-        : reference;
+    const key = isOfOrder ? `order ${orderId}` : ofCharges.has(externalId) ? `charge ${externalId}` : reference;
     groupOf(key).charges.push(charge);
   }
   for (const [id, paid] of ofCharges) groupOf(`charge ${id}`).payments.push(...paid);
@@ -97,12 +86,8 @@ function checked(payment: ShopPayment): ShopPayment {
   const { id, externalId, orderId, amountCents, capturedCents = 0, refundedCents = 0 } = payment;
   const name = id ?? orderId ?? externalId;
   if (externalId === undefined && orderId === null)
-    throw new TypeError(
-      `The payment ${name ?? ""} refers to neither a charge (externalId) nor an order (orderId).`,
-    );
-  if (
-    ![amountCents, capturedCents, refundedCents].every((cents) => Number.isSafeInteger(cents) && cents >= 0)
-  )
+    throw new TypeError(`The payment ${name ?? ""} refers to neither a charge (externalId) nor an order (orderId).`);
+  if (![amountCents, capturedCents, refundedCents].every((cents) => Number.isSafeInteger(cents) && cents >= 0))
     throw new TypeError(`The amounts of the payment ${name} aren't whole cents.`);
   return payment;
 }

@@ -6,13 +6,7 @@
  * - `captured`: they disagree about whether the payment is captured
  * - `service`: the service has other sums for a card
  */
-export type DifferenceKind =
-  | "undecided"
-  | "payment_missing"
-  | "charge_missing"
-  | "held"
-  | "captured"
-  | "service";
+export type DifferenceKind = "undecided" | "payment_missing" | "charge_missing" | "held" | "captured" | "service";
 
 /** A difference, with both sides. */
 export interface Difference {

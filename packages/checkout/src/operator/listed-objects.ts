@@ -11,9 +11,7 @@ export type Chunks = Iterable<string> | AsyncIterable<string>;
  * @returns the text without those objects
  * @throws {RangeError} if an entry, or the text around the lists, is too long
  */
-export async function* readListedObjects(
-  chunks: Chunks,
-): AsyncGenerator<[list: string, text: string], string> {
+export async function* readListedObjects(chunks: Chunks): AsyncGenerator<[list: string, text: string], string> {
   let [frame, entry, list] = ["", "", ""];
   /** The open brackets, and the quote of an open string. */
   let open = "";

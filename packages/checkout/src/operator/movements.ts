@@ -34,10 +34,7 @@ export const bookedChargeOf = (charge: Charge): BookedCharge => ({
 });
 
 /** Whether a charge took or returned money at or after `from` and before `to`, as the journal's filter defines it. */
-export function hasMoved(
-  { devaluedAt, sentAt, reversedAt }: BookedCharge,
-  { from, to }: { from: Date; to: Date },
-) {
+export function hasMoved({ devaluedAt, sentAt, reversedAt }: BookedCharge, { from, to }: { from: Date; to: Date }) {
   const isWithin = (at: Date | null) => at !== null && at >= from && at < to;
   return isWithin(devaluedAt ?? sentAt) || isWithin(reversedAt);
 }

@@ -68,13 +68,6 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
 function offsetMs(at: Date, timeZone: string): number {
   const parts = clockOf(timeZone).formatToParts(at);
   const part = (type: string) => Number(parts.find((p) => p.type === type)?.value);
-  const local = Date.UTC(
-    part("year"),
-    part("month") - 1,
-    part("day"),
-    part("hour"),
-    part("minute"),
-    part("second"),
-  );
+  const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
   return local - Math.floor(at.getTime() / 1000) * 1000;
 }

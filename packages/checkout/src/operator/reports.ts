@@ -47,10 +47,7 @@ export async function readStatement(source: ReportSource, options: StatementOpti
  * @throws {ReportError} if the report can't be read, or has other days
  * @throws {TypeError} if a payment's amounts aren't whole cents
  */
-export async function readReconciliation(
-  source: ReportSource,
-  options: ReconcileOptions,
-): Promise<Reconciliation> {
+export async function readReconciliation(source: ReportSource, options: ReconcileOptions): Promise<Reconciliation> {
   const { from, to, timeZone } = options;
   const period = momentsOf({ from, to }, timeZone);
   const service = await readFigures(source, options);
@@ -58,10 +55,7 @@ export async function readReconciliation(
   const compare = async () => {
     const comparison = new BookComparison(source, { ...options, period, list });
     await comparison.run();
-    const differences = [
-      ...comparison.differences,
-      ...(service ? comparison.figures.differencesTo(service) : []),
-    ];
+    const differences = [...comparison.differences, ...(service ? comparison.figures.differencesTo(service) : [])];
     return { ...comparison.counts, cards: service?.cards ?? null, differences };
   };
   const first = await compare();

@@ -109,8 +109,7 @@ async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
       continue;
     }
     const row = cardSchema.safeParse(Object.fromEntries(head.map((name, column) => [name, cells[column]])));
-    if (isOver || !row.success)
-      throw new ReportError(`Line ${number} of the service's report can't be read.`);
+    if (isOver || !row.success) throw new ReportError(`Line ${number} of the service's report can't be read.`);
     yield row.data;
   }
 }

@@ -36,10 +36,7 @@ export async function listerOf(payments: PaymentList | PaymentLister): Promise<P
   return ({ externalIds, orderIds }) =>
     externalIds.length === 0 && orderIds.length === 0
       ? all
-      : [
-          ...externalIds.flatMap((id) => ofCharges.get(id) ?? []),
-          ...orderIds.flatMap((id) => ofOrders.get(id) ?? []),
-        ];
+      : [...externalIds.flatMap((id) => ofCharges.get(id) ?? []), ...orderIds.flatMap((id) => ofOrders.get(id) ?? [])];
 }
 
 /** The charges and orders of a query. */

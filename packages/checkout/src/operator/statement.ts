@@ -87,9 +87,7 @@ export function statementCsv(statement: Statement, nameOf: (orderId: string) => 
   const row = (...cells: string[]) => cells.map(csvCell).join(",");
   const amounts = (line: Pick<StatementLine, "devaluedCents" | "canceledCents" | "grossCents">) =>
     [line.devaluedCents, line.canceledCents, line.grossCents].map(formatCents);
-  const body = lines.map((line) =>
-    row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amounts(line)),
-  );
+  const body = lines.map((line) => row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amounts(line)));
   return [
     "day,order,devalued_eur,canceled_eur,gross_eur",
     ...body,
@@ -101,10 +99,7 @@ export function statementCsv(statement: Statement, nameOf: (orderId: string) => 
 }
 
 /** Formats a statement as a table to print, with amounts in euro, and the sums last. */
-export function statementText(
-  statement: Statement,
-  nameOf: (orderId: string) => string = (id) => id,
-): string {
+export function statementText(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
   const { lines, devaluedCents, canceledCents, grossCents } = statement;
   const { commissionPercent, commissionCents, netCents } = statement;
   const rows = [

@@ -51,8 +51,7 @@ export function checkLines(lines: unknown, totalCents: number): OrderLine[] | un
   if (new Set(copy.map(({ id }) => id)).size < copy.length)
     throw new TypeError("order.lines has two lines with the same id.");
   const sum = (amounts: readonly number[]) => amounts.reduce((total, one) => total + one, 0);
-  if (sum(copy.map(unitCount)) > MOST_UNITS)
-    throw new TypeError(`order.lines has more than ${MOST_UNITS} units.`);
+  if (sum(copy.map(unitCount)) > MOST_UNITS) throw new TypeError(`order.lines has more than ${MOST_UNITS} units.`);
   if (sum(copy.map((line) => line.totalCents)) !== totalCents)
     throw new TypeError("order.lines has to add up to cart.totalCents.");
   return copy;

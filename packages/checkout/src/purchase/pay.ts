@@ -140,12 +140,10 @@ export function createPurchaseFlow(options: FlowOptions) {
     order: Order,
     { authorizeRemainder }: { authorizeRemainder?: AuthorizeRemainder } = {},
   ): Promise<PayResult> {
-    if (typeof order.id !== "string" || order.id === "")
-      throw new TypeError("order.id has to be a non-empty string.");
+    if (typeof order.id !== "string" || order.id === "") throw new TypeError("order.id has to be a non-empty string.");
     const cart = checkCart(order.cart);
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
-    if (options.charges === "by-line" && !lines)
-      throw new TypeError('order.lines are needed if charges is "by-line".');
+    if (options.charges === "by-line" && !lines) throw new TypeError('order.lines are needed if charges is "by-line".');
     const earlier = await readSettled(order.id);
     if (earlier && earlier.state !== "failed") return repeatedResult(order, earlier);
     const plan = await planOf(order, authorizeRemainder);
@@ -208,8 +206,7 @@ export function createPurchaseFlow(options: FlowOptions) {
       now = await steps.complete(purchase);
     } catch (error) {
       // If the store fails, nothing is decided: the shop or recovery tries again.
-      if (error instanceof CheckoutError)
-        await steps.voidPurchase(purchase, "completion_failed").catch(report);
+      if (error instanceof CheckoutError) await steps.voidPurchase(purchase, "completion_failed").catch(report);
       throw error;
     }
     // The remainder was paid after the purchase had failed: cancel it.

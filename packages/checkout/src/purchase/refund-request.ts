@@ -11,13 +11,7 @@ import { toOpenCharge } from "../engine/refunds.js";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { OrderLine } from "../store/order-line.js";
-import {
-  type Purchase,
-  paidStates,
-  type Refund,
-  type RefundRule,
-  refundRules,
-} from "../store/purchase-store.js";
+import { type Purchase, paidStates, type Refund, type RefundRule, refundRules } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 
 /** A refund of a paid order: units of its lines, or an amount. */
@@ -85,8 +79,7 @@ export function checkRefundRequest<Request extends RefundRequest>(request: Reque
 function returnedBy(refunds: readonly Pick<Refund, "lines">[]): ReadonlyMap<string, number> {
   const returned = new Map<string, number>();
   for (const { lines } of refunds)
-    for (const [id, quantity] of Object.entries(lines ?? {}))
-      returned.set(id, (returned.get(id) ?? 0) + quantity);
+    for (const [id, quantity] of Object.entries(lines ?? {})) returned.set(id, (returned.get(id) ?? 0) + quantity);
   return returned;
 }
 
@@ -105,9 +98,7 @@ function checkUnits(
     // Sums of fractional quantities have rounding errors.
     const leftQuantity = line.quantity - (returned.get(id) ?? 0) + quantity;
     if (quantity > leftQuantity + 1e-9)
-      throw invalidRefund(
-        `The line "${id}" has only ${Math.max(0, leftQuantity)} units left, not ${quantity}.`,
-      );
+      throw invalidRefund(`The line "${id}" has only ${Math.max(0, leftQuantity)} units left, not ${quantity}.`);
   }
 }
 
@@ -194,7 +185,6 @@ export const recordOf = ({ amountCents, charges, otherCents }: RefundSplit) => (
 export function isSameRequest(refund: Refund, { lines, amountCents, rule }: RefundRequest): boolean {
   const text = (quantities: Refund["lines"] | undefined) =>
     JSON.stringify(Object.entries(quantities ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
-  if (refund.rule !== (rule ?? refundRules[0]) || (refund.lines === null) !== (lines === undefined))
-    return false;
+  if (refund.rule !== (rule ?? refundRules[0]) || (refund.lines === null) !== (lines === undefined)) return false;
   return lines === undefined ? refund.amountCents === amountCents : text(refund.lines) === text(lines);
 }

@@ -1,21 +1,9 @@
 import { randomUUID } from "node:crypto";
-import {
-  CheckoutError,
-  invalidRefund,
-  noSuchOrder,
-  RefundError,
-  refundNotPossible,
-} from "../engine/errors.js";
+import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../engine/errors.js";
 import type { RefundShares, RefundSplit } from "../engine/refund-plan.js";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
-import {
-  type NewRefund,
-  type Purchase,
-  type Refund,
-  refundRules,
-  undecidedStates,
-} from "../store/purchase-store.js";
+import { type NewRefund, type Purchase, type Refund, refundRules, undecidedStates } from "../store/purchase-store.js";
 import { amountOf, groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import {
@@ -81,8 +69,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
    * @throws {TypeError} if the remainder method's `refund` is required and missing
    */
   function split(books: PaidBooks, request: RefundRequest) {
-    if (undecidedStates.includes(books.purchase.state))
-      throw new RefundError("payment_in_progress", UNDECIDED);
+    if (undecidedStates.includes(books.purchase.state)) throw new RefundError("payment_in_progress", UNDECIDED);
     const { amountCents, leftCents, ...plan } = splitRefund(books, request);
     const canBeMade = ({ otherCents }: RefundSplit) => otherCents === 0 || remainder.canRefund;
     if (plan.isPossible && !canBeMade(plan.split))
@@ -115,10 +102,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     const { orderId, attemptId, state } = books.purchase;
     if (state === "refunding") {
       if ((await continuePending(orderId))?.state === "refunding")
-        throw new RefundError(
-          "refund_in_progress",
-          "Another refund of the order is being made. Try again later.",
-        );
+        throw new RefundError("refund_in_progress", "Another refund of the order is being made. Try again later.");
       return false;
     }
     const lease = { owner: newOwner(), forMs: leaseMs };
@@ -128,13 +112,9 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     return begun !== null;
   }
 
-  async function refund(
-    orderId: string,
-    given: RefundRequest & { readonly id: string },
-  ): Promise<OrderRefund> {
+  async function refund(orderId: string, given: RefundRequest & { readonly id: string }): Promise<OrderRefund> {
     const { id, lines = null, rule = refundRules[0] } = checkRefundRequest(given);
-    if (typeof id !== "string" || id === "")
-      throw invalidRefund("A refund's id has to be a non-empty string.");
+    if (typeof id !== "string" || id === "") throw invalidRefund("A refund's id has to be a non-empty string.");
     for (;;) {
       const recorded = await refundOf(orderId, id);
       if (recorded && !isSameRequest(recorded, given))

@@ -80,10 +80,7 @@ export class RemainderFault extends Error {
 
 /** Returns the code or the name of an error, if that is a short word. Never its message, which may quote anything. */
 function causeOf(error: unknown): string {
-  const { code, name } = (typeof error === "object" && error !== null ? error : {}) as Record<
-    string,
-    unknown
-  >;
+  const { code, name } = (typeof error === "object" && error !== null ? error : {}) as Record<string, unknown>;
   for (const word of [code, name]) if (typeof word === "string" && /^[\w-]{1,64}$/.test(word)) return word;
   return "failed";
 }
@@ -94,25 +91,14 @@ function causeOf(error: unknown): string {
  * @param limitMs the timeout of a call
  */
 export function createRemainder(method: RemainderMethod | undefined, limitMs: number) {
-  async function call(
-    name: Call,
-    send: (method: RemainderMethod) => Promise<unknown> | undefined,
-  ): Promise<unknown> {
+  async function call(name: Call, send: (method: RemainderMethod) => Promise<unknown> | undefined): Promise<unknown> {
     if (!method) {
-      throw new RemainderFault(
-        name,
-        "no_remainder",
-        "The order has a remainder: createCheckout needs remainder.",
-      );
+      throw new RemainderFault(name, "no_remainder", "The order has a remainder: createCheckout needs remainder.");
     }
     if (!method[name]) throw new RemainderFault(name, "no_function", `remainder.${name} is missing.`);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const fault = new RemainderFault(
-        name,
-        "timeout",
-        `remainder.${name} did not respond within ${limitMs} ms.`,
-      );
+      const fault = new RemainderFault(name, "timeout", `remainder.${name} did not respond within ${limitMs} ms.`);
       timer = setTimeout(() => reject(fault), limitMs);
     });
     try {

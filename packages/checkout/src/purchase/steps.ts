@@ -46,10 +46,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const held = (await chargesOf(purchase)).filter((charge) => heldStates.includes(charge.state));
     const refunds = await purchases.refunds(purchase.orderId);
     const backCents = refunds.reduce((sum, { remainderCents }) => sum + remainderCents, 0);
-    return held.reduce(
-      (sum, { deductedCents }) => sum + (deductedCents ?? 0),
-      purchase.remainderCents - backCents,
-    );
+    return held.reduce((sum, { deductedCents }) => sum + (deductedCents ?? 0), purchase.remainderCents - backCents);
   }
 
   async function change(orderId: string, wanted: PurchaseChange): Promise<Purchase | null> {
@@ -64,8 +61,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     return purchase;
   };
 
-  const reread = async (purchase: Purchase): Promise<Purchase> =>
-    (await purchases.read(purchase.orderId)) ?? purchase;
+  const reread = async (purchase: Purchase): Promise<Purchase> => (await purchases.read(purchase.orderId)) ?? purchase;
 
   /**
    * Decides that the order is paid, and then commits its charges.
@@ -150,8 +146,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const { orderId, state, attemptId } = purchase;
     // The cards may have taken long. With a new lease, the call ends before the lease does.
     const lease = { owner, forMs: leaseMs };
-    if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease })))
-      return null;
+    if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease }))) return null;
     try {
       await send();
       return null;
@@ -171,8 +166,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const cardsFault = await reverseCards(purchase, reason);
     const cancel = () => remainder.cancel(purchase);
     const hasRemainder = purchase.remainderCents > 0;
-    const fault =
-      (hasRemainder ? await sendToRemainder(purchase, owner, "cancel", cancel) : null) ?? cardsFault;
+    const fault = (hasRemainder ? await sendToRemainder(purchase, owner, "cancel", cancel) : null) ?? cardsFault;
     const held = { from: [state], attemptId, owner, lease: null } as const;
     const now =
       fault === null
@@ -190,10 +184,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
   }
 
   /** Reverses the charges of a refund. @returns the first fault in recording a reversal, or null */
-  async function refundCharges(
-    { id, references }: Refund,
-    charges: readonly Charge[],
-  ): Promise<string | null> {
+  async function refundCharges({ id, references }: Refund, charges: readonly Charge[]): Promise<string | null> {
     const chosen = charges.filter(({ reference }) => references.includes(reference)).toReversed();
     let fault: string | null = null;
     for (const { externalId, amountCents } of groupByPayment(chosen)) {

@@ -35,8 +35,7 @@ export class SealError extends Error {
     super(
       {
         expired: "The sealed card is too old to be used.",
-        unknown_key:
-          "Sealed under a key that is not configured. Add the old key after the new one in sealingKeys.",
+        unknown_key: "Sealed under a key that is not configured. Add the old key after the new one in sealingKeys.",
         broken: "The seal is broken, or was made for another purpose.",
       }[fault],
     );
@@ -91,9 +90,7 @@ function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array } {
   }
   const bytes = /^[\w+/=-]+$/.test(key) ? Buffer.from(key, "base64") : Buffer.alloc(0);
   if (bytes.length !== 32) {
-    throw new TypeError(
-      `Sealing key "${id}" is not 32 bytes in base64. Make one with: openssl rand -base64 32`,
-    );
+    throw new TypeError(`Sealing key "${id}" is not 32 bytes in base64. Make one with: openssl rand -base64 32`);
   }
   return { id, bytes: new Uint8Array(bytes) };
 }
@@ -107,19 +104,14 @@ function readKey({ id, key }: SealingKey): { id: string; bytes: Uint8Array } {
 export function createSealer(options: { keys: readonly SealingKey[] }): Sealer {
   const keys = options.keys.map(readKey);
   const newest = keys[0];
-  if (!newest)
-    throw new TypeError("At least one sealing key is needed. Make one with: openssl rand -base64 32");
-  if (new Set(keys.map((k) => k.id)).size < keys.length)
-    throw new TypeError("Two sealing keys have the same id.");
+  if (!newest) throw new TypeError("At least one sealing key is needed. Make one with: openssl rand -base64 32");
+  if (new Set(keys.map((k) => k.id)).size < keys.length) throw new TypeError("Two sealing keys have the same id.");
 
   const header = { alg: "dir", enc: "A256GCM", kid: newest.id };
   const newestBytes = newest.bytes;
 
   async function seal(purpose: Purpose, audience: string, claims: object, lifeMs?: number): Promise<string> {
-    const jwt = new EncryptJWT({ ...claims })
-      .setProtectedHeader(header)
-      .setIssuer(purpose)
-      .setAudience(audience);
+    const jwt = new EncryptJWT({ ...claims }).setProtectedHeader(header).setIssuer(purpose).setAudience(audience);
     if (lifeMs !== undefined) jwt.setExpirationTime(new Date(Date.now() + lifeMs));
     return jwt.encrypt(newestBytes);
   }

@@ -23,13 +23,7 @@ export const settledStates: readonly ChargeState[] = ["reversed", "refused", "ta
 export const chargeStates: readonly ChargeState[] = [...livingStates, ...settledStates];
 
 /** The states that recovery settles. Committed and captured charges belong to an order, and people decide the others. */
-export const recoverableStates: readonly ChargeState[] = [
-  "intent",
-  "sent",
-  "devalued",
-  "unknown",
-  "reversing",
-];
+export const recoverableStates: readonly ChargeState[] = ["intent", "sent", "devalued", "unknown", "reversing"];
 
 /** A completion is charging this card, or crashed while doing so. The charge has no order yet. */
 export const chargingStates: readonly ChargeState[] = ["intent", "sent", "devalued"];
@@ -50,13 +44,7 @@ export const heldStates: readonly ChargeState[] = [...chargedStates, "taken"];
 export const openStates: readonly ChargeState[] = livingStates.filter((state) => state !== "captured");
 
 /** Money is being taken or returned, or the outcome is unknown: the charge may be missing from either side's report. */
-export const movingStates: readonly ChargeState[] = [
-  "sent",
-  "devalued",
-  "reversing",
-  "unknown",
-  "needs_attention",
-];
+export const movingStates: readonly ChargeState[] = ["sent", "devalued", "reversing", "unknown", "needs_attention"];
 
 /** The states that a charge may have when its token arrives. `refused`: by a person's decision. */
 export const tokenlessStates: readonly ChargeState[] = ["sent", "unknown", "needs_attention", "refused"];

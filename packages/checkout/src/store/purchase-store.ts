@@ -158,12 +158,7 @@ export const undecidedStates: readonly PurchaseState[] = ["charging", "pending"]
 export const paidStates: readonly PurchaseState[] = ["paid", "refunding"];
 
 /** The states that recovery settles. */
-export const unsettledStates: readonly PurchaseState[] = [
-  ...undecidedStates,
-  "voiding",
-  "canceling",
-  "refunding",
-];
+export const unsettledStates: readonly PurchaseState[] = [...undecidedStates, "voiding", "canceling", "refunding"];
 
 /** Converts a row of giftcard_purchase. */
 export function toPurchase(row: Record<string, unknown>): Purchase {

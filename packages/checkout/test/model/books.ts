@@ -54,8 +54,7 @@ async function checkCards(world: World): Promise<void> {
   }
   for (const { state, reason, reference } of charges)
     if (!ended.includes(String(state))) world.violate(`a charge stays ${state}`, `${reference} (${reason})`);
-  for (const { state, id } of tenders)
-    if (state === "charging") world.violate("a card stays charging", String(id));
+  for (const { state, id } of tenders) if (state === "charging") world.violate("a card stays charging", String(id));
   for (const a of charges)
     if (isHeld(a) && a.deducted_cents !== a.amount_cents)
       world.violate("charged other than booked", `${a.deducted_cents} for ${a.amount_cents}`);
@@ -68,10 +67,7 @@ async function checkPurchases(world: World): Promise<void> {
   for (const charge of charges.filter(isHeld)) {
     const owner = purchases.find((p) => ofRun(charge, String(p.attempt_id)));
     if (owner?.state !== "paid")
-      world.violate(
-        "charged for no paid order",
-        `${charge.reference}, the purchase is ${owner?.state ?? "none"}`,
-      );
+      world.violate("charged for no paid order", `${charge.reference}, the purchase is ${owner?.state ?? "none"}`);
   }
   for (const purchase of purchases) {
     const { state } = purchase;
@@ -79,8 +75,7 @@ async function checkPurchases(world: World): Promise<void> {
     const parts = charges.filter((a) => ofRun(a, run));
     const bankCents = world.bank.heldCents(run);
     const story = world.orders.find(({ id }) => id === purchase.order_id);
-    if (!settled.includes(String(state)))
-      world.violate(`a purchase stays ${state}`, String(purchase.order_id));
+    if (!settled.includes(String(state))) world.violate(`a purchase stays ${state}`, String(purchase.order_id));
     if (state === "paid") {
       const cardCents = sum(parts.map((a) => Number(a.amount_cents)));
       if (cardCents + bankCents !== Number(purchase.total_cents))
@@ -125,20 +120,13 @@ async function checkStories(world: World): Promise<void> {
     const purchase = purchases.find((p) => p.order_id === story.id);
     const state = String(purchase?.state ?? "none");
     checkTold(world, story, purchase, state);
-    if (story.isReverseDone && state !== "canceled")
-      world.violate("canceled, and isn't", `the purchase is ${state}`);
+    if (story.isReverseDone && state !== "canceled") world.violate("canceled, and isn't", `the purchase is ${state}`);
     const kept = charges.filter((a) => isHeld(a) && ofRun(a, String(purchase?.attempt_id)));
     if (story.isRefundDone && kept.length > 0)
       world.violate("refunded, and isn't", `${kept.length} charges are held, the purchase is ${state}`);
     const payment = world.bank.payments.get(String(purchase?.attempt_id));
     const isAsked = story.isReverseAsked || story.isRefundAsked;
-    if (
-      state === "failed" &&
-      payment?.isClean &&
-      payment.isToldAuthorized &&
-      !isAsked &&
-      !world.hasDatabaseFailed
-    )
+    if (state === "failed" && payment?.isClean && payment.isToldAuthorized && !isAsked && !world.hasDatabaseFailed)
       world.violate("voided though the bank said authorized", story.id);
   }
 }
@@ -151,10 +139,7 @@ function checkTold(world: World, story: OrderStory, purchase: Row | undefined, s
     if (!allowed.includes(state)) world.violate("told paid, and isn't", `the purchase is ${state}`);
     if (cartId && purchase?.cart_id !== cartId) world.violate("paid for another cart", story.id);
     if (totalCents !== Number(purchase?.total_cents))
-      world.violate(
-        "paid for another total",
-        `${totalCents}, and the purchase is of ${purchase?.total_cents}`,
-      );
+      world.violate("paid for another total", `${totalCents}, and the purchase is of ${purchase?.total_cents}`);
   }
 }
 

@@ -41,8 +41,7 @@ export class CardStock {
   async take(balances: readonly number[]): Promise<ModelCard[]> {
     const taken: ModelCard[] = [];
     for (const balance of balances) {
-      const isOther = ({ cardnumber }: Numbers) =>
-        taken.every(({ lastFour }) => !cardnumber.endsWith(lastFour));
+      const isOther = ({ cardnumber }: Numbers) => taken.every(({ lastFour }) => !cardnumber.endsWith(lastFour));
       let numbers = this.#find(balance, isOther);
       while (!numbers) {
         this.#issuing = this.#issuing.then(() => this.#issue(balance));

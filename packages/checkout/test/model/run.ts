@@ -86,9 +86,7 @@ export async function runModel(options: ModelOptions): Promise<ModelResult> {
       if (only) return player.playOnly(only, seed);
       const isOver = () =>
         tally.done >= options.sequences || performance.now() > endsAt || options.signal?.aborted === true;
-      await player.playMany(seed + slot * SEED_STRIDE, isOver, () =>
-        options.onProgress?.(tally.done, tally.findings),
-      );
+      await player.playMany(seed + slot * SEED_STRIDE, isOver, () => options.onProgress?.(tally.done, tally.findings));
     });
     // All of them end before their stores are closed.
     for (const end of await Promise.allSettled(played)) if (end.status === "rejected") throw end.reason;

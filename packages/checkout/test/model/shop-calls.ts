@@ -94,8 +94,7 @@ export class ShopCalls {
       call.expect === "as listed" ? (await checkout.list(cart)).remainderCents : anotherCents;
     const expected = call.expect === "nothing" ? {} : { expectedRemainderCents };
     const { pay } = call;
-    const asked =
-      pay === "no way" ? {} : { authorizeRemainder: this.#context.bank.authorize(pay, () => gate.wait()) };
+    const asked = pay === "no way" ? {} : { authorizeRemainder: this.#context.bank.authorize(pay, () => gate.wait()) };
     const result = await checkout.pay({ id: story.id, cart, ...expected }, asked);
     if (result.status === "paid") this.#tellPaid(story, cart, result);
     return result;
@@ -104,10 +103,7 @@ export class ShopCalls {
   #tellPaid(story: OrderStory, cart: CartView | null, { cards, remainderCents }: PayResult): void {
     const totalCents = cards.reduce((sum, { amountCents }) => sum + amountCents, remainderCents);
     if (cart && totalCents !== cart.totalCents)
-      this.#context.violate(
-        "paid for another total",
-        `asked for ${cart.totalCents}, told that ${totalCents} is paid`,
-      );
+      this.#context.violate("paid for another total", `asked for ${cart.totalCents}, told that ${totalCents} is paid`);
     if (cards.length > MAX_CARDS) this.#context.violate("too many cards", `${cards.length} paid an order`);
     story.paid.push({ cartId: cart?.id ?? "", totalCents });
   }

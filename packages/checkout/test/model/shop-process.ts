@@ -27,14 +27,7 @@ export interface ShopParts {
 }
 
 /** Starts a process of the shop. */
-export function startShopProcess({
-  stage,
-  client,
-  bank,
-  observers,
-  onTrouble,
-  onUnhandled,
-}: ShopParts): ShopProcess {
+export function startShopProcess({ stage, client, bank, observers, onTrouble, onUnhandled }: ShopParts): ShopProcess {
   const gate = new Gate(onTrouble);
   const observe = () => {
     const mood = observers();

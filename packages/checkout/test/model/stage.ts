@@ -74,9 +74,7 @@ export async function openSqliteStage(folder: string): Promise<Stage> {
     async advance(minutes) {
       for (const { table, columns } of times) {
         if (columns.length === 0) continue;
-        database.exec(
-          `update ${table} set ${columns.map((c) => `${c} = ${c} - ${minutes * 60_000}`).join(", ")}`,
-        );
+        database.exec(`update ${table} set ${columns.map((c) => `${c} = ${c} - ${minutes * 60_000}`).join(", ")}`);
       }
     },
     cardsOf: async (cartId) =>
@@ -122,8 +120,7 @@ export async function openPostgresStage(databaseUrl: string, schema: string): Pr
         pool: { query: (text, params) => gate.pass(() => pool.query(text, params)) },
         schema,
       }),
-    advance: async (minutes) =>
-      void (await pool.query(advance.join("; ").replaceAll("MINUTES", String(minutes)))),
+    advance: async (minutes) => void (await pool.query(advance.join("; ").replaceAll("MINUTES", String(minutes)))),
     cardsOf: (cartId) => all(`select * ${onCart} $1 and expires_at > now()`, [cartId]),
     rows: async () => ({
       purchases: await all("select * from giftcard_purchase"),

@@ -64,10 +64,10 @@ const cart = fc.constantFrom(0, 0, 0, 1);
 const order = fc.constantFrom(0, 0, 0, 1);
 const card = fc.nat(CARDS - 1);
 const which = fc.nat(2);
-const trouble = fc.option(
-  fc.record({ kind: fc.constantFrom(...troubleKinds), at: fc.integer({ min: 1, max: 26 }) }),
-  { freq: 2, nil: null },
-);
+const trouble = fc.option(fc.record({ kind: fc.constantFrom(...troubleKinds), at: fc.integer({ min: 1, max: 26 }) }), {
+  freq: 2,
+  nil: null,
+});
 const trailing = { process, trouble };
 const pay = fc.constantFrom<PayMood | "no way">(
   "authorize",
@@ -78,12 +78,7 @@ const pay = fc.constantFrom<PayMood | "no way">(
   ...payMoods,
   "no way",
 );
-const expect = fc.constantFrom(
-  "nothing" as const,
-  "nothing" as const,
-  "as listed" as const,
-  "another" as const,
-);
+const expect = fc.constantFrom("nothing" as const, "nothing" as const, "as listed" as const, "another" as const);
 
 const commit = fc.record({ do: fc.constant("commit" as const), order, cart, pay, expect, ...trailing });
 const recover = fc.record({ do: fc.constant("recover" as const), ...trailing });

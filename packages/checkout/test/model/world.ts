@@ -202,8 +202,7 @@ export class World implements CallContext {
   async #checkCarts(): Promise<void> {
     for (const { id } of this.carts) {
       const cards = (await this.stage.cardsOf(id)).map((row) => row.last_four);
-      if (cards.length > MAX_CARDS)
-        this.violate("too many cards", `${cards.length} on a cart, of ${MAX_CARDS}`);
+      if (cards.length > MAX_CARDS) this.violate("too many cards", `${cards.length} on a cart, of ${MAX_CARDS}`);
       if (new Set(cards).size < cards.length) this.violate("one card twice", "on one cart");
     }
   }

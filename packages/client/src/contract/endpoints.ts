@@ -1,13 +1,6 @@
 import * as z from "zod/mini";
 import type { ErrorCode } from "./error-codes.js";
-import {
-  createdEvent,
-  createdEventConcept,
-  event,
-  eventConcept,
-  eventInput,
-  provider,
-} from "./event-shapes.js";
+import { createdEvent, createdEventConcept, event, eventConcept, eventInput, provider } from "./event-shapes.js";
 import { answeredText, field, id, money, object, secret, text, typedSecret } from "./fields.js";
 import { MAX_DEDUCTION_CENTS } from "./money.js";
 
@@ -62,19 +55,10 @@ export interface Endpoint {
   readonly summary: string;
 }
 
-const bodyErrors = [
-  "invalid_request",
-  "unreadable_body",
-  "body_too_large",
-  "unsupported_media_type",
-] as const;
+const bodyErrors = ["invalid_request", "unreadable_body", "body_too_large", "unsupported_media_type"] as const;
 const serverErrors = ["overloaded", "internal"] as const;
 const keyErrors = ["unauthorized", "rate_limited"] as const;
-const idempotencyErrors = [
-  "idempotency_key_invalid",
-  "idempotency_key_reused",
-  "idempotency_key_spent",
-] as const;
+const idempotencyErrors = ["idempotency_key_invalid", "idempotency_key_reused", "idempotency_key_spent"] as const;
 const cardErrors = ["invalid_card", "card_locked"] as const;
 
 const post = {

@@ -84,9 +84,7 @@ export function readErrorCode(
   const candidates = listed.filter((code) => errorDefinitions[code].status === status);
   if (typeof body.card_status === "string") {
     const cardStatus = body.card_status.toLowerCase();
-    const byStatus = candidates.find(
-      (code) => errorDefinition(code).cardStatus?.toLowerCase() === cardStatus,
-    );
+    const byStatus = candidates.find((code) => errorDefinition(code).cardStatus?.toLowerCase() === cardStatus);
     return byStatus ?? (candidates.includes("card_not_active") ? "card_not_active" : candidates[0]);
   }
   if (body.result_code !== undefined) {

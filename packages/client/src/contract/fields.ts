@@ -137,8 +137,7 @@ export const text = (maxLength: number) => string().check(z.trim(), notEmpty, at
 export const optionalText = (maxLength: number) => z.optional(string().check(atMost(maxLength), ...storable));
 
 /** An optional name that the caller chooses, which may be empty. Surrounding white space is removed. */
-export const optionalKey = (maxLength: number) =>
-  z.optional(string().check(z.trim(), atMost(maxLength), ...storable));
+export const optionalKey = (maxLength: number) => z.optional(string().check(z.trim(), atMost(maxLength), ...storable));
 
 const isHttpUrl = (value: string) => {
   try {
@@ -153,8 +152,7 @@ export const url = () =>
   string().check(atMost(2048), ...storable, z.refine(isHttpUrl, "must be an http or https address"));
 
 /** An optional http or https address, which may be empty. */
-export const optionalUrl = () =>
-  z.optional(z.union([z.literal(""), url()], "must be an http or https address"));
+export const optionalUrl = () => z.optional(z.union([z.literal(""), url()], "must be an http or https address"));
 
 /** An existing date, yyyy-mm-dd. There is no year 0. */
 export const date = () =>
@@ -163,8 +161,7 @@ export const date = () =>
     .check(z.refine((value) => !value.startsWith("0000"), "must be a date, yyyy-mm-dd"));
 
 /** A time, hh:ii:ss. */
-export const time = () =>
-  string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss"));
+export const time = () => string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/, "must be a time, hh:ii:ss"));
 
 /** An optional date or time, which may be empty. */
 export const optionally = <S extends z.ZodMiniType<string, string>>(schema: S) =>

@@ -1,11 +1,5 @@
 import * as z from "zod/mini";
-import {
-  BASE_PATH,
-  type Endpoint,
-  type EndpointName,
-  endpoints,
-  IDEMPOTENCY_KEY_HEADER,
-} from "./endpoints.js";
+import { BASE_PATH, type Endpoint, type EndpointName, endpoints, IDEMPOTENCY_KEY_HEADER } from "./endpoints.js";
 import { type ErrorCode, errorDefinition } from "./error-codes.js";
 import { requestExamples, responseExamples } from "./openapi-examples.js";
 import { refusalBody } from "./refusal-body.js";
@@ -82,8 +76,7 @@ function operation(name: EndpointName, row: Endpoint): Json {
   };
 }
 
-const tagOf = (row: Endpoint) =>
-  row.auth === "basic" ? "Session" : row.auth === "company" ? "Gift cards" : "Events";
+const tagOf = (row: Endpoint) => (row.auth === "basic" ? "Session" : row.auth === "company" ? "Gift cards" : "Events");
 
 const honoursKey = (row: Endpoint) => row.errors.includes("idempotency_key_invalid");
 
@@ -136,15 +129,10 @@ function refusals(row: Endpoint): Json {
 }
 
 function refusal(row: Endpoint, status: number, codes: readonly ErrorCode[]): Json {
-  const bodies = codes.map((code) =>
-    refusalBody(row, code, [{ path: "apikey", message: "must not be empty" }]),
-  );
+  const bodies = codes.map((code) => refusalBody(row, code, [{ path: "apikey", message: "must not be empty" }]));
   const names = [...new Set(bodies.flatMap((body) => Object.keys(body)))];
   const always = names.filter((name) => bodies.every((body) => name in body));
-  const examples = codes.map((code, index) => [
-    code,
-    { summary: errorDefinition(code).message, value: bodies[index] },
-  ]);
+  const examples = codes.map((code, index) => [code, { summary: errorDefinition(code).message, value: bodies[index] }]);
   const schema = {
     type: "object",
     required: always,

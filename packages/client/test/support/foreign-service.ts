@@ -24,9 +24,7 @@ export interface ForeignService {
 }
 
 /** Starts a simulated service on a free port. It stops at the end of the test. */
-export async function foreignService(
-  answer: (request: Received, count: number) => Reply,
-): Promise<ForeignService> {
+export async function foreignService(answer: (request: Received, count: number) => Reply): Promise<ForeignService> {
   const received: Received[] = [];
   const server = http.createServer((request, response) => {
     const parts: Buffer[] = [];

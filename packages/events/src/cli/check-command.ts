@@ -25,7 +25,5 @@ async function check(file: string, { timezone, json }: { timezone: string; json?
   const counts = Object.entries(states).map(([state, count]) => `${count} ${state}`);
   say(`${file}: ${entries.length} events (${counts.join(", ")}), no faults.`);
   if (unplaced.length > 0)
-    say(
-      `${unplaced.length} have no place, such as row ${unplaced[0]}: Google's search doesn't show such events.`,
-    );
+    say(`${unplaced.length} have no place, such as row ${unplaced[0]}: Google's search doesn't show such events.`);
 }

@@ -40,26 +40,18 @@ export async function openEventFile(file: string): Promise<(options: FileOptions
 }
 
 function readerOf(file: string, kind: ".csv" | ".json", text: string): (options: FileOptions) => Reading {
-  if (kind === ".csv")
-    return (options) => parsed(file, "a table", () => readCsv(text, { ...options, keyOf }));
+  if (kind === ".csv") return (options) => parsed(file, "a table", () => readCsv(text, { ...options, keyOf }));
   const value: unknown = parsed(file, "JSON", () => JSON.parse(text));
   if (Array.isArray(value)) return (options) => readJson(value, { ...options, keyOf });
-  if (typeof value === "object" && value !== null && "events" in value)
-    return (options) => readFeed(value, options);
-  throw new Failure(
-    `${file} must contain an array of events, or a feed: { "events": [...] }.`,
-    exitCodes.usage,
-  );
+  if (typeof value === "object" && value !== null && "events" in value) return (options) => readFeed(value, options);
+  throw new Failure(`${file} must contain an array of events, or a feed: { "events": [...] }.`, exitCodes.usage);
 }
 
 function parsed<T>(file: string, kind: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw new Failure(
-      `${file} is not ${kind}: ${error instanceof Error ? error.message : error}`,
-      exitCodes.usage,
-    );
+    throw new Failure(`${file} is not ${kind}: ${error instanceof Error ? error.message : error}`, exitCodes.usage);
   }
 }
 
@@ -73,9 +65,7 @@ async function readText(file: string): Promise<string> {
     if (error instanceof Failure) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reason =
-      code === "ERR_ENCODING_INVALID_ENCODED_DATA"
-        ? "is not UTF-8. Save it as UTF-8"
-        : `cannot be read (${code})`;
+      code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "is not UTF-8. Save it as UTF-8" : `cannot be read (${code})`;
     throw new Failure(`${file} ${reason}.`, exitCodes.usage);
   }
 }

@@ -30,7 +30,6 @@ export const timeZoneOption = (): Option =>
   new Option("--timezone <name>", "the time zone of events that name none")
     .default(DEFAULT_TIME_ZONE)
     .argParser((name) => {
-      if (!isTimeZone(name))
-        throw new InvalidArgumentError(`Give a time zone, such as ${DEFAULT_TIME_ZONE}.`);
+      if (!isTimeZone(name)) throw new InvalidArgumentError(`Give a time zone, such as ${DEFAULT_TIME_ZONE}.`);
       return name;
     });

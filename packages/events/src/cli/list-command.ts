@@ -17,9 +17,7 @@ export const listCommand = (): Command =>
     .addArgument(new Argument("[what]", "what to print; everything if omitted").choices(lists))
     .option("--json", "print one JSON value")
     .addOption(
-      formatOption("print events in this format, including drafts, which the service doesn't mark").conflicts(
-        "json",
-      ),
+      formatOption("print events in this format, including drafts, which the service doesn't mark").conflicts("json"),
     )
     .helpOption("-h, --help", "show this help")
     .action(list);
@@ -45,8 +43,7 @@ async function writeListing(listed: readonly Event[], format: FormatName) {
     "The service's list has no keys and no providers, and doesn't mark drafts. Don't push this output: every event would be " +
       "created again.",
   );
-  if (faults.length > 0)
-    tell(["Omitted, because the service lists invalid events:", ...faultLines(faults)].join("\n"));
+  if (faults.length > 0) tell(["Omitted, because the service lists invalid events:", ...faultLines(faults)].join("\n"));
   const events = entries.map(({ event }) => event);
   for await (const text of writeEvents(events, formats[format](events))) process.stdout.write(text);
 }

@@ -25,9 +25,9 @@ Exit codes:
   ${exitCodes.unanswered}  no response; push the same file again, nothing is created twice`;
 
 /** The package's version. */
-const { version } = JSON.parse(
-  readFileSync(path.join(import.meta.dirname, "..", "..", "package.json"), "utf8"),
-) as { version: string };
+const { version } = JSON.parse(readFileSync(path.join(import.meta.dirname, "..", "..", "package.json"), "utf8")) as {
+  version: string;
+};
 
 function program() {
   const root = new Command("giftcard-events")
@@ -77,8 +77,7 @@ function explain(error: unknown): { message: string; exitCode: number; details?:
   }
   // The client's messages contain no secret.
   if (error instanceof GiftcardError) {
-    const advice =
-      error.status === 401 ? " Check GIFTCARD_API_KEY, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD." : "";
+    const advice = error.status === 401 ? " Check GIFTCARD_API_KEY, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD." : "";
     return { message: `${error.message}${advice}`, exitCode: exitCodes.failed };
   }
   const { name, code } = error as { name?: string; code?: string };

@@ -47,17 +47,14 @@ export function faultLines(faults: readonly EventFault[]): string[] {
 export function refuseFaulty(file: string, faults: readonly EventFault[], advice: string): void {
   if (faults.length === 0) return;
   const sorted = inOrder(faults);
-  throw new Failure(
-    [`${file} has faults; ${advice}`, ...faultLines(sorted)].join("\n"),
-    exitCodes.faultyRows,
-    { faults: sorted },
-  );
+  throw new Failure([`${file} has faults; ${advice}`, ...faultLines(sorted)].join("\n"), exitCodes.faultyRows, {
+    faults: sorted,
+  });
 }
 
 /** Creates the parser of an option that is a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max))
-    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+  if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
   return value;
 };

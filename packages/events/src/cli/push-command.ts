@@ -43,8 +43,7 @@ interface PushCommandOptions {
 async function push(file: string, { dryRun, retries, timezone, json }: PushCommandOptions) {
   const read = await openEventFile(file);
   // A dry run needs no service. If its address is set, the providers are checked too.
-  const connection =
-    dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect(process.env, { withKey: !dryRun });
+  const connection = dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect(process.env, { withKey: !dryRun });
   const providers = await connection?.client.listProviders();
   const service = { providerIds: providers && new Set(providers.map(({ id }) => id)) };
   const { entries, faults } = read({
@@ -60,9 +59,7 @@ async function push(file: string, { dryRun, retries, timezone, json }: PushComma
     );
   const past = entries.filter(({ event }) => hasBegun(rowOf(event), new Date())).length;
   if (past > 0)
-    tell(
-      `${past} of ${entries.length} events have begun. They are not sent, because the interface refuses them.`,
-    );
+    tell(`${past} of ${entries.length} events have begun. They are not sent, because the interface refuses them.`);
   if (dryRun || !connection) {
     const unchecked = connection ? "" : " The providers are not checked: GIFTCARD_BASE_URL is not set.";
     const report = { file, checked: entries.length, drafts, past, providersChecked: Boolean(connection) };
@@ -83,11 +80,7 @@ function failureOf(error: unknown, report: object): Failure {
     : isUnanswered(error)
       ? ["The service may have created the events of the last call.", exitCodes.unanswered]
       : ["The events that were created remain. Fix the cause.", exitCodes.failed];
-  return new Failure(
-    `${message} ${advice} Push the same file again: nothing is created twice.`,
-    exitCode,
-    report,
-  );
+  return new Failure(`${message} ${advice} Push the same file again: nothing is created twice.`, exitCode, report);
 }
 
 function countsOf(results: readonly Result[]) {
@@ -114,9 +107,7 @@ function textOf(results: readonly Result[]): string {
   const isLeft = results.some(({ outcome }) => outcome === "existing");
   return [
     ...lines,
-    ...(isLeft
-      ? ["Existing events stay as they are: changes in the file aren't sent. Use a feed for changes."]
-      : []),
+    ...(isLeft ? ["Existing events stay as they are: changes in the file aren't sent. Use a feed for changes."] : []),
     counts.map(([outcome, count]) => `${count} ${outcome.replace("_", " ")}`).join(", "),
   ].join("\n");
 }

@@ -69,9 +69,7 @@ export function readCsv(text: string, options?: ReadOptions): Reading {
 function faultsOf(header: readonly string[]): EventFault[] {
   const fields: readonly string[] = rowFields;
   return [
-    ...header
-      .filter((field) => !fields.includes(field))
-      .map((field) => fault(1, field, "is not a field of an event")),
+    ...header.filter((field) => !fields.includes(field)).map((field) => fault(1, field, "is not a field of an event")),
     ...header
       .filter((field, index) => header.indexOf(field) < index)
       .map((field) => fault(1, field, "is a column twice")),

@@ -28,9 +28,7 @@ const addressFields = ["building_name", "streetname", "streetnumber", "zipcode",
 export function locationOf({ venue }: Pick<ShopEvent, "venue">): string {
   const { name, streetName, streetNumber, zipCode, city, country } = venue;
   const together = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(" ");
-  return [name, together(streetName, streetNumber), together(zipCode, city), country]
-    .filter(Boolean)
-    .join(", ");
+  return [name, together(streetName, streetNumber), together(zipCode, city), country].filter(Boolean).join(", ");
 }
 
 /** Converts an event to an item of a feed. */

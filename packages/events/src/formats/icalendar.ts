@@ -24,12 +24,7 @@ export interface CalendarOptions {
 }
 
 /** A calendar to subscribe to (RFC 5545), with published events, and canceled ones marked as such. */
-export function iCalendar({
-  name,
-  at,
-  domain,
-  timeZones = [DEFAULT_TIME_ZONE],
-}: CalendarOptions): EventFormat {
+export function iCalendar({ name, at, domain, timeZones = [DEFAULT_TIME_ZONE] }: CalendarOptions): EventFormat {
   const calendar = new ICalCalendar({
     name: escaped(printable(name), false),
     prodId: "-//giftcard-pay//events//EN",

@@ -28,8 +28,7 @@ export function objectsOf(value: unknown) {
   const rows: UncheckedRow[] = [];
   const faults = [];
   for (const [index, one] of value.entries()) {
-    if (typeof one === "object" && one !== null && !Array.isArray(one))
-      rows.push({ row: index + 1, values: one });
+    if (typeof one === "object" && one !== null && !Array.isArray(one)) rows.push({ row: index + 1, values: one });
     else faults.push(fault(index + 1, "", "must be an object"));
   }
   return { rows, faults };

@@ -12,9 +12,7 @@ import { newEventInput } from "../newevent.js";
  * The issuer's verdict on one event of a call that it rejected. `exists`: the company has an event with this key. `valid`:
  * this event has no fault, but others of the call have.
  */
-export type EventVerdict =
-  | { readonly is: "exists" | "valid" }
-  | { readonly is: "faulty"; readonly fault: string };
+export type EventVerdict = { readonly is: "exists" | "valid" } | { readonly is: "faulty"; readonly fault: string };
 
 /** The result of one call of newevent, which makes all of its events or none. */
 export type CreateResult =

@@ -3,13 +3,7 @@ import type { Reading } from "../check.js";
 import { isRetracted, type ShopEvent } from "../event.js";
 import { hasBegun, newEventInput, newEventJson, newEventLimits } from "../newevent.js";
 import { rowOf } from "../row.js";
-import {
-  type CreateResult,
-  createEvents,
-  type EventVerdict,
-  isUnanswered,
-  isUnsent,
-} from "./create-events.js";
+import { type CreateResult, createEvents, type EventVerdict, isUnanswered, isUnsent } from "./create-events.js";
 
 /**
  * The outcome of an event: `created` by this push; `existing`, created by an earlier one; `unknown`, sent without a response;
@@ -155,18 +149,14 @@ async function sendUntilAnswered(
     if (result.outcome === "unknown") lost = result;
     const waitMs = waitBefore(attempt, result);
     // A call that wasn't processed says nothing about an earlier one whose response was lost.
-    if (attempt >= retries || waitMs === undefined)
-      return result.outcome === "not_created" && lost ? lost : result;
+    if (attempt >= retries || waitMs === undefined) return result.outcome === "not_created" && lost ? lost : result;
     progress?.(`${result.error.message} Retrying in ${waitMs / 1000} s.`);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
 
 /** Returns how long to wait before a retry; undefined if a retry would fail too. */
-function waitBefore(
-  attempt: number,
-  { error }: Exclude<CreateResult, { outcome: "created" }>,
-): number | undefined {
+function waitBefore(attempt: number, { error }: Exclude<CreateResult, { outcome: "created" }>): number | undefined {
   if (!(isUnanswered(error) || isUnsent(error) || error.retryable)) return undefined;
   const waitMs = Math.max(FIRST_WAIT_MS * 2 ** attempt, (error.retryAfterSeconds ?? 0) * 1000);
   return waitMs <= MAX_WAIT_MS ? waitMs : undefined;

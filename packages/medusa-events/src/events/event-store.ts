@@ -86,15 +86,14 @@ export async function writeEvents(
   return rows.length === events.length;
 }
 
-const lastDayOf = (content: EventContent | null) =>
-  content ? (content.end ?? content.start).slice(0, 10) : null;
+const lastDayOf = (content: EventContent | null) => (content ? (content.end ?? content.start).slice(0, 10) : null);
 
 /** Deletes a product's drafts, except those with these keys. */
 export async function deleteDrafts(sql: Sql, productId: string, keys: readonly string[]): Promise<void> {
-  await sql(
-    "delete from giftcard_event where product_id = $1 and desired_state = 'draft' and key <> all($2::text[])",
-    [productId, keys],
-  );
+  await sql("delete from giftcard_event where product_id = $1 and desired_state = 'draft' and key <> all($2::text[])", [
+    productId,
+    keys,
+  ]);
 }
 
 /**

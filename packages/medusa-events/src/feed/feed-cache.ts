@@ -47,15 +47,10 @@ function shared<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** Withdraws events that are no longer on sale, and returns the version of the feed. */
-export const readCurrentVersion = (context: EventsContext): Promise<FeedVersion> =>
-  cacheOf(context).readVersion();
+export const readCurrentVersion = (context: EventsContext): Promise<FeedVersion> => cacheOf(context).readVersion();
 
 /** Returns a feed. Each version is written once, page by page. @param tag identifies the version and the format */
-export function compressedFeed(
-  context: EventsContext,
-  format: EventFormat,
-  tag: string,
-): Promise<CompressedFeed> {
+export function compressedFeed(context: EventsContext, format: EventFormat, tag: string): Promise<CompressedFeed> {
   const { feeds } = cacheOf(context);
   const cached = feeds.get(format.mediaType);
   if (cached?.tag === tag) return cached.feed;

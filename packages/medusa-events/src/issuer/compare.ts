@@ -76,10 +76,7 @@ interface Listed {
 const marksOf = ({ sent, now }: Delivered) => [markOfEvent(now), markOfEvent(sent)];
 
 /** Reads the part of the list that may be events of the shop, by the issuer's ids. */
-async function readListed(
-  client: GiftcardClient,
-  delivered: readonly Delivered[],
-): Promise<Map<number, Listed>> {
+async function readListed(client: GiftcardClient, delivered: readonly Delivered[]): Promise<Map<number, Listed>> {
   const ids = new Set(delivered.map(({ issuerId }) => issuerId));
   const marks = new Set(delivered.flatMap(marksOf));
   const listed = new Map<number, Listed>();
@@ -107,8 +104,7 @@ function idsOf(delivered: readonly Delivered[], listed: ReadonlyMap<number, List
   }
   const placed = new Set(owners.values());
   const idsOfMark = new Map<string, number[]>();
-  for (const [id, { mark }] of listed)
-    if (!owners.has(id)) idsOfMark.set(mark, [...(idsOfMark.get(mark) ?? []), id]);
+  for (const [id, { mark }] of listed) if (!owners.has(id)) idsOfMark.set(mark, [...(idsOfMark.get(mark) ?? []), id]);
   for (const event of delivered.filter((each) => each.isPublished && !placed.has(each))) {
     const ids = marksOf(event).flatMap((mark) => idsOfMark.get(mark) ?? []);
     const id = ids.find((each) => !owners.has(each));

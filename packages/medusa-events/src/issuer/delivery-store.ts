@@ -119,11 +119,7 @@ export type DeliveryOutcome =
   | { readonly key: string; readonly state: "refused" | "pending"; readonly error: string };
 
 /** Records the outcomes of a call's events. An outcome that is already recorded stays. */
-export async function recordOutcomes(
-  sql: Sql,
-  reference: string,
-  outcomes: readonly DeliveryOutcome[],
-): Promise<void> {
+export async function recordOutcomes(sql: Sql, reference: string, outcomes: readonly DeliveryOutcome[]): Promise<void> {
   await sql(
     `update giftcard_event_delivery d set state = o.state, issuer_id = coalesce(o."issuerId", d.issuer_id),
        is_listed = coalesce(o."isListed", d.is_listed), last_error = o.error,

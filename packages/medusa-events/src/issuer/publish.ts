@@ -22,11 +22,7 @@ export interface Published {
  *
  * @param actor the person, for the record
  */
-export async function publish(
-  context: EventsContext,
-  keys: readonly string[],
-  actor: string,
-): Promise<Published> {
+export async function publish(context: EventsContext, keys: readonly string[], actor: string): Promise<Published> {
   const { sql, issuer } = context;
   // A sent event can't be changed later, so send the newest content.
   await refreshEvents(context, [...new Set(keys.map((key) => partsOf(key).productId))]);

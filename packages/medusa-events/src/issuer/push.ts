@@ -69,11 +69,7 @@ export async function pushNow(context: EventsContext, options?: { until?: () => 
  * @param isRetry whether the call was sent before, without a response
  * @returns `stop` if the next call would probably fail too
  */
-async function send(
-  context: EventsContext,
-  call: Call,
-  isRetry = false,
-): Promise<"next" | "stop" | "unknown"> {
+async function send(context: EventsContext, call: Call, isRetry = false): Promise<"next" | "stop" | "unknown"> {
   const { reference, items } = call;
   const events = items.map(({ content }) => ({ ...content, state: "published" as const }));
   const result = await createEvents(context.client, events, reference);
@@ -110,8 +106,7 @@ async function outcomesOf(
   return items.map(({ key }, at): DeliveryOutcome => {
     const verdict = verdicts[at];
     if (verdict?.is === "faulty") return { key, state: "refused", error: verdict.fault };
-    if (verdict?.is !== "exists")
-      return { key, state: "pending", error: "another event of the same call was refused" };
+    if (verdict?.is !== "exists") return { key, state: "pending", error: "another event of the same call was refused" };
     const issuerId = found?.get(key) ?? null;
     return { key, state: "delivered", issuerId, isListed: !found || issuerId !== null };
   });

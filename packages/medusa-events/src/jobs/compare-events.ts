@@ -6,9 +6,7 @@ import { compareWithIssuer } from "../issuer/compare.js";
 export default async function compareEvents(container: MedusaContainer): Promise<void> {
   const context = contextOf(container);
   await compareWithIssuer(context).catch((error) =>
-    context.logger.warn(
-      `giftcard events: not compared with the issuer's list, until the next hour: ${error}`,
-    ),
+    context.logger.warn(`giftcard events: not compared with the issuer's list, until the next hour: ${error}`),
   );
 }
 

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventsContext } from "../context.js";
-import {
-  type ComputedEvent,
-  deleteDrafts,
-  readEvents,
-  type StoredEvent,
-  writeEvents,
-} from "../events/event-store.js";
+import { type ComputedEvent, deleteDrafts, readEvents, type StoredEvent, writeEvents } from "../events/event-store.js";
 import { keyOf } from "./show-details.js";
 import { eventsOf } from "./show-events.js";
 import { readShowProducts } from "./show-products.js";

@@ -72,10 +72,7 @@ export function partsOf(key: string): { readonly productId: string; readonly dat
 export function withIds({ dates, ...details }: DetailsInput, usedIds: readonly string[]): ShowDetails {
   const given = dates.flatMap(({ id }) => id ?? []);
   if (new Set(given).size < given.length || given.some((id) => !usedIds.includes(id)))
-    throw new MedusaError(
-      MedusaError.Types.INVALID_DATA,
-      "A date has an unknown id. Send new dates without an id.",
-    );
+    throw new MedusaError(MedusaError.Types.INVALID_DATA, "A date has an unknown id. Send new dates without an id.");
   let last = Math.max(0, ...usedIds.map(Number));
   return { ...details, dates: dates.map((date) => ({ ...date, id: date.id ?? String(++last) })) };
 }

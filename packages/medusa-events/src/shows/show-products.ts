@@ -34,11 +34,7 @@ const DATE = `select value.value from product_variant_option chosen
  *
  * @param dateOption the title of the option whose values are dates
  */
-export async function readShowProducts(
-  sql: Sql,
-  ids: readonly string[],
-  dateOption: string,
-): Promise<ShowProduct[]> {
+export async function readShowProducts(sql: Sql, ids: readonly string[], dateOption: string): Promise<ShowProduct[]> {
   const rows = await sql(
     `select p.id, p.title, p.description, p.handle, p.thumbnail,
        p.status = 'published' and p.deleted_at is null as is_published,

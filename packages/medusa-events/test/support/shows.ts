@@ -52,8 +52,7 @@ export async function createShows(shop: TestShop) {
     eventsOf: async (productId: string): Promise<ShownEvent[]> => (await pageOf(productId)).events,
     publish: async (...keys: string[]) => send("POST", "/publish", { keys }),
     /** Counts the issuer's events with this title. */
-    timesAtIssuer: async (title: string) =>
-      (await issuer.listEvents()).filter((event) => event.title === title).length,
+    timesAtIssuer: async (title: string) => (await issuer.listEvents()).filter((event) => event.title === title).length,
   };
 }
 

@@ -45,8 +45,7 @@ async function refusePartialCapture(req: MedusaRequest, _res: MedusaResponse, ne
     filters: { id: String(req.params.id) },
   });
   const [payment] = data;
-  const isPartial =
-    payment?.provider_id === PROVIDER_ID && !MathBN.eq(amount, payment.raw_amount ?? payment.amount);
+  const isPartial = payment?.provider_id === PROVIDER_ID && !MathBN.eq(amount, payment.raw_amount ?? payment.amount);
   if (!isPartial) return next();
   next(refusal("A gift card payment is captured as a whole. Nothing was captured."));
 }

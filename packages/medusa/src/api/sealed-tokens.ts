@@ -10,8 +10,7 @@ const FIELD = "sealed_token";
  */
 export function removeSealedTokens(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
   const send = res.send.bind(res) as (body?: unknown) => MedusaResponse;
-  res.send = ((body?: unknown) =>
-    send(holdsToken(res, body) ? withoutTokens(body) : body)) as typeof res.send;
+  res.send = ((body?: unknown) => send(holdsToken(res, body) ? withoutTokens(body) : body)) as typeof res.send;
   next();
 }
 

@@ -57,11 +57,7 @@ export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaRespons
  * Takes the cart's lease to create a payment collection: two processes would create one each, and Medusa would read
  * another one than the plugin.
  */
-export async function makeCollectionInTurn(
-  req: MedusaRequest,
-  res: MedusaResponse,
-  next: MedusaNextFunction,
-) {
+export async function makeCollectionInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const { cart_id } = (req.body ?? {}) as { cart_id?: unknown };
   // Medusa refuses everything else.
   if (typeof cart_id !== "string" || cart_id.includes("\0")) return next();

@@ -94,14 +94,10 @@ const writeCompletedAt = (container: MedusaContainer, cartId: string, completed_
  */
 export async function readCompletion(container: MedusaContainer, cartId: string) {
   const { sql, settings } = contextOf(container);
-  const [orders, sessions] = await Promise.all([
-    readPlacedOrders(sql, cartId),
-    readCartSessions(sql, cartId),
-  ]);
+  const [orders, sessions] = await Promise.all([readPlacedOrders(sql, cartId), readCartSessions(sql, cartId)]);
   const orderIds = orders.map((order) => order.order_id);
   const [placed] = orders;
-  if (!placed?.raw_total || orders.length > 1)
-    return { payment: await readCartPayment(container, cartId), orderIds };
+  if (!placed?.raw_total || orders.length > 1) return { payment: await readCartPayment(container, cartId), orderIds };
   const { order_id: orderId, raw_total: total, currency_code: currency } = placed;
   const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, orderId);
   const lines = giftcardItemIds.length > 0 ? await readSoldLines(container, orderId) : [];
@@ -120,9 +116,7 @@ function toCartPayment(
 ): CartPayment {
   const { totalCents, currency, isCompleted, giftcardItemIds, lines } = due;
   const giftcards = lines.filter((line) => giftcardItemIds.includes(line.id));
-  const giftcardsCents = toCents(
-    giftcards.reduce((sum, { total }) => MathBN.add(sum, total), MathBN.convert(0)),
-  );
+  const giftcardsCents = toCents(giftcards.reduce((sum, { total }) => MathBN.add(sum, total), MathBN.convert(0)));
   const isDead = ({ status, payment }: SessionView) => payment?.isOver || !processable.includes(status);
   return {
     cart: { id, totalCents, currency, notByCardCents: Math.min(giftcardsCents, totalCents) },

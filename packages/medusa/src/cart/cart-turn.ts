@@ -50,22 +50,14 @@ export async function beginTurn<T>(
 }
 
 /** Runs a job like `beginTurn`, and ends the turn. */
-export async function withCartLock<T>(
-  container: MedusaContainer,
-  cartId: string,
-  job: () => Promise<T>,
-): Promise<T> {
+export async function withCartLock<T>(container: MedusaContainer, cartId: string, job: () => Promise<T>): Promise<T> {
   const { answer, turn } = await beginTurn(container, cartId, job);
   await turn.release();
   return answer;
 }
 
 /** Runs a job while nobody else changes this cart's order, in any process. @throws {CheckoutError} payment_in_progress */
-export async function withLease<T>(
-  container: MedusaContainer,
-  cartId: string,
-  job: () => Promise<T>,
-): Promise<T> {
+export async function withLease<T>(container: MedusaContainer, cartId: string, job: () => Promise<T>): Promise<T> {
   const release = await contextOf(container).leases.wait(cartId, PATIENCE_MS);
   try {
     return await job();

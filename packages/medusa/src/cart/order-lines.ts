@@ -37,10 +37,7 @@ export async function readSoldLines(container: MedusaContainer, orderId: string)
   });
   const { items, shipping_methods: shipping } = order as unknown as OrderRow;
   const left = items?.map(({ id, total, quantity, detail }) => {
-    const returned = MathBN.sum(
-      detail?.return_received_quantity ?? 0,
-      detail?.return_dismissed_quantity ?? 0,
-    );
+    const returned = MathBN.sum(detail?.return_received_quantity ?? 0, detail?.return_dismissed_quantity ?? 0);
     return { id, total, quantity: MathBN.sub(quantity, returned) };
   });
   const methods = shipping?.map(({ id, total }) => ({ id, total, quantity: 1 }));

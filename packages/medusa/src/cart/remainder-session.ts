@@ -48,43 +48,39 @@ export const createRemainderSessionWorkflow = createWorkflow(
   (input: RemainderSessionInput) => {
     deleteSessionsStep(input.stale_sessions);
 
-    const holder = when("customer-id-exists", { input }, ({ input }) => Boolean(input.customer_id)).then(
-      () => {
-        const customer = useRemoteQueryStep({
-          entry_point: "customer",
-          fields: [
-            "id",
-            "email",
-            "company_name",
-            "first_name",
-            "last_name",
-            "phone",
-            "addresses.*",
-            "account_holders.*",
-            "metadata",
-          ],
-          variables: { id: input.customer_id },
-          list: false,
-        });
-        const paymentCustomer = transform({ customer }, ({ customer }) => {
-          const { addresses } = customer;
-          const isBilling = (address: { is_default_billing?: boolean }) => address.is_default_billing;
-          return { ...customer, billing_address: addresses?.find(isBilling) ?? addresses?.[0] };
-        });
-        const existing = transform({ customer, input }, ({ customer, input }) =>
-          (customer.account_holders ?? []).find(
-            (a?: { provider_id: string }) => a?.provider_id === input.provider_id,
-          ),
-        );
-        const accountHolder = createPaymentAccountHolderStep(
-          transform({ existing, input, paymentCustomer }, ({ existing, input, paymentCustomer }) => ({
-            provider_id: input.provider_id,
-            context: { account_holder: existing, customer: paymentCustomer },
-          })) as never,
-        ).config({ noCompensation: true });
-        return { paymentCustomer, accountHolder, existing };
-      },
-    );
+    const holder = when("customer-id-exists", { input }, ({ input }) => Boolean(input.customer_id)).then(() => {
+      const customer = useRemoteQueryStep({
+        entry_point: "customer",
+        fields: [
+          "id",
+          "email",
+          "company_name",
+          "first_name",
+          "last_name",
+          "phone",
+          "addresses.*",
+          "account_holders.*",
+          "metadata",
+        ],
+        variables: { id: input.customer_id },
+        list: false,
+      });
+      const paymentCustomer = transform({ customer }, ({ customer }) => {
+        const { addresses } = customer;
+        const isBilling = (address: { is_default_billing?: boolean }) => address.is_default_billing;
+        return { ...customer, billing_address: addresses?.find(isBilling) ?? addresses?.[0] };
+      });
+      const existing = transform({ customer, input }, ({ customer, input }) =>
+        (customer.account_holders ?? []).find((a?: { provider_id: string }) => a?.provider_id === input.provider_id),
+      );
+      const accountHolder = createPaymentAccountHolderStep(
+        transform({ existing, input, paymentCustomer }, ({ existing, input, paymentCustomer }) => ({
+          provider_id: input.provider_id,
+          context: { account_holder: existing, customer: paymentCustomer },
+        })) as never,
+      ).config({ noCompensation: true });
+      return { paymentCustomer, accountHolder, existing };
+    });
     when("account-holder-created", { holder }, ({ holder }) =>
       Boolean(holder && !holder.existing && holder.accountHolder),
     ).then(() => {

@@ -18,10 +18,7 @@ const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
  * the money.
  * @throws {CheckoutError} payment_in_progress if one can't be deleted, whatever its provider fails with
  */
-export async function deleteSessions(
-  container: MedusaContainer,
-  sessions: readonly SessionPayment[],
-): Promise<void> {
+export async function deleteSessions(container: MedusaContainer, sessions: readonly SessionPayment[]): Promise<void> {
   for (const session of [...sessions.filter((s) => !isGift(s)), ...sessions.filter(isGift)]) {
     await deleteSession(container, session).catch((error: unknown) => {
       const logger = contextOf(container).logger;

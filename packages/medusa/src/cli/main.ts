@@ -16,9 +16,9 @@ Exit codes:
   1  failed, or differences were found; the message says what
   2  the command line or a setting is wrong`;
 
-const { version } = JSON.parse(
-  readFileSync(path.join(__dirname, "..", "..", "..", "..", "package.json"), "utf8"),
-) as { version: string };
+const { version } = JSON.parse(readFileSync(path.join(__dirname, "..", "..", "..", "..", "package.json"), "utf8")) as {
+  version: string;
+};
 
 function program(): Command {
   const root = new Command("giftcard-medusa")
@@ -47,8 +47,7 @@ async function main(argv: string[]): Promise<number> {
     if (exitCode === 0) return exitCode;
     // Commander has already printed its own errors.
     if (!(error instanceof CommanderError)) process.stderr.write(`error: ${message}\n`);
-    if (argv.includes("--json"))
-      process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
+    if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ error: message, exit_code: exitCode })}\n`);
     return exitCode;
   }
 }

@@ -38,9 +38,7 @@ function textOf({ charges, orders, jobs, maxCancelsPerRun, cancelStop }: Recover
         `charge ${reference} ${state} ${formatCents(amountCents as never)}${orderId ? ` order ${orderId}` : ""}: ${next}`,
     ),
     ...open.map(({ orderId, next, why }) => `order ${orderId}: ${next} (${why})`),
-    ...jobs.map(
-      ({ kind, id, orderId }) => `${kind} ${id}${orderId && orderId !== id ? ` order ${orderId}` : ""}`,
-    ),
+    ...jobs.map(({ kind, id, orderId }) => `${kind} ${id}${orderId && orderId !== id ? ` order ${orderId}` : ""}`),
     `${charges.length} charges, ${cancels} orders to cancel, ${open.length - cancels} other orders, ${jobs.length} jobs`,
   ];
   if (cancelStop) lines.push("Automatic cancels are stopped until a person resumes them.");

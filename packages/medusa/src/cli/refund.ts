@@ -44,10 +44,7 @@ export function refundCommand(): Command {
     .option("--orders <file>", "whole orders, one id per line")
     .option("--url <url>", "the running shop (or MEDUSA_BACKEND_URL, or http://localhost:9000)")
     .option("--dry-run", "show what it would do, and change nothing")
-    .option(
-      "--confirm <title>",
-      "what is refunded, as the plan calls it; without it you are asked to type it",
-    )
+    .option("--confirm <title>", "what is refunded, as the plan calls it; without it you are asked to type it")
     .option("--json", "one JSON value on standard output")
     .addHelpText("after", HELP)
     .action(async (options: RefundOptions) => {
@@ -98,8 +95,7 @@ type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
  * it refuses
  */
 function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:9000" }: RefundOptions): Call {
-  if (!URL.canParse(url))
-    throw new CommandFailure(`${url} isn't a shop's address, such as http://localhost:9000.`, 2);
+  if (!URL.canParse(url)) throw new CommandFailure(`${url} isn't a shop's address, such as http://localhost:9000.`, 2);
   const key = process.env.MEDUSA_API_KEY;
   if (!key)
     throw new CommandFailure(
@@ -122,8 +118,7 @@ function adminAt({ url = process.env.MEDUSA_BACKEND_URL ?? "http://localhost:900
       throw new CommandFailure(
         "There is no such product or variant. --product takes prod_…, --variant takes variant_….",
       );
-    if (response.status === 401)
-      throw new CommandFailure("The shop doesn't take the key in MEDUSA_API_KEY.", 2);
+    if (response.status === 401) throw new CommandFailure("The shop doesn't take the key in MEDUSA_API_KEY.", 2);
     if (!response.ok) throw new CommandFailure(answer.message ?? `The shop answered ${response.status}.`);
     return answer as T;
   };
@@ -158,11 +153,7 @@ async function watch(call: Call, id: string): Promise<Report> {
   }
 }
 
-function report(
-  { json, dryRun }: RefundOptions,
-  plan: BulkRefundPlan | null,
-  bulkRefund: Report | null,
-): void {
+function report({ json, dryRun }: RefundOptions, plan: BulkRefundPlan | null, bulkRefund: Report | null): void {
   if (json) process.stdout.write(`${JSON.stringify({ plan, bulkRefund })}\n`);
   else if (bulkRefund) process.stdout.write(bulkRefundText(bulkRefund));
   else if (!dryRun && plan?.refused.length === 0) process.stdout.write("There is nothing to refund.\n");
@@ -179,9 +170,7 @@ function planText({ title, orders, refused, amountCents, sums }: BulkRefundPlan)
   const lines = [
     `${title}: ${ordersText(orders.length)}, ${euro(amountCents)}`,
     ...sums.map(({ providerId, isCard, cents }) => `  ${isCard ? "gift cards" : providerId} ${euro(cents)}`),
-    ...orders.map(
-      ({ orderName, orderId, parts }) => `  ${orderName} ${orderId}: ${parts.map(partText).join(", ")}`,
-    ),
+    ...orders.map(({ orderName, orderId, parts }) => `  ${orderName} ${orderId}: ${parts.map(partText).join(", ")}`),
     ...refused.map(
       ({ orderName, orderId, amountCents: cents, why }) =>
         `  ${orderName} ${orderId}: ${cents > 0 ? `not ${euro(cents)}. ` : ""}${why}`,

@@ -12,10 +12,7 @@ export interface ReportOptions extends ShopOptions {
 export function reportCommand(name: string, description: string): Command {
   return shopCommand(name, description)
     .option("--environment <name>", "live or sandbox (or what medusa-config or the journal says)")
-    .option(
-      "--company <id>",
-      "the service's number for the company (or what medusa-config or the journal says)",
-    );
+    .option("--company <id>", "the service's number for the company (or what medusa-config or the journal says)");
 }
 
 /**

@@ -19,10 +19,7 @@ export function resealCommand(): Command {
     .action(async (options: ShopOptions) => {
       const report = await reseal(options);
       if (options.json) process.stdout.write(`${JSON.stringify(report)}\n`);
-      else
-        process.stdout.write(
-          `resealed ${report.resealed} under "${report.key}"; ${describe(report.sealed)}\n`,
-        );
+      else process.stdout.write(`resealed ${report.resealed} under "${report.key}"; ${describe(report.sealed)}\n`);
     });
 }
 

@@ -77,8 +77,7 @@ export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext)
 async function checkTables(sql: Sql): Promise<void> {
   await checkVersion(sql).catch((error: { code?: string }) => {
     if (error instanceof TablesError) {
-      const isGone =
-        error.code === "not_migrated" ? " If the plugin was uninstalled, nothing is left to check." : "";
+      const isGone = error.code === "not_migrated" ? " If the plugin was uninstalled, nothing is left to check." : "";
       throw new CommandFailure(`${error.message}${isGone}`);
     }
     // The driver's message may contain the address with its password.

@@ -28,9 +28,6 @@ export function statementCommand(): Command {
       });
       const nameOf = (orderId: string) => statement.orderNames[orderId] ?? orderId;
       if (options.json) process.stdout.write(`${JSON.stringify(statement)}\n`);
-      else
-        process.stdout.write(
-          options.csv ? statementCsv(statement, nameOf) : statementText(statement, nameOf),
-        );
+      else process.stdout.write(options.csv ? statementCsv(statement, nameOf) : statementText(statement, nameOf));
     });
 }

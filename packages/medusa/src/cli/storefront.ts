@@ -147,12 +147,8 @@ function textOf(steps: Step[], install: string | undefined, dryRun: boolean): st
   };
   const lines = steps.flatMap(({ file, done, line }) => [
     `${words[done]}  ${file}`,
-    ...(done === "kept"
-      ? ["    There is a file of this name with other text. Move it away and run this again."]
-      : []),
-    ...(done === "by_hand" && line
-      ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`]
-      : []),
+    ...(done === "kept" ? ["    There is a file of this name with other text. Move it away and run this again."] : []),
+    ...(done === "by_hand" && line ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`] : []),
   ]);
   if (install) lines.push("", "Then, in the storefront's folder:", `  ${install}`);
   return `${lines.join("\n")}\n`;

@@ -66,11 +66,7 @@ export async function completeWithGiftcards(
  * @returns null if no card was ever on the cart
  * @throws {CheckoutError} payment_in_progress if another process doesn't end its turn
  */
-async function holdCart(
-  container: MedusaContainer,
-  cartId: string,
-  isBeforeOrder: boolean,
-): Promise<Release | null> {
+async function holdCart(container: MedusaContainer, cartId: string, isBeforeOrder: boolean): Promise<Release | null> {
   const { leases, sql } = contextOf(container);
   const joined = await leases.join(cartId);
   if (joined) return joined;
@@ -221,10 +217,7 @@ async function settledPlan(engine: Engine, { cart }: CartPayment): Promise<Payme
   return engine.plan(cart);
 }
 
-function concernsGiftcards(
-  { giftSessions, otherSessions, deadSessions }: CartPayment,
-  plan: PaymentPlan,
-): boolean {
+function concernsGiftcards({ giftSessions, otherSessions, deadSessions }: CartPayment, plan: PaymentPlan): boolean {
   return (
     plan.parts.length > 0 ||
     plan.hasExpired ||
@@ -260,10 +253,7 @@ async function authorizeRemainder(
     throw settlesLater();
   }
   if (status === "requires_more") {
-    throw new MedusaError(
-      MedusaError.Types.PAYMENT_REQUIRES_MORE_ERROR,
-      "More information is required for payment",
-    );
+    throw new MedusaError(MedusaError.Types.PAYMENT_REQUIRES_MORE_ERROR, "More information is required for payment");
   }
   // A webhook in another process has just authorized it. This attempt may have canceled that.
   if (status === "authorized" || status === "captured") throw new CheckoutError("payment_in_progress");

@@ -15,8 +15,7 @@ import { settleCart, wasPaid } from "./paid-orders.js";
 /** Runs Medusa's own workflow as a step, so that it doesn't take the cart's lock, which the caller has. */
 const createCollectionWorkflow = createWorkflow(
   "giftcard-create-payment-collection",
-  (input: { cart_id: string }) =>
-    new WorkflowResponse(createPaymentCollectionForCartWorkflow.runAsStep({ input })),
+  (input: { cart_id: string }) => new WorkflowResponse(createPaymentCollectionForCartWorkflow.runAsStep({ input })),
 );
 
 /**
@@ -106,11 +105,7 @@ export async function explainRefusal(
  * Medusa answers with the order that it has only just begun.
  * @throws {CheckoutError} payment_in_progress if the order doesn't exist any more, or isn't paid yet: ask again
  */
-export async function confirmOrder(
-  container: MedusaContainer,
-  cartId: string,
-  orderId: string,
-): Promise<void> {
+export async function confirmOrder(container: MedusaContainer, cartId: string, orderId: string): Promise<void> {
   const { engine } = contextOf(container);
   const charges = await engine.journal.chargesOfCart(cartId);
   if (charges.some((charge) => charge.orderId === orderId)) return;

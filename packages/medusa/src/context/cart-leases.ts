@@ -183,11 +183,7 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
   }
 
   /** Adds a completion to a turn. @returns null if `takes` doesn't take it */
-  async function addCompletion(
-    cartId: string,
-    hold: Hold,
-    takes: () => Promise<boolean>,
-  ): Promise<Release | null> {
+  async function addCompletion(cartId: string, hold: Hold, takes: () => Promise<boolean>): Promise<Release | null> {
     hold.hasCompletion = true;
     let isIn = false;
     try {
@@ -200,8 +196,7 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
 
   async function removeCompletion(cartId: string, hold: Hold): Promise<void> {
     // Its job may still wait for Medusa's lock, which another completion may get before it.
-    if (hold.givesWay && hold.holders > 1 && !hold.isOver)
-      await changeWay(cartId, hold, true).catch(() => false);
+    if (hold.givesWay && hold.holders > 1 && !hold.isOver) await changeWay(cartId, hold, true).catch(() => false);
     hold.hasCompletion = false;
     await leave(cartId, hold);
   }

@@ -14,9 +14,7 @@ export default async function recoverGiftcards(container: MedusaContainer): Prom
     await recoverNow(container);
     await workBulkRefunds(container, { until: () => Date.now() > until });
   } catch (error) {
-    contextOf(container).logger.error(
-      `giftcard recovery failed, it runs again in a minute: ${nameOf(error)}`,
-    );
+    contextOf(container).logger.error(`giftcard recovery failed, it runs again in a minute: ${nameOf(error)}`);
   }
 }
 

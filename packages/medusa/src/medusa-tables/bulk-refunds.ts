@@ -18,10 +18,7 @@ export interface BulkRefundKey {
  * Reads what a bulk refund has refunded of an order. Reads refund, payment, order_payment_collection and
  * order_transaction.
  */
-export const readBulkRefundParts = (
-  sql: Sql,
-  { bulkRefundId, orderId }: BulkRefundKey,
-): Promise<BulkRefundPart[]> =>
+export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<BulkRefundPart[]> =>
   readRows(
     sql,
     `select refund.id as "refundId", refund.payment_id as "paymentId", (select count(*) from order_transaction t where t.order_id = $2
@@ -38,10 +35,7 @@ export const readBulkRefundParts = (
  * captured, and other refunds. The plan stays valid as long as the hash is the same. Reads order, order_item,
  * order_payment_collection, payment, capture and refund.
  */
-export async function readBulkRefundBasis(
-  sql: Sql,
-  { bulkRefundId, orderId }: BulkRefundKey,
-): Promise<string> {
+export async function readBulkRefundBasis(sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<string> {
   const [row] = await sql(
     `with paid as (select p.id from order_payment_collection l
        join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null

@@ -147,8 +147,7 @@ export async function readOrderPayment(sql: Sql, orderId: string): Promise<Order
 }
 
 /** Whether the card is charged, or was until a person refunded it. */
-const wasCharged = ({ isCharged, refunded }: PaymentRow) =>
-  isCharged !== null && (isCharged || refunded !== null);
+const wasCharged = ({ isCharged, refunded }: PaymentRow) => isCharged !== null && (isCharged || refunded !== null);
 
 /** Counts the part of a card payment that the card is no longer charged as refunded, even if Medusa has no refund. */
 function toPaidPart(payment: PaymentRow): PaidPart {

@@ -146,10 +146,7 @@ interface Row {
  * Reads what the customer has to pay according to Medusa, in major units. Below 0, the order owes. Reads order and
  * order_summary.
  */
-export async function readPending(
-  sql: Sql,
-  orderId: string,
-): Promise<{ pending: string; isCanceled: boolean }> {
+export async function readPending(sql: Sql, orderId: string): Promise<{ pending: string; isCanceled: boolean }> {
   const [row] = await readRows<{ pending: string; isCanceled: boolean }>(
     sql,
     `select ${PENDING} as pending, o.status = 'canceled' as "isCanceled" from "order" o

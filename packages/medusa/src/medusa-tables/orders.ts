@@ -6,9 +6,7 @@ import type { OrderPayment } from "./order-payment.js";
 /** Reads the display names of orders, such as `#12`, by their ids. Reads order. */
 export async function readOrderNames(sql: Sql, orderIds: readonly string[]): Promise<Record<string, string>> {
   if (orderIds.length === 0) return {};
-  const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [
-    [...new Set(orderIds)],
-  ]);
+  const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [[...new Set(orderIds)]]);
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
 
@@ -25,10 +23,7 @@ export const orderNamesOf = (
 /**
  * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order.
  */
-export async function readOrderOwner(
-  sql: Sql,
-  orderId: string,
-): Promise<{ customerId: string | null } | null> {
+export async function readOrderOwner(sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> {
   const [row] = await sql(
     `select customer_id from "order" where id = $1 and not is_draft_order and deleted_at is null`,
     [orderId],

@@ -48,10 +48,7 @@ export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<Unr
 type RecordKey = Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">;
 
 /** Tells whether the order has a capture or refund. Reads order_transaction. */
-export async function isRecorded(
-  sql: Sql,
-  { entryId, paymentId, kind, orderId }: RecordKey,
-): Promise<boolean> {
+export async function isRecorded(sql: Sql, { entryId, paymentId, kind, orderId }: RecordKey): Promise<boolean> {
   const statement = `select ${isRecordedSql("$1", "$2", "$3", "$4")} as done`;
   const [row] = await sql(statement, [entryId, paymentId, kind, orderId]);
   return row?.done === true;

@@ -41,11 +41,7 @@ export const resumeCancels = (sql: Sql, actor: string): Promise<boolean> =>
  * something else is probably wrong: all automatic cancels stop, and that is reported.
  * @param budget the budget of the recovery run; omitted if the request is about this one order
  */
-export async function mayCancel(
-  container: MedusaContainer,
-  orderId: string,
-  budget?: CancelBudget,
-): Promise<boolean> {
+export async function mayCancel(container: MedusaContainer, orderId: string, budget?: CancelBudget): Promise<boolean> {
   const { sql, announcer } = contextOf(container);
   const [row] = await sql(
     `select (select count(*) from giftcard_cancel_stop where resumed_at is null) > 0 as is_stopped,

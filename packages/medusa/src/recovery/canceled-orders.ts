@@ -83,10 +83,7 @@ export async function releaseCanceled(
  * then the payment and its session are deleted. Idempotent.
  * @throws if the journal can't be written, or another job has the cart for too long
  */
-export async function voidOrderless(
-  container: MedusaContainer,
-  { cartId, sessionId }: OrderlessCharge,
-): Promise<void> {
+export async function voidOrderless(container: MedusaContainer, { cartId, sessionId }: OrderlessCharge): Promise<void> {
   const { engine } = contextOf(container);
   await withCartLock(container, cartId, async () => {
     const charges = await engine.journal.chargesOfPayment(sessionId);

@@ -79,11 +79,7 @@ export async function readExemptJobs(sql: Sql, kind: JobKind): Promise<Set<strin
 }
 
 /** Exempts a failing job from further tries, as a person decided. @returns false if there is no such job (any more) */
-export const exemptJob = (
-  sql: Sql,
-  { kind, id }: Pick<JobKey, "kind" | "id">,
-  actor: string,
-): Promise<boolean> =>
+export const exemptJob = (sql: Sql, { kind, id }: Pick<JobKey, "kind" | "id">, actor: string): Promise<boolean> =>
   hasRows(
     sql,
     "update giftcard_job set exempted_by = $3, exempted_at = now() where kind = $1 and id = $2 and exempted_at is null returning 1",

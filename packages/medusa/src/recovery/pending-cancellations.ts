@@ -35,14 +35,12 @@ export async function forgetPendingCancellation(sql: Sql, orderId: string): Prom
 
 /** Records that the order is canceled. It is watched for another day: a stalled completion may resume and pay it. */
 export async function noteCanceled(sql: Sql, orderId: string): Promise<void> {
-  await sql(
-    "update giftcard_unpaid_order set canceled_at = now() where order_id = $1 and canceled_at is null",
-    [orderId],
-  );
-  await sql(
-    "delete from giftcard_unpaid_order where order_id = $1 and canceled_at < now() - interval '1 day'",
-    [orderId],
-  );
+  await sql("update giftcard_unpaid_order set canceled_at = now() where order_id = $1 and canceled_at is null", [
+    orderId,
+  ]);
+  await sql("delete from giftcard_unpaid_order where order_id = $1 and canceled_at < now() - interval '1 day'", [
+    orderId,
+  ]);
 }
 
 /** Finds orders with a recorded cancellation, also those that need a person: what blocked them may be gone by now. */

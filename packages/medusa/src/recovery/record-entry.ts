@@ -39,8 +39,7 @@ async function waiveBeyond(container: MedusaContainer, { orderId, entryId, amoun
   const { pending, isCanceled } = await readPending(sql, orderId);
   const beyond = MathBN.sub(amount, MathBN.max(0, MathBN.mult(pending, -1)));
   if (isCanceled || MathBN.lte(beyond, 0)) return;
-  if (!isEnded || (await hasOpenChange(sql, orderId)))
-    throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
+  if (!isEnded || (await hasOpenChange(sql, orderId))) throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
   // The line names its refund, so that `isWaived` finds it.
   await addCreditLine(container, orderId, { reference: "refund", referenceId: entryId, amount: beyond });
 }

@@ -18,15 +18,9 @@ const UNKNOWN_REFUND =
  * request could fail in the same way, and hide that the outcome is unknown.
  * @throws {MedusaError} UNKNOWN_REFUND if nobody has
  */
-export async function forgetRefund(
-  container: MedusaContainer,
-  refund: UnknownRefund,
-  isAsked: boolean,
-): Promise<void> {
+export async function forgetRefund(container: MedusaContainer, refund: UnknownRefund, isAsked: boolean): Promise<void> {
   if (!isAsked) throw new MedusaError(MedusaError.Types.UNEXPECTED_STATE, UNKNOWN_REFUND);
-  await decideOnce(container, refund, () =>
-    container.resolve(Modules.PAYMENT).deleteRefunds([refund.refundId]),
-  );
+  await decideOnce(container, refund, () => container.resolve(Modules.PAYMENT).deleteRefunds([refund.refundId]));
 }
 
 /** Records a refund in its order, after a person has found that it was made. A bulk refund of the order continues. */
@@ -36,8 +30,7 @@ export async function bookRefund(container: MedusaContainer, refund: UnknownRefu
     recordEntry(container, { kind: "refund", entryId, orderId, currency, amount }),
   );
   const bulkRefundId = metadata?.[BULK_REFUND];
-  if (typeof bulkRefundId === "string")
-    await decideOrder(contextOf(container).sql, { bulkRefundId, orderId }, "open");
+  if (typeof bulkRefundId === "string") await decideOrder(contextOf(container).sql, { bulkRefundId, orderId }, "open");
 }
 
 /** Acts on a decision once, while nobody else changes the order. */

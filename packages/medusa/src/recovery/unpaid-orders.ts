@@ -104,9 +104,7 @@ async function cancelUnpaid(
     await reverseCards(container, cartId);
     throw error;
   }
-  contextOf(container).logger.warn(
-    `giftcard order=${orderId} cart=${cartId} canceled: it was not paid (${reason})`,
-  );
+  contextOf(container).logger.warn(`giftcard order=${orderId} cart=${cartId} canceled: it was not paid (${reason})`);
   announcer.orderCanceled(order);
   const left = await readOrderPayment(sql, orderId);
   if (left) await releaseHeld(container, order, left, isAsked);

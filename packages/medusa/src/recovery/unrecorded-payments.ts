@@ -59,10 +59,7 @@ async function makeBegun(
 }
 
 /** Replaces a half-made capture, which Medusa takes for complete. The card is already charged. */
-async function captureAgain(
-  container: MedusaContainer,
-  { entryId, paymentId }: UnrecordedPayment,
-): Promise<void> {
+async function captureAgain(container: MedusaContainer, { entryId, paymentId }: UnrecordedPayment): Promise<void> {
   await container.resolve(Modules.PAYMENT).deleteCaptures([entryId]);
   await capturePaymentWorkflow(container).run({ input: { payment_id: paymentId } });
 }

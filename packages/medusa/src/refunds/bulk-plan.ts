@@ -37,8 +37,7 @@ const AT_ONCE = 4;
 export async function planBulkRefund(container: MedusaContainer, sold: Sold): Promise<BulkRefundPlan> {
   const { sql } = contextOf(container);
   const [title, found] = [await nameOfSold(sql, sold), await findSold(sql, sold)];
-  if (title === null)
-    throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such product or variant.");
+  if (title === null) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such product or variant.");
   const orders: PlannedOrder[] = [];
   const refused = missingOf(sold, found);
   for (let at = 0; at < found.length; at += AT_ONCE) {
@@ -146,8 +145,7 @@ async function planBooks(
       return "Another bulk refund includes this order, or a person has exempted it. See the order's own page.";
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
     if (books.awaitsReturn) return "A return of it was requested: receive or cancel it first.";
-    if (owedCents > 0 && !isWhole)
-      return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
+    if (owedCents > 0 && !isWhole) return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;
     if (isUncaptured && (isWhole || leftCents < amountCents))

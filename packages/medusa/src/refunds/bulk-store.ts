@@ -56,12 +56,7 @@ export interface BulkRefundReport {
 /**
  * Writes a bulk refund with all its orders, or nothing. @returns false if another bulk refund has one of the orders
  */
-export async function writeBulkRefund(
-  sql: Sql,
-  id: string,
-  plan: BulkRefundPlan,
-  actor: string,
-): Promise<boolean> {
+export async function writeBulkRefund(sql: Sql, id: string, plan: BulkRefundPlan, actor: string): Promise<boolean> {
   const write = sql(
     `with bulk_refund as (insert into giftcard_bulk_refund (id, title, sold, actor) values ($1, $2, $3::jsonb, $4) returning id)
      insert into giftcard_bulk_refund_order (bulk_refund_id, order_id, units, amount_cents, parts)

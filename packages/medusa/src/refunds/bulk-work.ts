@@ -62,8 +62,7 @@ async function workOrder(container: MedusaContainer, order: BulkRefundOrder): Pr
   const { sql } = contextOf(container);
   try {
     const end = await withOrder(container, order.orderId, (books) => refundOnce(container, order, books));
-    if (end !== "wait")
-      await endOrder(sql, order, end === "done" ? "done" : "person", end === "done" ? null : end);
+    if (end !== "wait") await endOrder(sql, order, end === "done" ? "done" : "person", end === "done" ? null : end);
   } catch (error) {
     reportFailure(container, order, error);
     // If another job has the order, it is retried once its lease has expired.
@@ -72,26 +71,16 @@ async function workOrder(container: MedusaContainer, order: BulkRefundOrder): Pr
   }
 }
 
-function reportFailure(
-  container: MedusaContainer,
-  { orderId, bulkRefundId }: BulkRefundOrder,
-  error: unknown,
-): void {
+function reportFailure(container: MedusaContainer, { orderId, bulkRefundId }: BulkRefundOrder, error: unknown): void {
   const logger = contextOf(container).logger;
-  logger.error(
-    `giftcard: the refund of order ${orderId} (bulk refund ${bulkRefundId}) failed: ${nameOf(error)}`,
-  );
+  logger.error(`giftcard: the refund of order ${orderId} (bulk refund ${bulkRefundId}) failed: ${nameOf(error)}`);
 }
 
 /**
  * Refunds each part that isn't refunded yet.
  * @returns "done"; "wait" until another job has finished what was begun; or why a person has to look
  */
-async function refundOnce(
-  container: MedusaContainer,
-  order: BulkRefundOrder,
-  books: OrderBooks,
-): Promise<string> {
+async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, books: OrderBooks): Promise<string> {
   const { sql, settings } = contextOf(container);
   if (!(await holdOrder(sql, order, settings.leaseMs))) return "wait";
   if (!(await endCreditLines(container, order.orderId))) return "wait";
@@ -127,7 +116,6 @@ async function refundOnce(
 /** Tells whether the plan would be the same now, apart from this bulk refund's own part. */
 async function isAsPlanned(container: MedusaContainer, order: BulkRefundOrder): Promise<boolean> {
   const now = await planOrder(container, order.sold, order, order.bulkRefundId);
-  const key = (parts: readonly RefundPart[]) =>
-    parts.map(({ paymentId, cents }) => `${paymentId} ${cents}`).join();
+  const key = (parts: readonly RefundPart[]) => parts.map(({ paymentId, cents }) => `${paymentId} ${cents}`).join();
   return now !== null && !("why" in now) && key(now.parts) === key(order.parts);
 }

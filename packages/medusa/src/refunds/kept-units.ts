@@ -47,14 +47,11 @@ export function keepFirst(units: readonly KeptUnits[], count: number): KeptUnits
  * @param time the moment at which the history ends; default now
  */
 export function historyOf(item: BookedItem, refunds: readonly BookedRefund[], time?: string): ItemHistory {
-  const isPast = ({ createdAt }: { readonly createdAt: string }) =>
-    time === undefined || !isBefore(time, createdAt);
+  const isPast = ({ createdAt }: { readonly createdAt: string }) => time === undefined || !isBefore(time, createdAt);
   const versions = item.versions.filter(isPast);
   const [first] = versions;
   const placed = first?.isPlaced ? first.quantity : 0;
-  const counts = refunds
-    .filter(isPast)
-    .map(({ createdAt, units }) => ({ createdAt, count: units?.get(item.id) ?? 0 }));
+  const counts = refunds.filter(isPast).map(({ createdAt, units }) => ({ createdAt, count: units?.get(item.id) ?? 0 }));
   let [sold, back, kept]: [number, number, KeptUnits[]] = [0, 0, []];
   const removeBack = (count: number) => {
     // The same unit may be back by Medusa's figures and by a refund.
@@ -69,10 +66,7 @@ export function historyOf(item: BookedItem, refunds: readonly BookedRefund[], ti
     removeBack(sold + added - version.kept);
     kept = pricedAnew(kept, version, before);
     if (added > 0)
-      kept = [
-        ...kept,
-        { count: added, each: eachAdded(version, before, added), isPlaced: placed > 0 && at === 0 },
-      ];
+      kept = [...kept, { count: added, each: eachAdded(version, before, added), isPlaced: placed > 0 && at === 0 }];
     sold += added;
   }
   for (const { count } of counts) removeBack(Math.min(sold, count));
@@ -93,9 +87,6 @@ function pricedAnew(units: readonly KeptUnits[], version: ItemVersion, before: I
 function eachAdded(version: ItemVersion, before: ItemVersion | undefined, added: number) {
   if (!before || version.isDiscountedAnew) return eachOf(version);
   const eachBefore = MathBN.add(eachOf(before), MathBN.sub(version.price, before.price));
-  const more = MathBN.sub(
-    MathBN.mult(eachOf(version), version.kept),
-    MathBN.mult(eachBefore, version.kept - added),
-  );
+  const more = MathBN.sub(MathBN.mult(eachOf(version), version.kept), MathBN.mult(eachBefore, version.kept - added));
   return MathBN.div(more, added);
 }

@@ -6,12 +6,7 @@ import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { fromCents, isSameAmount, toCents } from "../amount.js";
 import { shareCents } from "../cart/order-lines.js";
 import { contextOf } from "../context/context.js";
-import {
-  type BookedRefund,
-  type RefundableOrder,
-  readRefundable,
-  readRefunds,
-} from "../medusa-tables/order-refund.js";
+import { type BookedRefund, type RefundableOrder, readRefundable, readRefunds } from "../medusa-tables/order-refund.js";
 import { historyOf, type ItemHistory, isBefore, type KeptUnits, keepFirst } from "./kept-units.js";
 
 /** How many units of each line are back, by the line's id. */
@@ -84,8 +79,7 @@ async function readCharges(container: MedusaContainer, { payments }: RefundableO
     const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
     charges.push(...own);
     // A payment that was canceled, or never captured, has nothing to refund.
-    if (leftCents > 0)
-      open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
+    if (leftCents > 0) open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
   }
   return { charges, open };
 }
@@ -113,9 +107,7 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
   const uncapturedCents = sum(payments.map((payment) => payment.uncapturedCents));
   const refundedCents = sum(order.refunds.map(({ cents }) => cents));
-  const goodwillCents = sum(
-    order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)),
-  );
+  const goodwillCents = sum(order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)));
   const aheadCents = aheadOf(order, charged.charges);
   const asBooked = unexplainedOf(order.refunds);
   const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
@@ -151,8 +143,7 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   };
 }
 
-const backOf = (items: readonly ItemHistory[]) =>
-  new Map(items.map((history) => [history.item.id, history.back]));
+const backOf = (items: readonly ItemHistory[]) => new Map(items.map((history) => [history.item.id, history.back]));
 
 /**
  * Returns how much of a refund ahead hasn't become owed since, as the buyer kept less. The plugin refunds only what is
@@ -178,10 +169,7 @@ function aheadOf(order: Noted, charges: readonly Charge[]): number {
  * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added or priced anew
  * since by Medusa's figures.
  */
-function valuer(
-  { items, lines }: Noted,
-  charges: readonly Charge[],
-): Pick<OrderBooks, "returnedOf" | "keptCents"> {
+function valuer({ items, lines }: Noted, charges: readonly Charge[]): Pick<OrderBooks, "returnedOf" | "keptCents"> {
   const historyById = new Map(items.map((history) => [history.item.id, history]));
   const totalCents = sum(lines.map((line) => line.totalCents));
   const keptUnits = ({ item, kept, sold }: ItemHistory, back: UnitsBack) =>
@@ -235,14 +223,7 @@ const unexplainedOf = (refunds: readonly BookedRefund[]): UnexplainedRefund[] =>
     .filter(({ units, isGoodwill, beyondCents }) => !units && !isGoodwill && beyondCents > ROUNDING_CENTS)
     .map(toUnexplained);
 
-const toUnexplained = ({
-  id,
-  cents,
-  beyondCents,
-  createdAt,
-  createdBy,
-  note,
-}: BookedRefund): UnexplainedRefund => ({
+const toUnexplained = ({ id, cents, beyondCents, createdAt, createdBy, note }: BookedRefund): UnexplainedRefund => ({
   refundId: id,
   cents,
   beyondCents,

@@ -46,19 +46,13 @@ export interface OwedRefund {
   readonly splits: readonly SplitRefund[];
 }
 
-const sumCents = (parts: readonly { readonly cents: number }[]) =>
-  parts.reduce((sum, { cents }) => sum + cents, 0);
+const sumCents = (parts: readonly { readonly cents: number }[]) => parts.reduce((sum, { cents }) => sum + cents, 0);
 
 /**
  * Plans the refund of an amount from the order's payments.
  * @param back the units that count as returned after this refund, by the line's id. Their charges are reversed first
  */
-export function planOf(
-  books: OrderBooks,
-  amountCents: number,
-  back: UnitsBack,
-  rule: RefundRule,
-): RefundPlan {
+export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, rule: RefundRule): RefundPlan {
   const others = books.payments.filter(({ isGiftcard }) => !isGiftcard);
   return planRefund({
     amountCents,
@@ -85,9 +79,7 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
       leftCents -= cents;
       return { paymentId, providerId, lastFour: null, cents, references: [] };
     }
-    const own = charges.filter(
-      ({ externalId, reference }) => externalId === sessionId && gone.has(reference),
-    );
+    const own = charges.filter(({ externalId, reference }) => externalId === sessionId && gone.has(reference));
     const cents = sumCents(own.map(toOpenCharge));
     const references = own.map(({ reference }) => reference);
     return { paymentId, providerId, lastFour: own[0]?.lastFour ?? null, cents, references };
@@ -222,9 +214,7 @@ export async function refundPart(
 }
 
 export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
-  const named = refunds.map(
-    ({ cents, createdAt }) => `${formatCents(cents as never)} on ${createdAt.slice(0, 10)}`,
-  );
+  const named = refunds.map(({ cents, createdAt }) => `${formatCents(cents as never)} on ${createdAt.slice(0, 10)}`);
   return `It was refunded by hand for no returned unit: ${named.join(", ")}. Say on its page what that was for, then try again.`;
 };
 const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts }.";

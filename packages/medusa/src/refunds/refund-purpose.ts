@@ -21,8 +21,7 @@ export async function explainRefund(
   actor: string,
 ): Promise<void> {
   const { success, data } = purposeSchema.safeParse(purpose);
-  if (!success)
-    throw notRecorded("Say what it was for: { units: { [line id]: count } }, or no units for a gesture.");
+  if (!success) throw notRecorded("Say what it was for: { units: { [line id]: count } }, or no units for a gesture.");
   await withOrder(container, orderId, async (books) => {
     const refund = books.unexplained.find((unexplained) => unexplained.refundId === refundId);
     if (!refund) throw notRecorded("This refund needs no explanation.");
@@ -38,8 +37,7 @@ function unitsBackWith({ items }: OrderBooks, named: Record<string, number>): Re
     const found = items.find(({ item }) => item.id === id);
     if (!found) throw notRecorded(`The order has no line ${id}.`);
     const left = found.sold - found.back;
-    if (count > left)
-      throw notRecorded(`Only ${left} of "${found.item.title}" weren't refunded yet, not ${count}.`);
+    if (count > left) throw notRecorded(`Only ${left} of "${found.item.title}" weren't refunded yet, not ${count}.`);
     return [id, found.back + count];
   });
   return units.length > 0 ? Object.fromEntries(units) : null;

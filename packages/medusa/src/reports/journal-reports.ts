@@ -1,10 +1,5 @@
 import type { Days, PaymentQuery, ReconcileOptions, Reconciliation, Statement } from "@giftcard-pay/checkout";
-import {
-  type ReportSource,
-  readReconciliation,
-  readStatement,
-  type Sql,
-} from "@giftcard-pay/checkout/plugin";
+import { type ReportSource, readReconciliation, readStatement, type Sql } from "@giftcard-pay/checkout/plugin";
 import { readOrderNames } from "../medusa-tables/orders.js";
 import { readGiftcardPayments } from "../medusa-tables/payments.js";
 

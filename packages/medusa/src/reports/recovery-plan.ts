@@ -108,9 +108,7 @@ function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): 
   if (payment.paidAt !== null) return plan("nothing", "it was paid");
   if (payment.isCanceled) {
     const isOver = payment.heldPayments.length === 0 && payment.openSessionIds.length === 0;
-    return isOver
-      ? plan("nothing", "it is canceled")
-      : plan("reverse", "it is canceled, but payments remain");
+    return isOver ? plan("nothing", "it is canceled") : plan("reverse", "it is canceled, but payments remain");
   }
   if (wasPaid(payment, order.reason === "unpaid")) return plan("nothing", "it is paid, or will be");
   const why = whyNotCanceled(payment);

@@ -10,10 +10,7 @@ import { readBooks } from "../refunds/order-books.js";
  * Commits charges to their order if the cards were charged before the order existed (hook `validate`), and records
  * that the order is paid. Medusa announces an order once all of its payments are authorized.
  */
-export default async function commitGiftcards({
-  event,
-  container,
-}: SubscriberArgs<{ id: string }>): Promise<void> {
+export default async function commitGiftcards({ event, container }: SubscriberArgs<{ id: string }>): Promise<void> {
   const orderId = event.data.id;
   const { engine, sql } = contextOf(container);
   const cartId = await cartOfOrder(sql, orderId);

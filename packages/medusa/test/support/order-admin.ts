@@ -8,9 +8,7 @@ export async function itemsOf(
   orderId: string,
 ): Promise<Record<string, { id: string; quantity: number }>> {
   const { order } = await s.ok("GET", `/admin/orders/${orderId}?fields=id,*items`);
-  return Object.fromEntries(
-    order.items.map((item: { product_handle: string }) => [item.product_handle, item]),
-  );
+  return Object.fromEntries(order.items.map((item: { product_handle: string }) => [item.product_handle, item]));
 }
 
 /** Changes one item of an order by an edit. @returns what Medusa announces as outstanding before the edit is confirmed */
@@ -23,8 +21,7 @@ export async function editItem(
 ): Promise<number> {
   const items = await itemsOf(s, orderId);
   const { order_change } = await s.ok("POST", "/admin/order-edits", { order_id: orderId });
-  if (isCarried)
-    await s.ok("POST", `/admin/order-changes/${order_change.id}`, { carry_over_promotions: true });
+  if (isCarried) await s.ok("POST", `/admin/order-changes/${order_change.id}`, { carry_over_promotions: true });
   await s.ok("POST", `/admin/order-edits/${orderId}/items/item/${items[handle]?.id}`, change);
   return confirmEdit(s, orderId);
 }
@@ -37,12 +34,7 @@ export async function confirmEdit(s: Storefront, orderId: string): Promise<numbe
 }
 
 /** Removes units of an order by an edit. @param quantity the remaining quantity */
-export async function editTo(
-  s: Storefront,
-  orderId: string,
-  handle: string,
-  quantity: number,
-): Promise<void> {
+export async function editTo(s: Storefront, orderId: string, handle: string, quantity: number): Promise<void> {
   await editItem(s, orderId, handle, { quantity });
 }
 
@@ -76,8 +68,7 @@ export async function markPaid(s: Storefront, orderId: string): Promise<void> {
   const open = order.payment_collections.find(({ status }: { status: string }) => status === "not_paid");
   const amount = order.summary.pending_difference;
   const made =
-    open ??
-    (await s.ok("POST", "/admin/payment-collections", { order_id: orderId, amount })).payment_collection;
+    open ?? (await s.ok("POST", "/admin/payment-collections", { order_id: orderId, amount })).payment_collection;
   await s.ok("POST", `/admin/payment-collections/${made.id}/mark-as-paid`, { order_id: orderId });
 }
 

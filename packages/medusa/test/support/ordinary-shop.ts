@@ -64,11 +64,7 @@ async function capture(s: Storefront, orderId: string): Promise<void> {
 export async function giveBack(s: Storefront, orderId: string): Promise<number> {
   const refund = await refundOf(s, orderId);
   expect(refund, JSON.stringify(refund)).toMatchObject({ isPossible: true });
-  const { status, body } = await s.send(
-    "POST",
-    `/admin/giftcard-pay/orders/${orderId}/refund`,
-    refund.splits[0],
-  );
+  const { status, body } = await s.send("POST", `/admin/giftcard-pay/orders/${orderId}/refund`, refund.splits[0]);
   expect(status, JSON.stringify(body)).toBe(200);
   return refund.splits[0].amountCents;
 }
@@ -84,7 +80,6 @@ export async function bankCents(s: Storefront, orderId: string): Promise<number>
   const { payment_collections: collections } = await s.order(orderId);
   const payments: Payment[] = collections.flatMap(({ payments }: { payments: Payment[] }) => payments);
   const others = payments.filter(({ provider_id }) => provider_id !== "pp_giftcard_giftcard");
-  const sum = (rows: { amount: number }[]) =>
-    rows.reduce((cents, { amount }) => cents + Math.round(amount * 100), 0);
+  const sum = (rows: { amount: number }[]) => rows.reduce((cents, { amount }) => cents + Math.round(amount * 100), 0);
   return others.reduce((cents, { captures, refunds }) => cents + sum(captures) - sum(refunds), 0);
 }

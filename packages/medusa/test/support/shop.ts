@@ -7,11 +7,7 @@ import {
   startMedusaStore,
 } from "../../../../scripts/shops/medusa-store.mjs";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
-import {
-  startGiftcardService,
-  type TestCompany,
-  type TestService,
-} from "../../../../test/support/service.js";
+import { startGiftcardService, type TestCompany, type TestService } from "../../../../test/support/service.js";
 import { testDatabase } from "../../../../test/support/test-database.js";
 import { passTime } from "./pass-time.js";
 import { type Card, createStorefront, type Storefront } from "./storefront.js";

@@ -38,8 +38,7 @@ export function createStorefront(medusa: MedusaStore) {
 
   async function ok(method: string, path: string, body?: unknown) {
     const answer = await send(method, path, body);
-    if (answer.status !== 200)
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 
@@ -68,8 +67,7 @@ export function createStorefront(medusa: MedusaStore) {
 
   const addItem = async (cartId: string, handle: string, quantity = 1) => {
     const { variants } = await readMarket();
-    return (await ok("POST", `/store/carts/${cartId}/line-items`, { variant_id: variants[handle], quantity }))
-      .cart;
+    return (await ok("POST", `/store/carts/${cartId}/line-items`, { variant_id: variants[handle], quantity })).cart;
   };
 
   return {
@@ -172,11 +170,7 @@ export function createStorefront(medusa: MedusaStore) {
       }),
 
     /** Starts a payment for the remainder as Medusa's SDK does. @returns the response with the collection */
-    async initiate(
-      cartId: string,
-      providerId = "pp_bank_bank",
-      data?: Record<string, unknown>,
-    ): Promise<Answer> {
+    async initiate(cartId: string, providerId = "pp_bank_bank", data?: Record<string, unknown>): Promise<Answer> {
       const { payment_collection } = await ok("POST", "/store/payment-collections", { cart_id: cartId });
       return send("POST", `/store/payment-collections/${payment_collection.id}/payment-sessions`, {
         provider_id: providerId,

@@ -80,10 +80,7 @@ const MEDUSA = `
   where s.provider_id = $1 and ($2::text is null or l.cart_id = $2) group by s.id`;
 
 /** @param env additional settings of Medusa @param options plugin options */
-export async function startStripeShop(
-  env: Record<string, string> = {},
-  options: object = {},
-): Promise<StripeShop> {
+export async function startStripeShop(env: Record<string, string> = {}, options: object = {}): Promise<StripeShop> {
   const stripe = await startPlayedStripe();
   const wire = await startFaultProxy(stripe.url, operationOf);
   const shop = await startShop(
@@ -99,8 +96,7 @@ export async function startStripeShop(
   });
   const database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
-  const query = async (statement: string, values: unknown[] = []) =>
-    (await database.query(statement, values)).rows;
+  const query = async (statement: string, values: unknown[] = []) => (await database.query(statement, values)).rows;
 
   /** The sessions that a cart's page created, including those that Medusa has deleted since. */
   const chosen = new Map<string, string[]>();
@@ -134,9 +130,7 @@ export async function startStripeShop(
        where l.cart_id = $1 and p.provider_id = $2 and p.canceled_at is null and p.deleted_at is null`,
       [cartId, GIFTCARD],
     );
-    const off = await Promise.all(
-      cards.map(async (card) => card.balanceCents - (await shop.balanceCents(card))),
-    );
+    const off = await Promise.all(cards.map(async (card) => card.balanceCents - (await shop.balanceCents(card))));
     return {
       service: sum(off),
       stripe: {
@@ -177,9 +171,7 @@ export async function startStripeShop(
       }
     },
     async orderOf(cartId) {
-      const rows = await query("select order_id from order_cart where cart_id = $1 and deleted_at is null", [
-        cartId,
-      ]);
+      const rows = await query("select order_id from order_cart where cart_id = $1 and deleted_at is null", [cartId]);
       expect(rows.length).toBeLessThan(2);
       return rows[0]?.order_id as string | undefined;
     },

@@ -18,18 +18,13 @@ const add = () =>
       const password = await readPassword(options);
       await withContext(options, async ({ pool, out }) => {
         const { id } = await addAccount(pool, { companyId, email, password }, actOf(options));
-        out.result(
-          { account_id: id, company_id: companyId, email },
-          `account ${id} of company ${companyId}: ${email}`,
-        );
+        out.result({ account_id: id, company_id: companyId, email }, `account ${id} of company ${companyId}: ${email}`);
       });
     });
 
 const password = () =>
   addActOptions(
-    addPasswordOptions(
-      command("password", "Change an account's password; the old one stops working at once"),
-    ),
+    addPasswordOptions(command("password", "Change an account's password; the old one stops working at once")),
     { isReasonRequired: true },
   )
     .argument("<email>", "the account's email address", email)

@@ -24,10 +24,7 @@ export const openText = (maxLength: number) => (text: string) => {
 };
 
 /** Adds `--reason` and `--as` to a command. Both go into the audit log. */
-export function addActOptions(
-  command: Command,
-  { isReasonRequired }: { isReasonRequired: boolean },
-): Command {
+export function addActOptions(command: Command, { isReasonRequired }: { isReasonRequired: boolean }): Command {
   const reason = new Option("--reason <text>", "the reason, for the audit log")
     .env("GIFTCARD_REASON")
     .argParser(openText(MAX_REASON))

@@ -32,10 +32,9 @@ export const backupCommand = () =>
 
 /** `restore` */
 export const restoreCommand = () =>
-  addActOptions(
-    command("restore", "Restore a backup into a data directory without a database, and check its ledger"),
-    { isReasonRequired: false },
-  )
+  addActOptions(command("restore", "Restore a backup into a data directory without a database, and check its ledger"), {
+    isReasonRequired: false,
+  })
     .requiredOption("--from <folder>", "a folder that `backup` created")
     .addHelpText(
       "after",
@@ -51,8 +50,7 @@ export const restoreCommand = () =>
         await withContext(options, async ({ pool, out, keyring }) => {
           await keyring();
           const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool);
-          if (faults.length > 0)
-            throw new OperatorError("The ledger in this backup is wrong. Restore another backup.");
+          if (faults.length > 0) throw new OperatorError("The ledger in this backup is wrong. Restore another backup.");
           await writeAudit(pool, actOf(options), { action: "restore", details: { made_at: note.made_at } });
           out.result(
             {

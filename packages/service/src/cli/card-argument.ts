@@ -12,10 +12,7 @@ export interface CardOptions {
 
 /** Adds the argument for a card number. */
 export const addCardNumber = (command: Command): Command =>
-  command.argument(
-    "[cardnumber]",
-    "the card number; `-` reads it from standard input (default: GIFTCARD_CARDNUMBER)",
-  );
+  command.argument("[cardnumber]", "the card number; `-` reads it from standard input (default: GIFTCARD_CARDNUMBER)");
 
 /** Adds the argument for a card number, and `--card` for its id. */
 export const addCardArgument = (command: Command): Command =>
@@ -27,8 +24,7 @@ export const addCardArgument = (command: Command): Command =>
  * @param argument the argument on the command line
  */
 export async function readCardNumber(argument: string | undefined): Promise<Secret | undefined> {
-  const given =
-    argument === "-" ? await readLine("the card number") : (argument ?? process.env.GIFTCARD_CARDNUMBER);
+  const given = argument === "-" ? await readLine("the card number") : (argument ?? process.env.GIFTCARD_CARDNUMBER);
   return given ? new Secret(given.replace(/[\s-]/g, "")) : undefined;
 }
 

@@ -95,15 +95,11 @@ const extend = () =>
   );
 
 const unlock = () =>
-  addActOptions(
-    addCardNumber(command("unlock", "Remove the lock of a card number, and its count of wrong PINs")),
-    {
-      isReasonRequired: true,
-    },
-  ).action(async (argument: string | undefined, options: CommonOptions & ActOptions) => {
+  addActOptions(addCardNumber(command("unlock", "Remove the lock of a card number, and its count of wrong PINs")), {
+    isReasonRequired: true,
+  }).action(async (argument: string | undefined, options: CommonOptions & ActOptions) => {
     const cardNumber = await readCardNumber(argument);
-    if (!cardNumber)
-      throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
+    if (!cardNumber) throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
     await withContext(options, async ({ pool, out, keyring }) => {
       const { card, wasLocked } = await unlockCard(pool, await keyring(), cardNumber, actOf(options));
       out.result(

@@ -49,9 +49,7 @@ export class CardFile implements CardSink {
 
   async take(cards: Parameters<CardSink["take"]>[0]): Promise<void> {
     const lines = cards.map(({ id, cardNumber, pin, expiryDate }) =>
-      [id, this.#batchId, cardNumber.reveal(), pin.reveal(), this.#balanceCents, expiryDate]
-        .map(csvCell)
-        .join(","),
+      [id, this.#batchId, cardNumber.reveal(), pin.reveal(), this.#balanceCents, expiryDate].map(csvCell).join(","),
     );
     await this.#draft?.appendFile(`${lines.join("\r\n")}\r\n`);
   }
@@ -92,9 +90,7 @@ export class CardFile implements CardSink {
     } catch (error) {
       const { code } = error as { code?: string };
       if (code !== "EEXIST")
-        throw new OperatorError(
-          `${this.draft} cannot be created (${code}). Choose a folder in which you may write.`,
-        );
+        throw new OperatorError(`${this.draft} cannot be created (${code}). Choose a folder in which you may write.`);
       throw new OperatorError(
         `${this.draft} exists, from a run that was interrupted. If \`card batches\` lists the batch in the file, its cards ` +
           "exist and the file is complete: rename it. Otherwise delete it.",
@@ -118,10 +114,7 @@ async function syncFolder(folder: string): Promise<void> {
  * @param onFault called for each faulty line, without its content
  * @throws {OperatorError} if the file cannot be read, or a column is missing
  */
-export async function* readCardFile(
-  file: string,
-  onFault: (fault: ImportFault) => void,
-): AsyncGenerator<ImportRow[]> {
+export async function* readCardFile(file: string, onFault: (fault: ImportFault) => void): AsyncGenerator<ImportRow[]> {
   let rows: ImportRow[] = [];
   let [line, separator, places] = [0, ",", [] as number[]];
   for await (const text of linesOf(file)) {

@@ -76,8 +76,7 @@ export const issue = () =>
         if (options.out === undefined && count > MAX_SHOWN)
           throw new OperatorError(`More than ${MAX_SHOWN} cards need a file. Give --out.`, exitCodes.usage);
         if (balance === 0) context.out.warn("a card of 0 cents cannot pay for anything");
-        if (expiryDate < inYears(0))
-          context.out.warn(`${expiryDate} is in the past: the card has already expired`);
+        if (expiryDate < inYears(0)) context.out.warn(`${expiryDate} is in the past: the card has already expired`);
         const order = { count, balanceCents: cents(balance), expiryDate, prefix, isInactive };
         await (options.out === undefined
           ? issueShown(context, order, options)
@@ -96,9 +95,7 @@ async function issueShown({ pool, out, keyring }: Context, order: IssueOrder, op
   }));
   out.result(
     options.count === undefined ? shown[0] : shown,
-    shown
-      .map((one) => `cardnumber ${one.cardnumber}  pin ${one.pin}  card ${one.card}, ${worthOf(order)}`)
-      .join("\n"),
+    shown.map((one) => `cardnumber ${one.cardnumber}  pin ${one.pin}  card ${one.card}, ${worthOf(order)}`).join("\n"),
   );
 }
 

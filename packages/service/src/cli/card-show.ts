@@ -8,28 +8,25 @@ import { type CommonOptions, command, withContext } from "./context.js";
 export const show = () =>
   addCardArgument(command("show", "Show a card's status, balance and expiry date"))
     .option("--history", "also list the card's movements, oldest first: time, kind, amount, balance, company")
-    .action(
-      async (argument: string | undefined, options: CommonOptions & CardOptions & { history?: true }) => {
-        const reference = await readCardReference(argument, options);
-        await withContext(options, async ({ pool, out, keyring }) => {
-          const keys = await keyring();
-          const card = await showCard(pool, keys, reference);
-          const history = options.history && (await listMovements(pool, card.id));
-          // Guesses are counted by card number, so the lock is shown only to those who know the number.
-          const until =
-            "cardNumber" in reference ? await lockedUntil(pool, keys, reference.cardNumber) : undefined;
-          const lock = until ? `, locked by wrong PINs until ${until.toISOString()}` : "";
-          out.result(
-            {
-              ...shownCard(card),
-              ...(until !== undefined && { locked_until: until }),
-              ...(history && { history: history.map(shownMovement) }),
-            },
-            [cardLine(card) + lock, ...(history ?? []).map(movementLine)].join("\n"),
-          );
-        });
-      },
-    );
+    .action(async (argument: string | undefined, options: CommonOptions & CardOptions & { history?: true }) => {
+      const reference = await readCardReference(argument, options);
+      await withContext(options, async ({ pool, out, keyring }) => {
+        const keys = await keyring();
+        const card = await showCard(pool, keys, reference);
+        const history = options.history && (await listMovements(pool, card.id));
+        // Guesses are counted by card number, so the lock is shown only to those who know the number.
+        const until = "cardNumber" in reference ? await lockedUntil(pool, keys, reference.cardNumber) : undefined;
+        const lock = until ? `, locked by wrong PINs until ${until.toISOString()}` : "";
+        out.result(
+          {
+            ...shownCard(card),
+            ...(until !== undefined && { locked_until: until }),
+            ...(history && { history: history.map(shownMovement) }),
+          },
+          [cardLine(card) + lock, ...(history ?? []).map(movementLine)].join("\n"),
+        );
+      });
+    });
 
 /** Formats a card for `--json`. */
 export const shownCard = (card: Card) => ({
@@ -49,22 +46,13 @@ export const shownCard = (card: Card) => ({
 export const cardLine = ({ id, lastFour, cardStatus, balanceCents, expiryDate, ...more }: Card) =>
   [
     `card ${id} ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents)} EUR, expires ${expiryDate}`,
-    more.inactiveCents !== null &&
-      `not sold yet: activation puts ${formatCents(more.inactiveCents)} EUR on it`,
+    more.inactiveCents !== null && `not sold yet: activation puts ${formatCents(more.inactiveCents)} EUR on it`,
     more.reissuedAs !== null && `reissued as card ${more.reissuedAs}`,
   ]
     .filter(Boolean)
     .join(", ");
 
-const shownMovement = ({
-  at,
-  kind,
-  amountCents,
-  companyId,
-  balanceCents,
-  auditId,
-  otherCardId,
-}: Movement) => ({
+const shownMovement = ({ at, kind, amountCents, companyId, balanceCents, auditId, otherCardId }: Movement) => ({
   at,
   kind,
   amount: amountCents,

@@ -17,10 +17,7 @@ type ActivateOptions = CommonOptions & CardOptions & ActOptions & { readonly bat
 const activate = () =>
   addActOptions(
     addCardArgument(
-      command(
-        "activate",
-        "Activate a sold card, or a whole batch: puts the amount on it that it was issued for",
-      ),
+      command("activate", "Activate a sold card, or a whole batch: puts the amount on it that it was issued for"),
     ),
     { isReasonRequired: false },
   )
@@ -79,9 +76,7 @@ const importFile = () =>
         refuseFaulty(outcome);
         const { batchId, cards, balanceCents, expired } = outcome;
         if (expired > 0) out.warn(`${expired} of the cards have already expired`);
-        const done = options.dryRun
-          ? "can be imported; nothing was imported"
-          : `imported as batch ${batchId}`;
+        const done = options.dryRun ? "can be imported; nothing was imported" : `imported as batch ${batchId}`;
         out.result(
           { batch: batchId, cards, balance: balanceCents, expired, dry_run: options.dryRun },
           `${cards} cards with ${formatCents(balanceCents)} EUR ${done}`,
@@ -98,30 +93,29 @@ function refuseFaulty({ faults }: ImportOutcome): void {
 }
 
 const batches = () =>
-  command("batches", "List the batches of cards, with balances and unsold stock").action(
-    (options: CommonOptions) =>
-      withContext(options, ({ pool }) =>
-        printRows<CardBatch>((onPage) => readPages(pool, batchesStatement(), onPage), {
-          format: options.json ? "json" : "text",
-          wire: (batch) => ({
-            batch: batch.id,
-            origin: batch.origin,
-            created_at: batch.createdAt,
-            cards: batch.cards,
-            balance: batch.balanceCents,
-            inactive_cards: batch.inactiveCards,
-            inactive_balance: batch.inactiveCents,
-          }),
-          line: (batch) =>
-            [
-              `batch ${batch.id}`,
-              `${batch.origin} ${batch.createdAt.toISOString()}`,
-              `${batch.cards} cards with ${formatCents(batch.balanceCents)} EUR`,
-              `${batch.inactiveCards} inactive for ${formatCents(batch.inactiveCents)} EUR`,
-            ].join("\t"),
-          none: "no batches",
+  command("batches", "List the batches of cards, with balances and unsold stock").action((options: CommonOptions) =>
+    withContext(options, ({ pool }) =>
+      printRows<CardBatch>((onPage) => readPages(pool, batchesStatement(), onPage), {
+        format: options.json ? "json" : "text",
+        wire: (batch) => ({
+          batch: batch.id,
+          origin: batch.origin,
+          created_at: batch.createdAt,
+          cards: batch.cards,
+          balance: batch.balanceCents,
+          inactive_cards: batch.inactiveCards,
+          inactive_balance: batch.inactiveCents,
         }),
-      ),
+        line: (batch) =>
+          [
+            `batch ${batch.id}`,
+            `${batch.origin} ${batch.createdAt.toISOString()}`,
+            `${batch.cards} cards with ${formatCents(batch.balanceCents)} EUR`,
+            `${batch.inactiveCards} inactive for ${formatCents(batch.inactiveCents)} EUR`,
+          ].join("\t"),
+        none: "no batches",
+      }),
+    ),
   );
 
 /** `card activate|import|batches` */

@@ -13,9 +13,7 @@ interface CreateOptions extends CommonOptions, ActOptions, PasswordOptions {
 
 const create = () =>
   addActOptions(
-    addPasswordOptions(
-      command("create", "Create a company with an account and an API key, which is shown only now"),
-    ),
+    addPasswordOptions(command("create", "Create a company with an account and an API key, which is shown only now")),
     { isReasonRequired: false },
   )
     .requiredOption("--name <name>", "the company's name", textOption(255))
@@ -43,9 +41,7 @@ const list = () =>
         })),
         companies
           .map(({ id, name, emails, closedAt }) =>
-            [id, name, emails.join(", "), ...(closedAt ? [`closed ${closedAt.toISOString()}`] : [])].join(
-              "\t",
-            ),
+            [id, name, emails.join(", "), ...(closedAt ? [`closed ${closedAt.toISOString()}`] : [])].join("\t"),
           )
           .join("\n") || "no companies",
       );

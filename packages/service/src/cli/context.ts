@@ -43,10 +43,9 @@ export function command(name: string, description: string): Command {
     .description(description)
     .optionsGroup(COMMON_OPTIONS)
     .addOption(
-      new Option(
-        "--database-url <url>",
-        "the address of your PostgreSQL; `-` reads it from standard input",
-      ).env("GIFTCARD_DATABASE_URL"),
+      new Option("--database-url <url>", "the address of your PostgreSQL; `-` reads it from standard input").env(
+        "GIFTCARD_DATABASE_URL",
+      ),
     )
     .addOption(
       new Option("--data-dir <folder>", "the folder of the built-in database and the secrets")

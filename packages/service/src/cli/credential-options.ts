@@ -23,15 +23,11 @@ export const addPasswordOptions = (command: Command): Command =>
 export async function readPassword({ password, passwordStdin }: PasswordOptions): Promise<Secret> {
   const given = passwordStdin ? await readLine("the password") : (password ?? process.env.GIFTCARD_PASSWORD);
   if (given) return new Secret(given);
-  throw new OperatorError(
-    "Give a password: --password-stdin, GIFTCARD_PASSWORD or --password.",
-    exitCodes.usage,
-  );
+  throw new OperatorError("Give a password: --password-stdin, GIFTCARD_PASSWORD or --password.", exitCodes.usage);
 }
 
 /** Parses an email address, without a colon, which would end it in the Basic scheme. */
 export function email(text: string): string {
-  if (!/^[^\s@:]+@[^\s@:]+$/.test(text) || text.length > 254)
-    throw new InvalidArgumentError("Give an email address.");
+  if (!/^[^\s@:]+@[^\s@:]+$/.test(text) || text.length > 254) throw new InvalidArgumentError("Give an email address.");
   return text;
 }

@@ -4,12 +4,11 @@ import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 
 const show = () =>
-  command("show", "Show whether this database's cards are live or a sandbox's").action(
-    (options: CommonOptions) =>
-      withContext(options, async ({ pool, out }) => {
-        const environment = (await readEnvironment(pool)) ?? null;
-        out.result({ environment }, environment ?? "not set yet: the first `serve` sets it");
-      }),
+  command("show", "Show whether this database's cards are live or a sandbox's").action((options: CommonOptions) =>
+    withContext(options, async ({ pool, out }) => {
+      const environment = (await readEnvironment(pool)) ?? null;
+      out.result({ environment }, environment ?? "not set yet: the first `serve` sets it");
+    }),
   );
 
 const set = () =>

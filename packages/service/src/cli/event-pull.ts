@@ -26,10 +26,9 @@ const DAY_MINUTES = 24 * 60;
 
 /** `events pull` */
 export const eventPull = (): Command =>
-  addActOptions(
-    command("pull", "Pull feeds of events: apply each feed to its company's events, all or nothing"),
-    { isReasonRequired: false },
-  )
+  addActOptions(command("pull", "Pull feeds of events: apply each feed to its company's events, all or nothing"), {
+    isReasonRequired: false,
+  })
     .option("--company <id>", "the company (default: all companies with a feed)", identifier)
     .option("--url <address>", "the feed's address (default: that of the last pull)", feedUrl)
     .option("--every <minutes>", "pull periodically until SIGTERM", wholeNumber(1, DAY_MINUTES))

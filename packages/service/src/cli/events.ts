@@ -47,8 +47,5 @@ export const eventsCommand = (group: Command): Command =>
   group
     .addCommand(eventPull())
     .addCommand(
-      new Command("feed")
-        .description("The companies' feeds of events")
-        .addCommand(list())
-        .addCommand(remove()),
+      new Command("feed").description("The companies' feeds of events").addCommand(list()).addCommand(remove()),
     );

@@ -18,9 +18,7 @@ const ASK_AGAIN_MS = 200;
 /** `health` */
 export const healthCommand = (): Command =>
   addAddressOptions(new Command("health"))
-    .description(
-      "Check whether the service on this machine is alive, or with --ready whether it can take calls",
-    )
+    .description("Check whether the service on this machine is alive, or with --ready whether it can take calls")
     .option("--ready", "check whether it can take calls, not only whether it is alive", false)
     .option("--wait <seconds>", "retry for this time", wholeNumber(0, 3600), 0)
     .option("--pid <process>", "stop waiting if this process ends", wholeNumber(1, 2 ** 31))

@@ -1,13 +1,7 @@
 import type { Command } from "commander";
 import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import {
-  type ApiKey,
-  createApiKey,
-  keysStatement,
-  revokeApiKey,
-  revokeCompanyKeys,
-} from "../store/api-keys.js";
+import { type ApiKey, createApiKey, keysStatement, revokeApiKey, revokeCompanyKeys } from "../store/api-keys.js";
 import { checkFilter } from "../store/filters.js";
 import { type ActOptions, actOf, addActOptions, openText } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
@@ -84,10 +78,7 @@ const revoke = () =>
   })
     .argument("[id]", "the key's id, as `key list` shows it", wholeNumber(1, MAX_ID))
     .option("--company <id>", "all active keys of this company, instead of one key", identifier)
-    .addHelpText(
-      "after",
-      "\nWith --json and --company the answer is an array of the keys that were revoked now.",
-    )
+    .addHelpText("after", "\nWith --json and --company the answer is an array of the keys that were revoked now.")
     .action((id: number | undefined, options: CommonOptions & ActOptions & { company?: number }) => {
       const { company } = options;
       if ((id === undefined) === (company === undefined))
@@ -100,10 +91,7 @@ const revoke = () =>
         }
         const key = await revokeApiKey(pool, id as number, actOf(options));
         if (!key)
-          throw new OperatorError(
-            "There is no key with this id. `key list` lists the keys.",
-            exitCodes.notFound,
-          );
+          throw new OperatorError("There is no key with this id. `key list` lists the keys.", exitCodes.notFound);
         out.result(shown(key), line(key));
       });
     });

@@ -13,16 +13,9 @@ import { csvHead, csvLine, formatOf } from "./rows.js";
 /** `liability` */
 export const liabilityCommand = () =>
   command("liability", "Sum up the unspent balances of all cards, by expiry")
-    .addOption(
-      new Option("--by <period>", "by day, month or year of expiry")
-        .choices(liabilityPeriods)
-        .default("year"),
-    )
+    .addOption(new Option("--by <period>", "by day, month or year of expiry").choices(liabilityPeriods).default("year"))
     .option("--csv", "print comma-separated values, amounts in cents", false)
-    .addHelpText(
-      "after",
-      "\nThe total equals the balance that `check` shows. Unsold stock is not part of it.",
-    )
+    .addHelpText("after", "\nThe total equals the balance that `check` shows. Unsold stock is not part of it.")
     .action((options: CommonOptions & { by: LiabilityPeriod; csv: boolean }) => {
       const format = formatOf(options);
       return withContext(options, async ({ pool, out }) => {
@@ -62,9 +55,7 @@ function tableOf({ periods, total, inactiveCards, inactiveCents }: Liability): s
     [
       name.padEnd(10),
       String(sum.cards).padStart(9),
-      ...[sum.balanceCents, sum.expiredCents, sum.blockedCents].map((cents) =>
-        formatCents(cents).padStart(15),
-      ),
+      ...[sum.balanceCents, sum.expiredCents, sum.blockedCents].map((cents) => formatCents(cents).padStart(15)),
     ].join("  ");
   const head = [
     "expires".padEnd(10),

@@ -28,8 +28,7 @@ export interface LimitOptions {
 const DAY_SECONDS = 24 * 60 * 60;
 const MAX_CALLS = 1_000_000_000;
 const KEYS_COUNTED = 10;
-const { card, login, companyPins, callsPerMinute, keysPerCompany, callsAtOnce, connections, proxies } =
-  defaultLimits;
+const { card, login, companyPins, callsPerMinute, keysPerCompany, callsAtOnce, connections, proxies } = defaultLimits;
 const { headersMs, requestMs, idleMs } = defaultTimeouts;
 
 /** The options: flag, description, default, minimum and maximum. */
@@ -57,20 +56,8 @@ const OPTIONS: readonly (readonly [
     1,
     1000,
   ],
-  [
-    "--login-window <seconds>",
-    "the time window in which they count",
-    login.windowSeconds,
-    1,
-    30 * DAY_SECONDS,
-  ],
-  [
-    "--calls-per-minute <number>",
-    "calls per minute of an API key; 0 sets no limit",
-    callsPerMinute,
-    0,
-    MAX_CALLS,
-  ],
+  ["--login-window <seconds>", "the time window in which they count", login.windowSeconds, 1, 30 * DAY_SECONDS],
+  ["--calls-per-minute <number>", "calls per minute of an API key; 0 sets no limit", callsPerMinute, 0, MAX_CALLS],
   [
     "--company-calls-per-minute <number>",
     `calls per minute of a company's keys together; 0 sets no limit (default: ${KEYS_COUNTED} times those of a key)`,
@@ -85,13 +72,7 @@ const OPTIONS: readonly (readonly [
     0,
     1_000_000,
   ],
-  [
-    "--company-pin-window <seconds>",
-    "the time window in which they count",
-    companyPins.windowSeconds,
-    60,
-    DAY_SECONDS,
-  ],
+  ["--company-pin-window <seconds>", "the time window in which they count", companyPins.windowSeconds, 60, DAY_SECONDS],
   [
     "--keys-per-company <number>",
     "active keys of a company up to which logins add keys; 0 sets no limit",
@@ -99,13 +80,7 @@ const OPTIONS: readonly (readonly [
     0,
     MAX_CALLS,
   ],
-  [
-    "--calls-at-once <number>",
-    "concurrent calls of a process; further ones get 503",
-    callsAtOnce,
-    1,
-    100_000,
-  ],
+  ["--calls-at-once <number>", "concurrent calls of a process; further ones get 503", callsAtOnce, 1, 100_000],
   [
     "--connections <number>",
     "open connections of a process; above it, the one that has waited longest for its caller is closed",
@@ -138,8 +113,7 @@ export const limitsOf = (options: LimitOptions): Limits => ({
   },
   login: { failures: options.loginFailures, windowSeconds: options.loginWindow },
   callsPerMinute: options.callsPerMinute,
-  companyCallsPerMinute:
-    options.companyCallsPerMinute ?? Math.min(options.callsPerMinute * KEYS_COUNTED, MAX_CALLS),
+  companyCallsPerMinute: options.companyCallsPerMinute ?? Math.min(options.callsPerMinute * KEYS_COUNTED, MAX_CALLS),
   companyPins: { failures: options.companyPinFailures, windowSeconds: options.companyPinWindow },
   keysPerCompany: options.keysPerCompany,
   callsAtOnce: options.callsAtOnce,

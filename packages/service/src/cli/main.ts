@@ -22,8 +22,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** Explains a failure. `isPrinted`: commander has already printed the message. */
 function explain(error: unknown): { message: string; exitCode: number; isPrinted: boolean } {
-  if (error instanceof OperatorError)
-    return { message: error.message, exitCode: error.exitCode, isPrinted: false };
+  if (error instanceof OperatorError) return { message: error.message, exitCode: error.exitCode, isPrinted: false };
   if (error instanceof CommanderError) {
     const message = error.message.replace(/^error: /, "");
     return { message, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage, isPrinted: true };

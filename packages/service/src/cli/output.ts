@@ -6,9 +6,7 @@ const PROGRESS_EVERY_MS = 1000;
 
 /** Formats a cell of CSV. Prevents spreadsheets from reading text as a formula. */
 export const csvCell = (value: string | number | null) =>
-  typeof value === "string"
-    ? `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`
-    : String(value ?? "");
+  typeof value === "string" ? `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"` : String(value ?? "");
 
 /** The output of a command: text for people, or exactly one JSON value. */
 export interface Output {
@@ -59,8 +57,7 @@ process.stdout.on("error", () => {});
 /** Parses an option that is a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max))
-    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+  if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
   return value;
 };
 
@@ -90,7 +87,6 @@ export function day(text: string): string {
 /** Parses an option that is text, up to a length. */
 export const textOption = (maxLength: number) => (text: string) => {
   const value = text.trim();
-  if (value === "" || value.length > maxLength)
-    throw new InvalidArgumentError(`Give 1 to ${maxLength} characters.`);
+  if (value === "" || value.length > maxLength) throw new InvalidArgumentError(`Give 1 to ${maxLength} characters.`);
   return value;
 };

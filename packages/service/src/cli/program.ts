@@ -47,9 +47,7 @@ export function program(): Command {
     .enablePositionalOptions()
     .addCommand(serveCommand())
     .addCommand(healthCommand())
-    .addCommand(
-      companyCommand(new Command("company").description("Companies, each with an account and a key")),
-    )
+    .addCommand(companyCommand(new Command("company").description("Companies, each with an account and a key")))
     .addCommand(accountCommand(new Command("account").description("Accounts, with which companies log in")))
     .addCommand(keyCommand(new Command("key").description("API keys")))
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
@@ -57,9 +55,7 @@ export function program(): Command {
     .addCommand(eventsCommand(new Command("events").description("Feeds of events, pulled from shops")))
     .addCommand(secretsCommand(new Command("secrets").description("The keys under which cards are hashed")))
     .addCommand(
-      environmentCommand(
-        new Command("environment").description("The environment of a database: live or sandbox"),
-      ),
+      environmentCommand(new Command("environment").description("The environment of a database: live or sandbox")),
     )
     .addCommand(migrateCommand())
     .addCommand(backupCommand())

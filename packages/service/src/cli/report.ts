@@ -96,8 +96,7 @@ const wireOf = (row: ReportRow) => ({
 const jsonForm = (days: { from: string; to: string }): Form => ({
   head: `${JSON.stringify(days).slice(0, -1)},"cards":[`,
   card: (row, isFirst) => `${isFirst ? "" : ","}${JSON.stringify(wireOf(row))}`,
-  foot: (companies, total) =>
-    `],"companies":${JSON.stringify(companies)},"total":${JSON.stringify(total)}}\n`,
+  foot: (companies, total) => `],"companies":${JSON.stringify(companies)},"total":${JSON.stringify(total)}}\n`,
 });
 
 const csvForm: Form = {

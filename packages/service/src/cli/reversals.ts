@@ -34,10 +34,13 @@ export const reversalsCommand = () =>
       checkDays(options);
       return withContext(options, async ({ pool }) => {
         await checkFilter(pool, { companyId });
-        await printRows<Reversal>(
-          (onPage) => readPages(pool, reversalsStatement({ companyId, from, to }), onPage),
-          { format, wire, line, none: "no reversals onto blocked or expired cards", columns: COLUMNS },
-        );
+        await printRows<Reversal>((onPage) => readPages(pool, reversalsStatement({ companyId, from, to }), onPage), {
+          format,
+          wire,
+          line,
+          none: "no reversals onto blocked or expired cards",
+          columns: COLUMNS,
+        });
       });
     });
 

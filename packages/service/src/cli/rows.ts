@@ -28,9 +28,8 @@ export const csvHead = (columns: readonly string[]): string => columns.join(",")
 
 /** Formats a line of CSV. */
 export const csvLine = (cells: readonly (string | number | object | null)[]): string =>
-  cells
-    .map((cell) => csvCell(typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell))
-    .join(",") + CRLF;
+  cells.map((cell) => csvCell(typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell)).join(",") +
+  CRLF;
 
 /** Prints rows while they are read, so that a long list needs no more memory than a page. */
 export function printRows<Row>(

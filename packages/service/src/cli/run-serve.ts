@@ -15,8 +15,7 @@ export interface ServeOptions extends CommonOptions, ServingOptions {
 /** Serves until a signal to end, or until the database is lost. */
 export async function serve(options: ServeOptions, signals: EndingSignals): Promise<void> {
   const log = logOf(options);
-  if (options.databaseUrl === undefined && !existsSync(clusterDir(options.dataDir)))
-    await requireAddresses(options);
+  if (options.databaseUrl === undefined && !existsSync(clusterDir(options.dataDir))) await requireAddresses(options);
   await withContext(options, (context) => serveIn(context, options, log, signals), {
     role: "serve",
     onBroken: (error) => log.failure({ error }),
@@ -39,8 +38,7 @@ async function serveIn(
   const parts = { pool, databaseUrl, secretsFile: secretsFile(), log };
   // Creates the file, if there is none, before several workers need it.
   await keyring();
-  const service =
-    workers > 1 ? await startWorkers(workers, options, parts) : await startServing(options, parts);
+  const service = workers > 1 ? await startWorkers(workers, options, parts) : await startServing(options, parts);
   const { url, metricsUrl } = service;
   out.result(
     { url, metrics_url: metricsUrl, environment, pid: process.pid },

@@ -11,9 +11,7 @@ import type { ServeOptions } from "./run-serve.js";
 
 /** `serve` */
 export const serveCommand = (): Command =>
-  addLimitOptions(
-    addAddressOptions(command("serve", "Run the service, on its built-in PostgreSQL or on your own")),
-  )
+  addLimitOptions(addAddressOptions(command("serve", "Run the service, on its built-in PostgreSQL or on your own")))
     .addOption(
       new Option("--environment <name>", "the environment of this service")
         .env("GIFTCARD_ENVIRONMENT")

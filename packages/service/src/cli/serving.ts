@@ -28,5 +28,4 @@ export async function startServing(
   return startService({ pool, keys, environment, log, limits, timeouts, shareMetrics, ...where });
 }
 
-export const logOf = ({ logLevel: level, environment }: ServingOptions): Log =>
-  openLog({ level, environment });
+export const logOf = ({ logLevel: level, environment }: ServingOptions): Log => openLog({ level, environment });

@@ -9,8 +9,7 @@ export async function readLine(what: string): Promise<string> {
   reader ??= createInterface({ input: process.stdin, terminal: false });
   lines ??= reader[Symbol.asyncIterator]();
   const { value, done } = await lines.next();
-  if (done || value === "")
-    throw new OperatorError(`Give ${what} as a line on standard input.`, exitCodes.usage);
+  if (done || value === "") throw new OperatorError(`Give ${what} as a line on standard input.`, exitCodes.usage);
   return value;
 }
 

@@ -35,15 +35,9 @@ export const transactionsCommand = () =>
     .option("--company <id>", "only this company", identifier)
     .option("--card <id>", "only this card, by its id", identifier)
     .option("--reference <key>", "the devalue with this Idempotency-Key, and its reversal")
-    .option(
-      "--token <token>",
-      "the devalue with this cancel token, and its reversal; `-` reads it from standard input",
-    )
+    .option("--token <token>", "the devalue with this cancel token, and its reversal; `-` reads it from standard input")
     .option("--csv", "print comma-separated values, amounts in cents", false)
-    .addHelpText(
-      "after",
-      '\nSeveral options are combined with "and". The output cannot be used to cancel anything.',
-    )
+    .addHelpText("after", '\nSeveral options are combined with "and". The output cannot be used to cancel anything.')
     .action(async (options: TransactionOptions) => {
       const { company, card, reference, token, from, to, csv, json } = options;
       const format = formatOf({ csv, json });
@@ -58,16 +52,13 @@ export const transactionsCommand = () =>
         await checkFilter(context.pool, { companyId: company, cardId: card });
         const devalues = await findDevalues(context, reference, cancelToken);
         const filter: TransactionFilter = { companyId: company, cardId: card, from, to, devalues };
-        await printRows<Transaction>(
-          (onPage) => readPages(context.pool, transactionsStatement(filter), onPage),
-          {
-            format,
-            wire,
-            line,
-            none: "no movements",
-            columns: COLUMNS,
-          },
-        );
+        await printRows<Transaction>((onPage) => readPages(context.pool, transactionsStatement(filter), onPage), {
+          format,
+          wire,
+          line,
+          none: "no movements",
+          columns: COLUMNS,
+        });
       });
     });
 
@@ -80,8 +71,7 @@ async function findDevalues(
   const found: number[][] = [];
   if (reference !== undefined) {
     const uses = await findReference(pool, await keyring(), reference);
-    if (uses.length === 0)
-      out.warn("this reference is unknown: no devalue carried it, and it was not resolved");
+    if (uses.length === 0) out.warn("this reference is unknown: no devalue carried it, and it was not resolved");
     for (const { devalue, companyId, at } of uses) {
       if (devalue === null)
         out.warn(

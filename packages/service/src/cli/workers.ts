@@ -39,11 +39,7 @@ export async function startWorkers(
 
   let stopping = false;
   const replaceWhenDead = async (first: Worker) => {
-    for (
-      let worker = first, delayMs = RESTART_AFTER_MS;
-      ;
-      delayMs = Math.min(delayMs * 2, LONGEST_RESTART_MS)
-    ) {
+    for (let worker = first, delayMs = RESTART_AFTER_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RESTART_MS)) {
       const startedAt = Date.now();
       const { code, signal } = await endOf(worker);
       if (stopping) return;

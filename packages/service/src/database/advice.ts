@@ -2,10 +2,7 @@
 const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
   [/^25006$/, "It takes no writes: it is a standby, or was made read-only. Give the address of the primary."],
   // PgBouncer's code for a startup setting that it is not configured to ignore.
-  [
-    /^08P01$/,
-    "PgBouncer in transaction mode needs pgbouncer=true in the address: see `Growing` in operating.md.",
-  ],
+  [/^08P01$/, "PgBouncer in transaction mode needs pgbouncer=true in the address: see `Growing` in operating.md."],
   [/CERT|SIGNATURE/, "Its certificate is rejected by sslmode and sslrootcert."],
   [/^ECONNREFUSED$/, "Nothing listens at its address: is it running?"],
   [/^(ENOTFOUND|EAI_AGAIN)$/, "The host in its address is unknown."],
@@ -17,10 +14,7 @@ const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
     /^42501$/,
     "The user in its address lacks the permission. Make that user the owner: alter database NAME owner to USER.",
   ],
-  [
-    /^(XX00[12]|58)/,
-    "Its files are damaged or unreadable: see its log. If they are damaged, restore a backup.",
-  ],
+  [/^(XX00[12]|58)/, "Its files are damaged or unreadable: see its log. If they are damaged, restore a backup."],
 ];
 
 /**
@@ -29,5 +23,4 @@ const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
  * @param code of PostgreSQL or of the system
  * @returns undefined for an unknown code
  */
-export const databaseAdvice = (code: string): string | undefined =>
-  ADVICE.find(([codes]) => codes.test(code))?.[1];
+export const databaseAdvice = (code: string): string | undefined => ADVICE.find(([codes]) => codes.test(code))?.[1];

@@ -26,8 +26,7 @@ export const isAborted = (error: unknown): error is pg.DatabaseError =>
 function isConflict(error: unknown): boolean {
   if (!isAborted(error)) return false;
   return (
-    CONFLICTS.has(error.code ?? "") ||
-    (error.code === UNIQUE_VIOLATION && error.constraint === "idempotency_keys_pkey")
+    CONFLICTS.has(error.code ?? "") || (error.code === UNIQUE_VIOLATION && error.constraint === "idempotency_keys_pkey")
   );
 }
 

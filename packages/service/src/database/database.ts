@@ -70,10 +70,7 @@ class PooledClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: every signature that pg has
   override query(config: any, ...rest: any[]): any {
     const isNamed = typeof config?.name === "string";
-    return (super.query as (...all: unknown[]) => unknown)(
-      isNamed ? { ...config, name: undefined } : config,
-      ...rest,
-    );
+    return (super.query as (...all: unknown[]) => unknown)(isNamed ? { ...config, name: undefined } : config, ...rest);
   }
 }
 

@@ -97,9 +97,7 @@ function compare(done: readonly Migration[], known: readonly Migration[]): Migra
   const newest = newestOf(known);
   return {
     missing: names(known.filter(({ version }) => nameOf(done, version) === undefined)),
-    differing: names(
-      done.filter(({ version, name }) => version <= newest && nameOf(known, version) !== name),
-    ),
+    differing: names(done.filter(({ version, name }) => version <= newest && nameOf(known, version) !== name)),
     newer: names(done.filter(({ version }) => version > newest)),
   };
 }

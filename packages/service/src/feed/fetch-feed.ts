@@ -49,10 +49,7 @@ export interface FetchedFeed {
  * @param options.allowsHttp also accepts `http`
  * @returns undefined for any other address
  */
-export function feedUrlOf(
-  text: string,
-  { allowsHttp, base }: { allowsHttp: boolean; base?: URL },
-): URL | undefined {
+export function feedUrlOf(text: string, { allowsHttp, base }: { allowsHttp: boolean; base?: URL }): URL | undefined {
   if (text.length > MAX_URL_LENGTH || !URL.canParse(text, base?.href)) return undefined;
   const url = new URL(text, base);
   url.hash = "";
@@ -84,8 +81,7 @@ export async function fetchFeed(request: FeedRequest): Promise<FetchedFeed | und
     }
   } catch (error) {
     request.signal?.throwIfAborted();
-    if (deadline.aborted)
-      throw new FeedFailure(`did not arrive completely within ${request.timeoutMs / 1000} seconds`);
+    if (deadline.aborted) throw new FeedFailure(`did not arrive completely within ${request.timeoutMs / 1000} seconds`);
     throw explain(error, url, allowsHttp);
   }
   throw new FeedFailure(
@@ -144,9 +140,7 @@ async function receive(
   try {
     const { statusCode = 0, headers } = response;
     if (statusCode !== 200) {
-      const retryAfterSeconds = RETRY_LATER.has(statusCode)
-        ? readRetryAfter(headers["retry-after"])
-        : undefined;
+      const retryAfterSeconds = RETRY_LATER.has(statusCode) ? readRetryAfter(headers["retry-after"]) : undefined;
       throw new FeedFailure(`got the answer ${statusCode} from ${url.host}`, { retryAfterSeconds });
     }
     if (!/^application\/([\w.-]+\+)?json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(headers["content-type"] ?? ""))
@@ -191,9 +185,7 @@ function decoderOf(encoding = "identity") {
 
 function validatorsOf(url: URL, headers: IncomingHttpHeaders): FeedValidators {
   const valid = (value: string | undefined) =>
-    value !== undefined && /^[\x20-\x7e]+$/.test(value) && value.length <= MAX_VALIDATOR_LENGTH
-      ? value
-      : null;
+    value !== undefined && /^[\x20-\x7e]+$/.test(value) && value.length <= MAX_VALIDATOR_LENGTH ? value : null;
   return { etag: valid(headers.etag), lastModified: valid(headers["last-modified"]), answeredBy: url.href };
 }
 
@@ -211,11 +203,9 @@ function explain(error: unknown, url: URL | undefined, allowsHttp: boolean): Fee
         : `is at ${host}, which is not on the public Internet. --allow-private allows it`,
     );
   }
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return new FeedFailure(`is at ${host}, an unknown name (${code})`);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new FeedFailure(`is at ${host}, an unknown name (${code})`);
   if (/CERT|SIGNATURE|ALTNAME|SSL|EPROTO/.test(code))
     return new FeedFailure(`is at ${host}, whose certificate is not trusted (${code})`);
-  if (INCOMPLETE.test(code))
-    return new FeedFailure("is incomplete, or is not compressed as its Content-Encoding says");
+  if (INCOMPLETE.test(code)) return new FeedFailure("is incomplete, or is not compressed as its Content-Encoding says");
   return new FeedFailure(`could not be fetched from ${host}${code && ` (${code})`}`);
 }

@@ -110,9 +110,7 @@ function change(
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     await recordPull(db, companyId, known, { ...address, ...validators });
-    const changes = await applyFeed(db, companyId, rows, (done, total) =>
-      onProgress?.(done, total, "events"),
-    );
+    const changes = await applyFeed(db, companyId, rows, (done, total) => onProgress?.(done, total, "events"));
     if (changes.inserted > 0 && changes.kept > MAX_KEPT_EVENTS) throw tooMany(changes);
     const isShrunk = 2 * changes.missingToCome > changes.toCome;
     if (isShrunk && !acceptsShrink) throw held(changes);

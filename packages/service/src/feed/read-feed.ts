@@ -59,12 +59,8 @@ function countValues(bytes: Buffer): number {
 }
 
 function faulty(faults: readonly EventFault[]): FeedFailure {
-  const reported = faults
-    .slice(0, MAX_REPORTED_FAULTS)
-    .map(({ row, ...fault }) => ({ event: row, ...fault }));
-  const lines = reported.map(
-    ({ event, field, message }) => `  event ${event}${field && `, ${field}`}: ${message}`,
-  );
+  const reported = faults.slice(0, MAX_REPORTED_FAULTS).map(({ row, ...fault }) => ({ event: row, ...fault }));
+  const lines = reported.map(({ event, field, message }) => `  event ${event}${field && `, ${field}`}: ${message}`);
   if (reported.length < faults.length) lines.push(`  and ${faults.length - reported.length} more`);
   const what = `has ${faults.length} ${faults.length === 1 ? "fault" : "faults"}:\n${lines.join("\n")}`;
   return new FeedFailure(what, { details: { fault_count: faults.length, faults: reported } });

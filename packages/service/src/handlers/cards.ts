@@ -50,8 +50,7 @@ export function cardHandlers({
       const refused = refuseGuesser(companyId);
       if (refused) return refused;
       const done = await devalue({ companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey });
-      if (done.outcome === "invalid_card" || done.outcome === "card_locked")
-        return refuseCard(done, companyId);
+      if (done.outcome === "invalid_card" || done.outcome === "card_locked") return refuseCard(done, companyId);
       // The refusal shows that number or PIN differ from those of the key's first call: a guess that no lock counts.
       if (done.outcome === "idempotency_key_reused") await companyPins.count(companyId);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);

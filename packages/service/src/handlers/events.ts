@@ -3,13 +3,7 @@ import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { type Answer, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
 import type { Keyring } from "../secrets/keyring.js";
-import {
-  createEventConcept,
-  createEvents,
-  knownProviders,
-  listEventConcepts,
-  listEvents,
-} from "../store/events.js";
+import { createEventConcept, createEvents, knownProviders, listEventConcepts, listEvents } from "../store/events.js";
 import { claimKey, storeAnswer } from "../store/idempotency.js";
 import { listProviders } from "../store/providers.js";
 import { ListTurns } from "./list-turns.js";
@@ -28,8 +22,7 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
   return {
     listProviders: () => listProviders(pool),
     listEvents: (_request, { companyId }) => turns.answer(companyId, listEvents(pool, companyId)),
-    listEventConcepts: (_request, { companyId }) =>
-      turns.answer(companyId, listEventConcepts(pool, companyId)),
+    listEventConcepts: (_request, { companyId }) => turns.answer(companyId, listEventConcepts(pool, companyId)),
 
     async createEventConcept({ representative, register, providerId }, { companyId }) {
       const id = await createEventConcept(pool, { companyId, providerId, representative, register });
@@ -79,11 +72,7 @@ function createOnce(
   });
 }
 
-async function create(
-  db: Queryable,
-  companyId: number,
-  events: RequestOf<"createEvents">["events"],
-): Promise<Created> {
+async function create(db: Queryable, companyId: number, events: RequestOf<"createEvents">["events"]): Promise<Created> {
   const known = await knownProviders(
     db,
     events.map((event) => event.providerId),
@@ -114,8 +103,7 @@ function faultsOf(event: EventInput, index: number, known: Set<number>, now: str
   const { providerId, startDate, startTime, endDate, endTime } = event;
   const faults: Fault[] = [];
   if (!known.has(providerId)) faults.push(fault(index, "eventprovider_id", UNKNOWN_PROVIDER));
-  if (`${startDate} ${startTime}` <= now)
-    faults.push(fault(index, "event_start_date", "must be in the future"));
+  if (`${startDate} ${startTime}` <= now) faults.push(fault(index, "event_start_date", "must be in the future"));
   // An end time without an end date may be after midnight, so it is not compared.
   if (endDate && `${endDate} ${endTime || "23:59:59"}` < `${startDate} ${startTime}`) {
     faults.push(fault(index, "event_end_date", "must not be before the start"));

@@ -30,10 +30,7 @@ export const textAnswer = (
 ): HttpAnswer => ({ status, headers: { "Content-Type": type, ...headers }, body });
 
 /** Sends an answer. A streamed body that fails closes its connection. */
-export async function sendAnswer(
-  outgoing: ServerResponse,
-  { status, headers, body }: HttpAnswer,
-): Promise<void> {
+export async function sendAnswer(outgoing: ServerResponse, { status, headers, body }: HttpAnswer): Promise<void> {
   if (typeof body === "string") {
     outgoing.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body) });
     outgoing.end(body);

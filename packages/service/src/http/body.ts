@@ -2,10 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Endpoint, ErrorCode } from "@giftcard-pay/client/contract";
 import type { BodyRoom } from "./body-room.js";
 
-type BodyError = Extract<
-  ErrorCode,
-  "body_too_large" | "unsupported_media_type" | "unreadable_body" | "overloaded"
->;
+type BodyError = Extract<ErrorCode, "body_too_large" | "unsupported_media_type" | "unreadable_body" | "overloaded">;
 
 /** A rejected body, with the reason as a code. */
 export class BodyRefusal {
@@ -30,21 +27,13 @@ export interface Parameters {
 }
 
 /** Reads a request's parameters from JSON or a form. For an operation without parameters, ignores any body. */
-export async function readParameters(
-  incoming: IncomingMessage,
-  row: Endpoint,
-  room: BodyRoom,
-): Promise<Parameters> {
+export async function readParameters(incoming: IncomingMessage, row: Endpoint, room: BodyRoom): Promise<Parameters> {
   if (row.method === "GET") return { parameters: {}, release: () => {} };
   const { body, release } = await readBytes(incoming, row.bodyLimitBytes, room);
   return { parameters: parametersOf(body, incoming, row), release };
 }
 
-function parametersOf(
-  body: Buffer | keyof typeof REFUSALS,
-  incoming: IncomingMessage,
-  row: Endpoint,
-): unknown {
+function parametersOf(body: Buffer | keyof typeof REFUSALS, incoming: IncomingMessage, row: Endpoint): unknown {
   // The size is judged before the type.
   if (typeof body === "string") return REFUSALS[body];
   if (row.encoding === null) return {};
@@ -91,8 +80,7 @@ function readBytes(incoming: IncomingMessage, limitBytes: number, room: BodyRoom
     if (announcedBytes > limitBytes) return stop("too large");
     /** @returns false if there is no room */
     const addBlock = () => {
-      const wantedBytes =
-        announcedBytes > 0 ? announcedBytes - keptBytes : keptBytes > 0 ? BLOCK_BYTES : FIRST_BYTES;
+      const wantedBytes = announcedBytes > 0 ? announcedBytes - keptBytes : keptBytes > 0 ? BLOCK_BYTES : FIRST_BYTES;
       const size = Math.min(Math.max(wantedBytes, 1), BLOCK_BYTES);
       if (!share.grow(keptBytes + size)) return false;
       blocks.push(Buffer.allocUnsafe(size));

@@ -113,15 +113,13 @@ export class Calls {
     const remembered = KEY_IN_STATEMENT.has(call.operation) ? keyHolders.recall(apiKeyHash) : undefined;
     const holder = remembered ?? (await keyHolders.find(apiKeyHash));
     const { companyId: claimed } = call.request as { companyId?: number };
-    if (!holder || (claimed !== undefined && claimed !== holder.companyId))
-      return call.refuse("unauthorized");
+    if (!holder || (claimed !== undefined && claimed !== holder.companyId)) return call.refuse("unauthorized");
     call.companyId = holder.companyId;
     call.keyId = holder.keyId;
     const answer = (await this.#limit(call)) ?? (await this.#handle(call, apiKeyHash));
     // An inactive key must get `unauthorized`, not a limit. If a limit refused a remembered key, no statement checked it.
     const isUnchecked = remembered !== undefined && call.outcome === "rate_limited";
-    const isInactive =
-      call.outcome === "unauthorized" || (isUnchecked && !(await keyHolders.find(apiKeyHash)));
+    const isInactive = call.outcome === "unauthorized" || (isUnchecked && !(await keyHolders.find(apiKeyHash)));
     if (!isInactive) return answer;
     keyHolders.forget(apiKeyHash);
     call.companyId = undefined;
@@ -133,8 +131,7 @@ export class Calls {
   async #limit(call: CallContext): Promise<HttpAnswer | undefined> {
     const { keyLimit, companyLimit } = this.#options;
     const ofKey = await keyLimit.take(call.keyId as number);
-    if (ofKey !== undefined)
-      return call.refuse("rate_limited", { retryAfterSeconds: ofKey, limit: "key_calls" });
+    if (ofKey !== undefined) return call.refuse("rate_limited", { retryAfterSeconds: ofKey, limit: "key_calls" });
     const ofCompany = await companyLimit.take(call.companyId as number);
     if (ofCompany !== undefined)
       return call.refuse("rate_limited", { retryAfterSeconds: ofCompany, limit: "company_calls" });

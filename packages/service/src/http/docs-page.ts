@@ -168,12 +168,10 @@ function kindOf(schema: Schema): string {
   const { anyOf = [], minimum, maximum, minLength, maxLength, minItems, maxItems } = schema;
   const kinds = anyOf.filter((one) => one.const !== "");
   if (kinds.some(({ type }) => type === "integer")) return withRange("integer", minimum, maximum);
-  if (kinds.length > 0)
-    return [...kinds.map(kindOf), ...(kinds.length < anyOf.length ? ["empty"] : [])].join(", or ");
+  if (kinds.length > 0) return [...kinds.map(kindOf), ...(kinds.length < anyOf.length ? ["empty"] : [])].join(", or ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.type === "array") return withRange("list", minItems, maxItems);
-  if (schema.type === "string" && !schema.format)
-    return withRange("text", minLength, maxLength, " characters");
+  if (schema.type === "string" && !schema.format) return withRange("text", minLength, maxLength, " characters");
   return withRange(schema.format ?? schema.type ?? "anything", minimum, maximum);
 }
 

@@ -28,8 +28,7 @@ export class Refusal<Code extends ErrorCode = ErrorCode> {
 }
 
 /** Refuses with a code. A code that the operation does not list in the contract does not compile. */
-export const refuse = <Code extends ErrorCode>(code: Code, details: RefusalDetails = {}) =>
-  new Refusal(code, details);
+export const refuse = <Code extends ErrorCode>(code: Code, details: RefusalDetails = {}) => new Refusal(code, details);
 
 /** A stored answer that is sent again. */
 export class Replay<Response> {
@@ -61,9 +60,7 @@ export interface CompanyCall extends Call {
   readonly apiKeyHash: Buffer;
 }
 
-type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key" | "company"
-  ? CompanyCall
-  : Call;
+type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key" | "company" ? CompanyCall : Call;
 
 type PagesOf<Response> = Response extends (infer Row)[] ? Pages<Row> : never;
 

@@ -15,10 +15,7 @@ export const listBody = <Row>(list: Pages<Row>, hooks: ListHooks<Row>): Streamed
   ended: list.release,
 });
 
-async function* piecesOf<Row>(
-  { pages }: Pages<Row>,
-  { encode, failed }: ListHooks<Row>,
-): AsyncGenerator<string> {
+async function* piecesOf<Row>({ pages }: Pages<Row>, { encode, failed }: ListHooks<Row>): AsyncGenerator<string> {
   let separator = "[";
   try {
     for (;;) {

@@ -47,9 +47,7 @@ function groupOf(address: string): string {
   if (mapped) return mapped;
   if (!isIPv6(address)) return address;
   // A URL normalizes the address.
-  const [head = "", tail = ""] = new URL(`http://[${address.split("%")[0]}]`).hostname
-    .slice(1, -1)
-    .split("::");
+  const [head = "", tail = ""] = new URL(`http://[${address.split("%")[0]}]`).hostname.slice(1, -1).split("::");
   const before = head.split(":").filter(Boolean);
   const after = tail.split(":").filter(Boolean);
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");

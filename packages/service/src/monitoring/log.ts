@@ -63,9 +63,7 @@ export function openLog({ level, environment, destination }: LogOptions): Log {
       logger.warn({ workerPid, code, signal }, "worker replaced");
     },
     proxiesUnknown() {
-      logger.warn(
-        "Calls have X-Forwarded-For, but --proxies is 0: all callers behind a proxy count as one address.",
-      );
+      logger.warn("Calls have X-Forwarded-For, but --proxies is 0: all callers behind a proxy count as one address.");
     },
   };
 }

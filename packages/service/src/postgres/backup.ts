@@ -156,8 +156,7 @@ async function copyWal(source: string, target: string, first: string, last: stri
   const names = await fs.readdir(path.join(source, "pg_wal"));
   const needed = names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last);
   let bytes = 0;
-  for (const name of needed)
-    bytes += await copy(path.join(source, "pg_wal", name), path.join(target, "pg_wal", name));
+  for (const name of needed) bytes += await copy(path.join(source, "pg_wal", name), path.join(target, "pg_wal", name));
   return bytes;
 }
 

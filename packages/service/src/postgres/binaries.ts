@@ -31,9 +31,7 @@ export function pickAccount(dbUser: string | undefined, warn: (message: string) 
     if (dbUser !== undefined) throw new OperatorError("--db-user works only as root. Leave it out.");
     return {};
   }
-  const name = (dbUser === undefined ? ["postgres", "nobody"] : [dbUser]).find((user) =>
-    accountId(user, "-u"),
-  );
+  const name = (dbUser === undefined ? ["postgres", "nobody"] : [dbUser]).find((user) => accountId(user, "-u"));
   if (name === undefined) {
     throw new OperatorError(
       dbUser === undefined
@@ -93,12 +91,9 @@ export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binar
   }
   fs.rmSync(copy, { recursive: true, force: true });
   const temporaryDir = copyTo(native, os.tmpdir());
-  if (runs(path.join(temporaryDir, "bin"), runAs))
-    return { binDir: path.join(temporaryDir, "bin"), temporaryDir };
+  if (runs(path.join(temporaryDir, "bin"), runAs)) return { binDir: path.join(temporaryDir, "bin"), temporaryDir };
   fs.rmSync(temporaryDir, { recursive: true, force: true });
-  throw new OperatorError(
-    "The database's account cannot run PostgreSQL. Set TMPDIR to a folder that it can reach.",
-  );
+  throw new OperatorError("The database's account cannot run PostgreSQL. Set TMPDIR to a folder that it can reach.");
 }
 
 function copyTo(native: string, parent: string): string {

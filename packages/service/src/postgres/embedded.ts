@@ -192,9 +192,7 @@ function readPassword(dataDir: string): string {
   try {
     return fs.readFileSync(passwordFile(dataDir), "utf8").trim();
   } catch {
-    throw new OperatorError(
-      `The password of the built-in database is missing. Restore ${passwordFile(dataDir)}.`,
-    );
+    throw new OperatorError(`The password of the built-in database is missing. Restore ${passwordFile(dataDir)}.`);
   }
 }
 

@@ -23,9 +23,7 @@ const beats = new Map<string, NodeJS.Timeout>();
 /** Reads the database's owner; undefined if there is none, or it is dead. */
 export function readOwner(dataDir: string): (Owner & { readonly isElsewhere: boolean }) | undefined {
   const owner = parse(lockFile(dataDir));
-  return owner && isAlive(owner, lockFile(dataDir))
-    ? { ...owner, isElsewhere: isElsewhere(owner) }
-    : undefined;
+  return owner && isAlive(owner, lockFile(dataDir)) ? { ...owner, isElsewhere: isElsewhere(owner) } : undefined;
 }
 
 const isElsewhere = ({ namespace }: Owner) => namespace !== processNamespace();

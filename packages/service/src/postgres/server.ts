@@ -132,20 +132,9 @@ const logTail = (dataDir: string) => fs.readFileSync(logFile(dataDir), "utf8").s
 
 function spawnServer({ dataDir, binDir, runAs, durable }: ServerOptions, port: number): ChildProcess {
   const cluster = clusterDir(dataDir);
-  const settings = [
-    "listen_addresses=127.0.0.1",
-    "unix_socket_directories=",
-    "log_error_verbosity=terse",
-    "jit=off",
-  ];
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "log_error_verbosity=terse", "jit=off"];
   if (!durable) settings.push(...NOT_DURABLE);
-  const args = [
-    "-D",
-    pathFromInside(cluster, runAs),
-    "-p",
-    String(port),
-    ...settings.flatMap((s) => ["-c", s]),
-  ];
+  const args = ["-D", pathFromInside(cluster, runAs), "-p", String(port), ...settings.flatMap((s) => ["-c", s])];
   // A file, not a pipe: a full pipe would block the server.
   const log = fs.openSync(logFile(dataDir), "a", 0o600);
   try {

@@ -24,9 +24,7 @@ export const hashOf = (secret: Secret) => sha256(secret.reveal());
 
 /** Returns a check value that identifies a generation without revealing its keys. */
 export function checkOf({ cardNumber, pin, cancelToken, idempotency }: SecretGeneration): Buffer {
-  const parts = [cardNumber, pin, cancelToken, idempotency].map((key) =>
-    hmac(key, "giftcard-service key check"),
-  );
+  const parts = [cardNumber, pin, cancelToken, idempotency].map((key) => hmac(key, "giftcard-service key check"));
   return sha256(Buffer.concat(parts));
 }
 

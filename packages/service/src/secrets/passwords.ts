@@ -17,9 +17,7 @@ export async function hashPassword(password: Secret): Promise<string> {
 export const isOutdated = (hash: string) => !hash.startsWith(`scrypt$${COST.N}$${COST.r}$${COST.p}$`);
 
 /** A hash that no password matches. Checking it takes as long as checking a real one. */
-const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).toString("base64url"), ""].join(
-  "$",
-);
+const NO_ACCOUNT = ["scrypt", COST.N, COST.r, COST.p, randomBytes(SALT_BYTES).toString("base64url"), ""].join("$");
 
 /**
  * Checks a password.

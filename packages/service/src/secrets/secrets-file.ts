@@ -97,10 +97,7 @@ function parse(file: string): SecretsFile {
   try {
     text = fs.readFileSync(file, "utf8");
     if (process.platform !== "win32" && (fs.statSync(file).mode & 0o077) !== 0) {
-      throw new OperatorError(
-        `Others can read the secrets file. Run: chmod 600 ${file}`,
-        exitCodes.secretsMismatch,
-      );
+      throw new OperatorError(`Others can read the secrets file. Run: chmod 600 ${file}`, exitCodes.secretsMismatch);
     }
   } catch (error) {
     if (error instanceof OperatorError) throw error;

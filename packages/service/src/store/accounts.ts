@@ -102,11 +102,7 @@ export async function changePassword(
  *
  * @throws {OperatorError} if there is no such account
  */
-export function removeAccount(
-  pool: pg.Pool,
-  email: string,
-  act: Act,
-): Promise<{ id: number; companyId: number }> {
+export function removeAccount(pool: pg.Pool, email: string, act: Act): Promise<{ id: number; companyId: number }> {
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ id: number; companyId: number }>(
       `delete from accounts where lower(email) = lower($1) returning id, company_id as "companyId"`,

@@ -58,11 +58,7 @@ export async function insertApiKey(
  *
  * @throws {OperatorError} if there is no such company, or it is closed
  */
-export function createApiKey(
-  pool: pg.Pool,
-  order: NewApiKey,
-  act: Act,
-): Promise<{ key: ApiKey; apiKey: Secret }> {
+export function createApiKey(pool: pg.Pool, order: NewApiKey, act: Act): Promise<{ key: ApiKey; apiKey: Secret }> {
   return transaction(pool, async (db) => {
     const { companyId, label = null, lastDay = null } = order;
     await lockOpenCompany(db, companyId);

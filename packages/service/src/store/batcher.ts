@@ -60,8 +60,7 @@ export class Batcher<Item, Result> {
   #choose(): Waiting<Item, Result>[] {
     const free = this.#waiting.filter(({ lane }) => lane === undefined || !this.#busyLanes.has(lane));
     // A power of two, so that few statements of different size are prepared.
-    const size =
-      free.length === 0 ? 0 : 2 ** Math.floor(Math.log2(Math.min(free.length, this.#options.maxItems)));
+    const size = free.length === 0 ? 0 : 2 ** Math.floor(Math.log2(Math.min(free.length, this.#options.maxItems)));
     const chosen = new Set(free.slice(0, size));
     this.#waiting = this.#waiting.filter((one) => !chosen.has(one));
     return [...chosen];

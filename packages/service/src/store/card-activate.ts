@@ -15,20 +15,13 @@ const CHUNK = 5000;
  *
  * @throws {OperatorError} if there is no such card, or it is already active, blocked or expired
  */
-export async function activateCard(
-  pool: pg.Pool,
-  keys: Keyring,
-  reference: CardReference,
-  act: Act,
-): Promise<Card> {
+export async function activateCard(pool: pg.Pool, keys: Keyring, reference: CardReference, act: Act): Promise<Card> {
   const { card } = await changeCard(pool, keys, reference, async (db, before) => {
     const { id, inactiveCents, isBlocked, expiryDate } = before;
     if (inactiveCents === null) {
       throw new OperatorError(`Card ${id} is already active. Nothing was changed.`, exitCodes.conflict);
     }
-    const { rows } = await db.query<{ expired: boolean }>(`select $1::date < ${TODAY} as expired`, [
-      expiryDate,
-    ]);
+    const { rows } = await db.query<{ expired: boolean }>(`select $1::date < ${TODAY} as expired`, [expiryDate]);
     if (isBlocked || rows[0]?.expired) {
       const [is, first] = isBlocked ? ["is blocked", "Unblock"] : ["has expired", "Extend"];
       throw new OperatorError(`Card ${id} ${is}. ${first} it first.`, exitCodes.conflict);
@@ -64,10 +57,7 @@ export function activateBatch(
     await db.query("set local statement_timeout = 0");
     const known = await db.query("select from card_batches where id = $1", [batchId]);
     if (known.rowCount === 0)
-      throw new OperatorError(
-        "There is no batch with this id. `card batches` lists the batches.",
-        exitCodes.notFound,
-      );
+      throw new OperatorError("There is no batch with this id. `card batches` lists the batches.", exitCodes.notFound);
     // Locks the cards before counting them, so that the audit entry has the number of activated cards.
     const { rows } = await db.query<{ cards: number; cents: Cents; skipped: number }>(
       `select count(*) filter (where usable)::int as cards,

@@ -38,9 +38,7 @@ async function findCard(
     "cardId" in reference
       ? ["id = $1", reference.cardId]
       : ["number_hash = any($1)", keys.cardNumbers(reference.cardNumber)];
-  const { rows } = await db.query<Card>(`select ${COLUMNS} from cards where ${condition} ${locking}`, [
-    value,
-  ]);
+  const { rows } = await db.query<Card>(`select ${COLUMNS} from cards where ${condition} ${locking}`, [value]);
   if (rows[0]) return rows[0];
   if ("cardId" in reference) throw noCardOfId();
   throw new OperatorError("There is no card with this number.", exitCodes.notFound);
@@ -161,10 +159,11 @@ export async function adjustCard(
     }
     const details = { by: byCents };
     const auditId = await writeAudit(db, act, { action: "card adjust", cardId: before.id, details });
-    await db.query(
-      "insert into ledger (card_id, kind, amount_cents, audit_id) values ($1, 'adjust', $2, $3)",
-      [before.id, byCents, auditId],
-    );
+    await db.query("insert into ledger (card_id, kind, amount_cents, audit_id) values ($1, 'adjust', $2, $3)", [
+      before.id,
+      byCents,
+      auditId,
+    ]);
   });
   return card;
 }

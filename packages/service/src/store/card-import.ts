@@ -44,12 +44,7 @@ export interface ImportOrder {
 const CHUNK = 5000;
 
 /** Imports cards in one transaction. If any line is faulty, none is imported. */
-export function importCards(
-  pool: pg.Pool,
-  keys: Keyring,
-  order: ImportOrder,
-  act: Act,
-): Promise<ImportOutcome> {
+export function importCards(pool: pg.Pool, keys: Keyring, order: ImportOrder, act: Act): Promise<ImportOutcome> {
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     await lockSecrets(db, keys);
@@ -74,8 +69,7 @@ async function lockSecrets(db: Queryable, keys: Keyring): Promise<void> {
   await db.query("lock table secret_generations in share mode");
   const { rows } = await db.query<{ newest: number }>("select max(id) as newest from secret_generations");
   if (rows[0]?.newest !== keys.newest) await keys.refresh();
-  if (rows[0]?.newest !== keys.newest)
-    throw new Error("The secrets were rotated and could not be read again.");
+  if (rows[0]?.newest !== keys.newest) throw new Error("The secrets were rotated and could not be read again.");
 }
 
 /** Copies the file as hashes into temporary tables, in which the database finds repeated numbers. */
@@ -137,12 +131,7 @@ async function findTaken(db: Queryable): Promise<ImportFault[]> {
 /** Inserts the cards and their first money. Returns the lines whose numbers were inserted concurrently. */
 async function insertStaged(
   db: Queryable,
-  {
-    batchId,
-    auditId,
-    total,
-    generation,
-  }: { batchId: number; auditId: number; total: number; generation: number },
+  { batchId, auditId, total, generation }: { batchId: number; auditId: number; total: number; generation: number },
   { isInactive, onProgress }: ImportOrder,
 ): Promise<ImportFault[]> {
   for (let last = 0, done = 0; ; ) {
@@ -157,8 +146,7 @@ async function insertStaged(
       [last, generation, batchId, isInactive],
     );
     const taken = rows.filter(({ id }) => id === null);
-    if (taken.length > 0)
-      return taken.map(({ line }) => ({ line, fault: "a card with this number already exists" }));
+    if (taken.length > 0) return taken.map(({ line }) => ({ line, fault: "a card with this number already exists" }));
     const cards = rows.map(({ id, cents }) => ({ id: id as number, cents }));
     if (!isInactive) await putFirstMoney(db, cards, auditId);
     last = rows.at(-1)?.line ?? last;

@@ -78,12 +78,7 @@ export function issueTo(
 }
 
 /** Issues cards and returns them. See {@link issueTo}. */
-export async function issueCards(
-  pool: pg.Pool,
-  keys: Keyring,
-  order: IssueOrder,
-  act: Act,
-): Promise<IssuedCard[]> {
+export async function issueCards(pool: pg.Pool, keys: Keyring, order: IssueOrder, act: Act): Promise<IssuedCard[]> {
   let issued: IssuedCard[] = [];
   const sink: CardSink = {
     begin: async () => void (issued = []),
@@ -96,10 +91,9 @@ export async function issueCards(
 
 /** Inserts a batch. @returns its id */
 export async function makeBatch(db: Queryable, origin: "issue" | "import"): Promise<number> {
-  const { rows } = await db.query<{ id: number }>(
-    "insert into card_batches (origin) values ($1) returning id",
-    [origin],
-  );
+  const { rows } = await db.query<{ id: number }>("insert into card_batches (origin) values ($1) returning id", [
+    origin,
+  ]);
   return (rows[0] as { id: number }).id;
 }
 

@@ -24,9 +24,7 @@ export async function reissueCard(
     refuseReplaced(old);
     refuseInactive(old);
     const { expiryDate } = old;
-    const [made] = await insertCards(db, keys, [
-      { cardNumber: makeCardNumber(prefix), pin: makePin(), expiryDate },
-    ]);
+    const [made] = await insertCards(db, keys, [{ cardNumber: makeCardNumber(prefix), pin: makePin(), expiryDate }]);
     if (!made) throw new Error("No card was made.");
     const auditId = await writeAudit(db, act, {
       action: "card reissue",

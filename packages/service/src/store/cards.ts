@@ -43,10 +43,7 @@ export async function readCard(
 }
 
 /** Creates the refusal from a row of the database. */
-export const refusalOf = (
-  outcome: CardRefusal["outcome"],
-  row: { retry_after_seconds: number },
-): CardRefusal =>
+export const refusalOf = (outcome: CardRefusal["outcome"], row: { retry_after_seconds: number }): CardRefusal =>
   outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
 
 /** How often a call reads the secrets again. More rotations than this don't fit into a call. */

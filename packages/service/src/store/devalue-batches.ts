@@ -1,13 +1,7 @@
 import { isAborted } from "../database/conflicts.js";
 import type { Queryable } from "../database/database.js";
 import { Batcher } from "./batcher.js";
-import {
-  type DevalueArguments,
-  type DevalueRow,
-  devalueAlone,
-  devalueStatement,
-  type RunDevalue,
-} from "./devalue.js";
+import { type DevalueArguments, type DevalueRow, devalueAlone, devalueStatement, type RunDevalue } from "./devalue.js";
 
 /** More runs would make small batches; fewer would make a call wait at medium load. */
 const RUNS_AT_ONCE = 4;

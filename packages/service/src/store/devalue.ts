@@ -73,9 +73,7 @@ export const createDevalue =
     if (outcome === "invalid_card" || outcome === "card_locked") return refusalOf(outcome, row);
     if (outcome !== "done" && outcome !== "replayed") return { outcome };
     const cancelToken =
-      outcome === "done"
-        ? row.freshToken
-        : keys.cancelToken(row.deduction_id, row.token_nonce, row.token_hash);
+      outcome === "done" ? row.freshToken : keys.cancelToken(row.deduction_id, row.token_nonce, row.token_hash);
     return { outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
   };
 

@@ -36,11 +36,7 @@ async function writeFirst(db: Queryable, environment: Environment): Promise<Envi
 }
 
 /** Changes the environment of a database. Running services must be restarted. @returns the environment before */
-export function changeEnvironment(
-  pool: pg.Pool,
-  environment: Environment,
-  act: Act,
-): Promise<Environment | undefined> {
+export function changeEnvironment(pool: pg.Pool, environment: Environment, act: Act): Promise<Environment | undefined> {
   return transaction(pool, async (db) => {
     const before = await readEnvironment(db);
     if (before === environment) return before;

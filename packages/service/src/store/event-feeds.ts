@@ -65,9 +65,7 @@ export async function findFeed(db: Queryable, companyId: number): Promise<EventF
   const companies = await db.query("select closed_at from companies where id = $1", [companyId]);
   if (!companies.rows[0]) throw noCompany();
   if (companies.rows[0].closed_at) throw new OperatorError("This company is closed.", exitCodes.conflict);
-  const { rows } = await db.query<EventFeed>(`select ${COLUMNS} from event_feeds where company_id = $1`, [
-    companyId,
-  ]);
+  const { rows } = await db.query<EventFeed>(`select ${COLUMNS} from event_feeds where company_id = $1`, [companyId]);
   return rows[0];
 }
 
@@ -114,10 +112,9 @@ export async function recordFailure(db: Queryable, feed: EventFeed, failure: str
  */
 export function removeFeed(pool: pg.Pool, companyId: number, act: Act): Promise<EventFeed> {
   return transaction(pool, async (db) => {
-    const { rows } = await db.query<EventFeed>(
-      `delete from event_feeds where company_id = $1 returning ${COLUMNS}`,
-      [companyId],
-    );
+    const { rows } = await db.query<EventFeed>(`delete from event_feeds where company_id = $1 returning ${COLUMNS}`, [
+      companyId,
+    ]);
     const feed = rows[0];
     if (!feed) throw new OperatorError("This company has no feed.", exitCodes.notFound);
     await writeAudit(db, act, {

@@ -1,8 +1,7 @@
 import type { Event, EventConcept, EventInput } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
 
-const timestamp = (column: string) =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const timestamp = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Small, so that a page does not delay other calls. */
 const PAGE_ROWS = 100;
@@ -59,9 +58,7 @@ export async function createEventConcept(
 
 /** Returns the ids of existing providers among these. */
 export async function knownProviders(db: Queryable, ids: number[]): Promise<Set<number>> {
-  const { rows } = await db.query<{ id: number }>("select id from providers where id = any($1::int[])", [
-    ids,
-  ]);
+  const { rows } = await db.query<{ id: number }>("select id from providers where id = any($1::int[])", [ids]);
   return new Set(rows.map((row) => row.id));
 }
 

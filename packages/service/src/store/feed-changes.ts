@@ -103,9 +103,7 @@ async function stage(
   const columns = `${columnTypes}, taken_back text, position int`;
   await db.query(`create temp table feed_rows (${columns}, primary key (event_key)) on commit drop`);
   for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
-    const chunk = rows
-      .slice(from, from + CHUNK_ROWS)
-      .map((row, index) => ({ ...row, position: from + index }));
+    const chunk = rows.slice(from, from + CHUNK_ROWS).map((row, index) => ({ ...row, position: from + index }));
     await db.query(`insert into feed_rows select * from jsonb_to_recordset($1) as row (${columns})`, [
       JSON.stringify(chunk),
     ]);

@@ -2,10 +2,7 @@ import type { Queryable } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 
 export const noCompany = () =>
-  new OperatorError(
-    "There is no company with this id. `company list` lists the companies.",
-    exitCodes.notFound,
-  );
+  new OperatorError("There is no company with this id. `company list` lists the companies.", exitCodes.notFound);
 
 export const noCardOfId = () => new OperatorError("There is no card with this id.", exitCodes.notFound);
 

@@ -26,9 +26,7 @@ export async function claimKey(db: Queryable, use: KeyUse): Promise<ClaimedKey> 
   const earlier = rows[0];
   if (!earlier) return { outcome: "new" };
   if (!earlier.same) return { outcome: "idempotency_key_reused" };
-  return earlier.spent
-    ? { outcome: "idempotency_key_spent" }
-    : { outcome: "replayed", answer: earlier.answer };
+  return earlier.spent ? { outcome: "idempotency_key_spent" } : { outcome: "replayed", answer: earlier.answer };
 }
 
 /** Stores a successful answer, in the same transaction. */

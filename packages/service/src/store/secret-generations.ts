@@ -40,10 +40,7 @@ export async function rotateSecrets(
     return isInserted;
   });
   if (!isFirst) {
-    throw new OperatorError(
-      "Another process is rotating the secrets. Run `secrets status`.",
-      exitCodes.conflict,
-    );
+    throw new OperatorError("Another process is rotating the secrets. Run `secrets status`.", exitCodes.conflict);
   }
   return { generation, active: true };
 }
@@ -84,9 +81,7 @@ async function insertGeneration(db: Queryable, generation: number, check: Buffer
 }
 
 async function readChecks(db: Queryable): Promise<Buffer[]> {
-  const { rows } = await db.query<{ key_check: Buffer }>(
-    "select key_check from secret_generations order by id",
-  );
+  const { rows } = await db.query<{ key_check: Buffer }>("select key_check from secret_generations order by id");
   return rows.map((row) => row.key_check);
 }
 

@@ -66,11 +66,7 @@ export interface ReferenceUse {
 }
 
 /** Finds an Idempotency-Key, which shops call a reference, in all companies. */
-export async function findReference(
-  db: Queryable,
-  keys: Keyring,
-  reference: string,
-): Promise<ReferenceUse[]> {
+export async function findReference(db: Queryable, keys: Keyring, reference: string): Promise<ReferenceUse[]> {
   const { rows } = await db.query<ReferenceUse>(
     `select k.company_id as "companyId", k.ledger_id as devalue, k.created_at as at
        from companies c join idempotency_keys k
@@ -82,8 +78,6 @@ export async function findReference(
 
 /** Finds the devalue of a cancel token. */
 export async function findToken(db: Queryable, cancelToken: Secret): Promise<number | undefined> {
-  const { rows } = await db.query<{ id: number }>("select id from ledger where token_hash = $1", [
-    hashOf(cancelToken),
-  ]);
+  const { rows } = await db.query<{ id: number }>("select id from ledger where token_hash = $1", [hashOf(cancelToken)]);
   return rows[0]?.id;
 }

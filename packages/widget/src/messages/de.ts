@@ -26,8 +26,7 @@ export const de: Messages = {
   removeCard: "Karte mit den Endziffern {last4} entfernen",
   expired:
     "Die Angaben dieser Karte liegen uns nicht mehr vor, sie zahlt also nichts. Geben Sie die Karte erneut ein, um sie zu nutzen.",
-  settling:
-    "Eine frühere Zahlung mit dieser Karte wird rückgängig gemacht. Das Geld kommt auf die Karte zurück.",
+  settling: "Eine frühere Zahlung mit dieser Karte wird rückgängig gemacht. Das Geld kommt auf die Karte zurück.",
   covered: "Mit Geschenkkarte bezahlt",
   nothingLeft: "Nichts mehr zu zahlen",
   maxCards:
@@ -49,16 +48,14 @@ export const de: Messages = {
     offline: "Keine Antwort vom Shop. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.",
     unfinished: "Diese Karte ist noch nicht eingelöst. Lösen Sie sie ein, oder leeren Sie die Felder.",
     invalid_request: "Diese Angaben sind nicht lesbar. Prüfen Sie Kartennummer und PIN.",
-    invalid_card:
-      "Kartennummer und PIN gehören nicht zusammen. Prüfen Sie beide und geben Sie die PIN erneut ein.",
+    invalid_card: "Kartennummer und PIN gehören nicht zusammen. Prüfen Sie beide und geben Sie die PIN erneut ein.",
     card_blocked:
       "Diese Karte ist gesperrt. Fragen Sie dort nach, wo Sie sie bekommen haben, oder nehmen Sie eine andere.",
     card_expired: "Diese Karte ist abgelaufen. Nehmen Sie eine andere Karte.",
     card_no_balance: "Auf dieser Karte ist kein Guthaben mehr. Nehmen Sie eine andere Karte.",
     card_not_active:
       "Diese Karte ist nicht aktiv. Fragen Sie dort nach, wo Sie sie bekommen haben, oder nehmen Sie eine andere.",
-    card_already_applied:
-      "Diese Karte zahlt bereits einen Teil dieser Bestellung. Nehmen Sie eine andere Karte.",
+    card_already_applied: "Diese Karte zahlt bereits einen Teil dieser Bestellung. Nehmen Sie eine andere Karte.",
     too_many_cards:
       "Diese Bestellung nimmt keine weiteren Geschenkkarten an. Entfernen Sie zuerst eine, oder zahlen Sie den Rest auf andere Weise.",
     too_many_attempts: "Das wurde zu oft versucht. Zur Sicherheit müssen Sie eine Weile warten.",
@@ -75,8 +72,7 @@ export const de: Messages = {
       "Der Betrag Ihrer Bestellung hat sich geändert. Geben Sie die PIN erneut ein, um zu sehen, was diese Karte zahlt.",
     cart_not_found: "Wir finden Ihre Bestellung nicht mehr. Laden Sie die Seite neu.",
     cart_completed: "Diese Bestellung ist bereits aufgegeben. Von Ihrer Karte wird nichts mehr abgebucht.",
-    currency_not_supported:
-      "Geschenkkarten gelten nur für Bestellungen in Euro. Zahlen Sie auf andere Weise.",
+    currency_not_supported: "Geschenkkarten gelten nur für Bestellungen in Euro. Zahlen Sie auf andere Weise.",
     giftcards_not_accepted:
       "Mit Geschenkkarten lässt sich diese Bestellung nicht bezahlen. Zahlen Sie auf andere Weise.",
     payment_in_progress:

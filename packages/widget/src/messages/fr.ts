@@ -26,12 +26,10 @@ export const fr: Messages = {
   removeCard: "Retirer la carte se terminant par {last4}",
   expired:
     "Nous n’avons plus les données de cette carte, elle ne paie donc rien. Saisissez-la à nouveau pour l’utiliser.",
-  settling:
-    "Un paiement précédent avec cette carte est en cours d’annulation. L’argent revient sur la carte.",
+  settling: "Un paiement précédent avec cette carte est en cours d’annulation. L’argent revient sur la carte.",
   covered: "Payé par carte cadeau",
   nothingLeft: "Plus rien à payer",
-  maxCards:
-    "Cette commande n’accepte pas d’autre carte cadeau (au plus {count}). Payez le reste d’une autre manière.",
+  maxCards: "Cette commande n’accepte pas d’autre carte cadeau (au plus {count}). Payez le reste d’une autre manière.",
   sandbox: "Mode test",
   retry: "Réessayer",
   wait: "Vous pourrez réessayer dans {time}.",
@@ -51,8 +49,7 @@ export const fr: Messages = {
     invalid_request: "Ces données sont illisibles. Vérifiez le numéro de carte et le code PIN.",
     invalid_card:
       "Ce numéro et ce code PIN ne vont pas ensemble. Vérifiez les deux et saisissez à nouveau le code PIN.",
-    card_blocked:
-      "Cette carte est bloquée. Renseignez-vous là où vous l’avez reçue, ou prenez une autre carte.",
+    card_blocked: "Cette carte est bloquée. Renseignez-vous là où vous l’avez reçue, ou prenez une autre carte.",
     card_expired: "Cette carte n’est plus valable. Prenez une autre carte.",
     card_no_balance: "Il n’y a plus d’argent sur cette carte. Prenez une autre carte.",
     card_not_active:
@@ -62,22 +59,18 @@ export const fr: Messages = {
       "Cette commande n’accepte plus de carte cadeau. Retirez-en une d’abord, ou payez le reste d’une autre manière.",
     too_many_attempts: "Trop d’essais. Par sécurité, vous devez attendre un moment.",
     nothing_to_pay: "Il n’y a plus rien à payer pour cette commande.",
-    giftcard_not_payable:
-      "Une carte cadeau ne peut pas payer une carte cadeau. Payez celle-ci d’une autre manière.",
+    giftcard_not_payable: "Une carte cadeau ne peut pas payer une carte cadeau. Payez celle-ci d’une autre manière.",
     quote_expired: "C’était il y a trop longtemps. Saisissez à nouveau le code PIN pour vérifier le solde.",
     applied_card_not_found: "Cette carte ne faisait plus partie de votre commande.",
-    applied_card_expired:
-      "Nous n’avons plus les données d’une de vos cartes. Retirez-la et saisissez-la à nouveau.",
-    balance_changed:
-      "Le solde de cette carte a changé. Saisissez à nouveau le code PIN pour voir le nouveau solde.",
+    applied_card_expired: "Nous n’avons plus les données d’une de vos cartes. Retirez-la et saisissez-la à nouveau.",
+    balance_changed: "Le solde de cette carte a changé. Saisissez à nouveau le code PIN pour voir le nouveau solde.",
     amount_changed:
       "Le montant de votre commande a changé. Saisissez à nouveau le code PIN pour voir ce que paie cette carte.",
     cart_not_found: "Nous ne trouvons plus votre commande. Rechargez la page.",
     cart_completed: "Cette commande est déjà passée. Plus rien n’est débité de votre carte.",
     currency_not_supported:
       "Les cartes cadeaux valent seulement pour des commandes en euros. Payez d’une autre manière.",
-    giftcards_not_accepted:
-      "Cette commande ne peut pas être payée par carte cadeau. Payez d’une autre manière.",
+    giftcards_not_accepted: "Cette commande ne peut pas être payée par carte cadeau. Payez d’une autre manière.",
     payment_in_progress: "Un paiement de cette commande est en cours. Attendez un moment et réessayez.",
     outcome_unknown:
       "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",

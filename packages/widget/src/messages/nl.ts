@@ -59,22 +59,18 @@ export const nl: Messages = {
       "Deze bestelling neemt geen cadeaukaarten meer aan. Verwijder er eerst een, of betaal de rest op een andere manier.",
     too_many_attempts: "Dit is te vaak geprobeerd. Voor de veiligheid moet je even wachten.",
     nothing_to_pay: "Er is voor deze bestelling niets meer te betalen.",
-    giftcard_not_payable:
-      "Met een cadeaukaart kun je geen cadeaukaart betalen. Betaal die op een andere manier.",
+    giftcard_not_payable: "Met een cadeaukaart kun je geen cadeaukaart betalen. Betaal die op een andere manier.",
     quote_expired: "Dat is te lang geleden. Vul de pincode opnieuw in om het saldo te bekijken.",
     applied_card_not_found: "Deze kaart hoorde niet meer bij je bestelling.",
     applied_card_expired:
       "We hebben de gegevens van een van je kaarten niet meer. Verwijder die kaart en vul haar opnieuw in.",
-    balance_changed:
-      "Het saldo van deze kaart is veranderd. Vul de pincode opnieuw in om het nieuwe saldo te zien.",
+    balance_changed: "Het saldo van deze kaart is veranderd. Vul de pincode opnieuw in om het nieuwe saldo te zien.",
     amount_changed:
       "Het bedrag van je bestelling is veranderd. Vul de pincode opnieuw in om te zien wat deze kaart betaalt.",
     cart_not_found: "We kunnen je bestelling niet meer vinden. Laad de pagina opnieuw.",
     cart_completed: "Deze bestelling is al geplaatst. Er wordt niets meer van je kaart afgeschreven.",
-    currency_not_supported:
-      "Cadeaukaarten werken alleen voor bestellingen in euro's. Betaal op een andere manier.",
-    giftcards_not_accepted:
-      "Deze bestelling kun je niet met een cadeaukaart betalen. Betaal op een andere manier.",
+    currency_not_supported: "Cadeaukaarten werken alleen voor bestellingen in euro's. Betaal op een andere manier.",
+    giftcards_not_accepted: "Deze bestelling kun je niet met een cadeaukaart betalen. Betaal op een andere manier.",
     payment_in_progress: "Er loopt al een betaling voor deze bestelling. Wacht even en probeer het opnieuw.",
     outcome_unknown:
       "We weten nog niet of de betaling gelukt is. Wat voor deze bestelling is afgeschreven, komt vanzelf terug op je kaart; betaal nog niet opnieuw.",

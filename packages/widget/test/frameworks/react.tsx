@@ -11,15 +11,10 @@ export function Checkout({ cart }: { cart: string }) {
         endpoint="/store/giftcard-pay"
         cart={cart}
         headers={{ "x-shop": "1" }}
-        onTotal={(event) =>
-          console.log(event.detail.remainderCents.toFixed(), tag.current?.summary?.cards.length)
-        }
+        onTotal={(event) => console.log(event.detail.remainderCents.toFixed(), tag.current?.summary?.cards.length)}
         onBeforeApply={(event) => event.detail.quote.balanceCents < 100 && event.preventDefault()}
       />
-      <GiftcardBalance
-        endpoint="/store/giftcard-pay"
-        onBalance={(event) => console.log(event.detail.lastFour)}
-      />
+      <GiftcardBalance endpoint="/store/giftcard-pay" onBalance={(event) => console.log(event.detail.lastFour)} />
       {/* @ts-expect-error a cart's id is a string */}
       <GiftcardPay cart={5} />
     </>

@@ -45,9 +45,7 @@ export async function accessibilityTree(group: string): Promise<string[]> {
     const role = node.role?.value ?? "";
     if (!node.ignored && !ignoredRoles.has(role)) {
       const properties = (node.properties ?? [])
-        .filter(
-          ({ name, value }) => listedProperties.includes(name) && value.value && value.value !== "false",
-        )
+        .filter(({ name, value }) => listedProperties.includes(name) && value.value && value.value !== "false")
         .map(({ name }) => name);
       const name = (node.name?.value ?? "").replace(/\s+/g, " ").trim();
       lines.push([role, name && JSON.stringify(name), ...properties].filter(Boolean).join(" "));

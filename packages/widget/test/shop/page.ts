@@ -106,8 +106,7 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
 
   button(name: string): HTMLButtonElement {
     const match = [...this.root.querySelectorAll("button")].find(
-      (button) =>
-        button.checkVisibility() && (button.getAttribute("aria-label") ?? plain(button.textContent)) === name,
+      (button) => button.checkVisibility() && (button.getAttribute("aria-label") ?? plain(button.textContent)) === name,
     );
     if (!match) throw new Error(`no button "${name}" in: ${this.text}`);
     return match;
@@ -162,10 +161,7 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
 }
 
 /** Collects the events of one type. */
-export function listen<Type extends keyof GiftcardEventMap>(
-  widget: Widget,
-  type: Type,
-): GiftcardEventMap[Type][] {
+export function listen<Type extends keyof GiftcardEventMap>(widget: Widget, type: Type): GiftcardEventMap[Type][] {
   const events: GiftcardEventMap[Type][] = [];
   widget.element.addEventListener(type, (event) => events.push(event));
   return events;

@@ -111,8 +111,7 @@ function balanceOf(cart, entry) {
 function cardOf(cart, { cardNumber, pin }) {
   const card = cart.cards.find((one) => one.number === cardNumber);
   if (!card || card.pin !== pin) {
-    if (++cart.wrong >= (cart.maxWrong ?? 10))
-      throw new Refusal("too_many_attempts", cart.lockSeconds ?? 900);
+    if (++cart.wrong >= (cart.maxWrong ?? 10)) throw new Refusal("too_many_attempts", cart.lockSeconds ?? 900);
     throw new Refusal("invalid_card");
   }
   return card;
@@ -148,8 +147,7 @@ function apply(cart, quoteId) {
 /** Returns how much an order uses of a card: the least of the amount owed, the balance and the limit. */
 function shareOf(cart, card, owedCents) {
   const usableCents = Math.min(owedCents, card.balanceCents, cart.maxPerCardCents);
-  const limitedBy =
-    usableCents === owedCents ? "order" : usableCents === card.balanceCents ? "balance" : "limit";
+  const limitedBy = usableCents === owedCents ? "order" : usableCents === card.balanceCents ? "balance" : "limit";
   return { balanceCents: card.balanceCents, usableCents, limitedBy };
 }
 

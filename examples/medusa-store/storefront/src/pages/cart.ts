@@ -19,8 +19,7 @@ export async function showCart({ outlet, shop, count }: Place): Promise<void> {
       draw();
     }
   };
-  const change = (itemId: string, quantity: number) =>
-    work((open) => shop.setQuantity(open, itemId, quantity));
+  const change = (itemId: string, quantity: number) => work((open) => shop.setQuantity(open, itemId, quantity));
   const promote = (code: string) => work((open) => shop.promote(open, code));
   const draw = () => {
     const items = cart?.items ?? [];

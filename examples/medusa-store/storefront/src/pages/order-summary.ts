@@ -22,9 +22,7 @@ export function orderSummary(cart: Cart, giftcards: TotalDetail | undefined): Te
     <dl class="sums">
       <div><dt>Delivery</dt><dd>${cart.original_shipping_total ? formatEuro(cart.original_shipping_total) : "Free"}</dd></div>
       ${
-        cart.discount_total
-          ? html`<div><dt>Discount</dt><dd id="discount">${formatDiscount(cart)}</dd></div>`
-          : nothing
+        cart.discount_total ? html`<div><dt>Discount</dt><dd id="discount">${formatDiscount(cart)}</dd></div>` : nothing
       }
       <div class="strong"><dt>Total</dt><dd id="total">${formatEuro(cart.total)}</dd></div>
       ${

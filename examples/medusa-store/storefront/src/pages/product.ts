@@ -7,10 +7,7 @@ export async function showProduct(place: Place): Promise<void> {
   const { outlet, shop, id: handle } = place;
   const product = (await shop.products()).find((one) => one.handle === handle);
   if (!product) return showProducts(place);
-  render(
-    html`<div class="event">${productCard(place, product, html`<h1>${product.title}</h1>`)}</div>`,
-    outlet,
-  );
+  render(html`<div class="event">${productCard(place, product, html`<h1>${product.title}</h1>`)}</div>`, outlet);
   // Loaded separately, since the page also works without it.
   const texts = await shop.jsonLd(handle).catch(() => []);
   for (const text of texts) {

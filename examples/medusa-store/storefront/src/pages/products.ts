@@ -13,11 +13,7 @@ export async function showProducts(place: Place): Promise<void> {
       <ul class="window">
         ${products.map(
           (product) => html`<li class="event">
-            ${productCard(
-              place,
-              product,
-              html`<h2><a href=${`/products/${product.handle}`}>${product.title}</a></h2>`,
-            )}
+            ${productCard(place, product, html`<h2><a href=${`/products/${product.handle}`}>${product.title}</a></h2>`)}
           </li>`,
         )}
       </ul>`,

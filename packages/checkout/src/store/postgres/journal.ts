@@ -87,15 +87,7 @@ export function createSqlJournal(sql: Sql): Journal {
       await sql(
         `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, sealed_card, expires_at)
          values ($1, $2, 'quoted', $3, $4, $5, $6, now() + ${sqlInterval("$7")})`,
-        [
-          tender.id,
-          tender.cartId,
-          tender.lastFour,
-          tender.fingerprint,
-          tender.balanceCents,
-          tender.sealedCard,
-          lifeMs,
-        ],
+        [tender.id, tender.cartId, tender.lastFour, tender.fingerprint, tender.balanceCents, tender.sealedCard, lifeMs],
       );
     },
     async applyQuote(cartId, tenderId, { quoteLifeMs, maxCards }) {
@@ -203,13 +195,11 @@ export function createSqlJournal(sql: Sql): Journal {
       }
     },
     charge: (reference) => oneCharge("select * from giftcard_charge where reference = $1", [reference]),
-    chargesOfPayment: (id) =>
-      charges("select * from giftcard_charge where external_id = $1 order by position", [id]),
+    chargesOfPayment: (id) => charges("select * from giftcard_charge where external_id = $1 order by position", [id]),
     chargesOfCart: (cartId) =>
-      charges(
-        "select * from giftcard_charge where cart_id = $1 order by created_at desc, position desc, reference",
-        [cartId],
-      ),
+      charges("select * from giftcard_charge where cart_id = $1 order by created_at desc, position desc, reference", [
+        cartId,
+      ]),
     move: async (reference, move) => (await moveAll([reference], move))?.[0] ?? null,
     moveAll,
     async renew(owner, forMs) {

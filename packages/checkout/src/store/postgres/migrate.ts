@@ -13,8 +13,7 @@ export const postgresMigrations: readonly TableMigration[] = [migration0001];
 const LOCK = 5_000_2498;
 
 /** Whether PostgreSQL reports a missing table or schema. */
-const isMissing = (error: unknown) =>
-  ["42P01", "3F000"].includes(String((error as { code?: unknown } | null)?.code));
+const isMissing = (error: unknown) => ["42P01", "3F000"].includes(String((error as { code?: unknown } | null)?.code));
 
 async function readVersion(pool: PgPool, schema: string): Promise<number> {
   const read = pool.query(`select max(number) as version from "${schema}".giftcard_migration`, []);

@@ -43,10 +43,7 @@ export function moveStatement(
   }
   if (move.lease === null) sets.push("lease_owner = null", "lease_until = null");
   else if (move.lease) {
-    sets.push(
-      `lease_owner = ${p(move.lease.owner)}`,
-      `lease_until = now() + ${sqlInterval(p(move.lease.forMs))}`,
-    );
+    sets.push(`lease_owner = ${p(move.lease.owner)}`, `lease_until = now() + ${sqlInterval(p(move.lease.forMs))}`);
   }
   if (move.retryInMs !== undefined) sets.push(`next_try_at = now() + ${sqlInterval(p(move.retryInMs))}`);
   if (move.lastError !== undefined) sets.push("tries = tries + 1", `last_error = ${p(move.lastError)}`);

@@ -51,11 +51,7 @@ interface PageBounds {
   readonly limit: number;
 }
 
-async function pageBetween(
-  sql: Sql,
-  filter: ChargeFilter,
-  { after, last, limit }: PageBounds,
-): Promise<Charge[]> {
+async function pageBetween(sql: Sql, filter: ChargeFilter, { after, last, limit }: PageBounds): Promise<Charge[]> {
   const params: unknown[] = [after, limit];
   const condition = conditionOf(filter, params);
   const until = last === undefined ? "" : `and reference <= $${params.push(last)}`;
@@ -116,16 +112,12 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
       return rows.map(toCharge);
     },
     async countByState() {
-      const rows = await sql(
-        "select state, count(*)::integer as count from giftcard_charge group by state",
-        [],
-      );
+      const rows = await sql("select state, count(*)::integer as count from giftcard_charge group by state", []);
       return Object.fromEntries(rows.map((row) => [row.state as ChargeState, Number(row.count)]));
     },
     async act(reference, move, { action, actor }) {
       const from = move.from[0];
-      if (from === undefined || move.from.length > 1)
-        throw new TypeError("An action leaves exactly one state.");
+      if (from === undefined || move.from.length > 1) throw new TypeError("An action leaves exactly one state.");
       const [text, params] = moveStatement([reference], move, (p) => [
         `action as (
           insert into giftcard_action (reference, action, actor, from_state, to_state)
@@ -177,10 +169,7 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
       const read = "select sealed from giftcard_secret where name = $1";
       const [existing] = await sql(read, [name]);
       if (existing) return String(existing.sealed);
-      await sql("insert into giftcard_secret (name, sealed) values ($1, $2) on conflict do nothing", [
-        name,
-        sealed,
-      ]);
+      await sql("insert into giftcard_secret (name, sealed) values ($1, $2) on conflict do nothing", [name, sealed]);
       const [stored] = await sql(read, [name]);
       return String(stored?.sealed);
     },
@@ -192,10 +181,7 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
       return Object.fromEntries(rows.map((row) => [String(row.key_id), Number(row.count)]));
     },
     async sealedUnderOther(keyId, limit) {
-      const rows = await sql(`select * from (${LIVING_SEALS}) living where ${KEY_ID} <> $1 limit $2`, [
-        keyId,
-        limit,
-      ]);
+      const rows = await sql(`select * from (${LIVING_SEALS}) living where ${KEY_ID} <> $1 limit $2`, [keyId, limit]);
       return rows as unknown as SealedValue[];
     },
     async replaceSealed({ table, column, id, sealed: before }, sealed) {

@@ -115,10 +115,11 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
       const matching = `from giftcard_purchase where state = any($1::text[]) and tries >= $2`;
       const params = [[...states], minTries];
       const [counted] = await sql(`select count(*) as count ${matching}`, params);
-      const rows = await sql(
-        `select * ${matching} order by tries desc, created_at, order_id limit $3 offset $4`,
-        [...params, limit, offset],
-      );
+      const rows = await sql(`select * ${matching} order by tries desc, created_at, order_id limit $3 offset $4`, [
+        ...params,
+        limit,
+        offset,
+      ]);
       return { purchases: rows.map(toPurchase), count: Number(counted?.count) };
     },
   };

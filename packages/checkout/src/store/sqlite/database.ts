@@ -11,9 +11,7 @@ export const DAY_MS = 24 * 60 * 60_000;
 export function openSqlite(database: DatabaseSync) {
   const exec = (sql: string) => database.exec(sql);
   // The timeout comes first: the other settings may have to wait for another process.
-  exec(
-    "pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on",
-  );
+  exec("pragma busy_timeout = 10000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   const all = (sql: string, ...values: Value[]) => database.prepare(sql).all(...values) as Row[];
   const first = (sql: string, ...values: Value[]) => database.prepare(sql).get(...values) as Row | undefined;
   const run = (sql: string, ...values: Value[]) => Number(database.prepare(sql).run(...values).changes);

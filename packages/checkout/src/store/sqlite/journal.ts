@@ -70,13 +70,8 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     },
     async removeTender(cartId, tenderId) {
       return alone((nowMs) => {
-        const row = first(
-          "select id, state from giftcard_tender where cart_id = ? and id = ?",
-          cartId,
-          tenderId,
-        );
-        if (row && (row.state === "charging" || (row.state === "applied" && isCharged(row))))
-          return "charging";
+        const row = first("select id, state from giftcard_tender where cart_id = ? and id = ?", cartId, tenderId);
+        if (row && (row.state === "charging" || (row.state === "applied" && isCharged(row)))) return "charging";
         if (row?.state !== "applied" && row?.state !== "quoted") return "gone";
         run(
           "update giftcard_tender set state = 'removed', sealed_card = null, updated_at = ? where id = ?",
@@ -99,17 +94,11 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
           if (isDuplicate || slot === null) return false;
         }
         const set = "state = ?, sealed_card = ?, slot = ?, updated_at = ?";
-        return (
-          run(`update giftcard_tender set ${set} where id = ?`, stored, sealedCard, slot, nowMs, id) === 1
-        );
+        return run(`update giftcard_tender set ${set} where id = ?`, stored, sealedCard, slot, nowMs, id) === 1;
       });
     },
     async tender(tenderId) {
-      const row = first(
-        "select *, expires_at <= ? as expired from giftcard_tender where id = ?",
-        now(),
-        tenderId,
-      );
+      const row = first("select *, expires_at <= ? as expired from giftcard_tender where id = ?", now(), tenderId);
       return row ? readTender(row) : null;
     },
     async tenders(cartId) {
@@ -177,19 +166,14 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     charge: async (reference) => readCharge(reference),
     chargesOfPayment: async (externalId) => chargesOfPayment(externalId),
     async chargesOfCart(cartId) {
-      const rows = all(
-        "select * from giftcard_charge where cart_id = ? order by created_at desc, rowid desc",
-        cartId,
-      );
+      const rows = all("select * from giftcard_charge where cart_id = ? order by created_at desc, rowid desc", cartId);
       return rows.map(toCharge);
     },
     move: async (reference, move) =>
       alone((nowMs) => (changeAll([reference], move, nowMs) ? readCharge(reference) : null)),
     moveAll: async (references, move) =>
       alone((nowMs) =>
-        changeAll(references, move, nowMs)
-          ? references.flatMap((reference) => readCharge(reference) ?? [])
-          : null,
+        changeAll(references, move, nowMs) ? references.flatMap((reference) => readCharge(reference) ?? []) : null,
       ),
     async renew(owner, forMs) {
       return alone((nowMs) => {

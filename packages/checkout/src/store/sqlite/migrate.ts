@@ -23,9 +23,7 @@ export function migrateSqlite(
     ) strict`);
     const version = Number(first("select max(number) as version from giftcard_migration")?.version ?? 0);
     if (version > newestOf(migrations)) throw new StoreError("too_new", "this file");
-    for (const { number, release, journal, purchases } of migrations.filter(
-      (step) => step.number > version,
-    )) {
+    for (const { number, release, journal, purchases } of migrations.filter((step) => step.number > version)) {
       exec(journal);
       exec(purchases);
       insert("giftcard_migration", { number, release, applied_at: nowMs });

@@ -7,8 +7,7 @@ import type { Row, Sqlite, Value } from "./database.js";
 
 /** Makes the functions that change a charge and its tender. They have to be called within a write transaction. */
 export function createSqliteMoves({ all, first, run }: Sqlite) {
-  const readRow = (reference: string) =>
-    first("select * from giftcard_charge where reference = ?", reference);
+  const readRow = (reference: string) => first("select * from giftcard_charge where reference = ?", reference);
 
   const readCharge = (reference: string): Charge | null => {
     const row = readRow(reference);
@@ -38,11 +37,7 @@ export function createSqliteMoves({ all, first, run }: Sqlite) {
   function change(reference: string, row: Row, move: Move, nowMs: number): void {
     const set = columnsOf(move, row, nowMs);
     const columns = Object.keys(set).map((column) => `${column} = ?`);
-    run(
-      `update giftcard_charge set ${columns.join(", ")} where reference = ?`,
-      ...Object.values(set),
-      reference,
-    );
+    run(`update giftcard_charge set ${columns.join(", ")} where reference = ?`, ...Object.values(set), reference);
     followTender(reference, String(row.tender_id), move, nowMs);
   }
 
@@ -55,10 +50,7 @@ export function createSqliteMoves({ all, first, run }: Sqlite) {
     if (tender.state !== "spent") return null;
     if (tender.sealed_card === null && Number(tender.expires_at) > nowMs) return null;
     if (held(cartId).some((other) => other.fingerprint === tender.fingerprint)) return null;
-    const latest = first(
-      "select external_id from giftcard_charge where tender_id = ? order by rowid desc limit 1",
-      id,
-    );
+    const latest = first("select external_id from giftcard_charge where tender_id = ? order by rowid desc limit 1", id);
     return latest?.external_id === readRow(reference)?.external_id ? freeSlot(held(cartId), maxCards) : null;
   }
 
@@ -96,8 +88,7 @@ export function createSqliteMoves({ all, first, run }: Sqlite) {
   /** Returns the card's balance as known once its charge is settled, or null if that doesn't change it. */
   function balanceAfter(reference: string, move: Move): number | null {
     const charge = readRow(reference) as Row;
-    const isLess =
-      charge.deducted_cents !== null && Number(charge.deducted_cents) < Number(charge.amount_cents);
+    const isLess = charge.deducted_cents !== null && Number(charge.deducted_cents) < Number(charge.amount_cents);
     const isEmpty = move.reason === "card_no_balance";
     if (!isEmpty && !(isLess && move.to === "reversed")) return null;
     // A devalue that took less than requested took the whole balance. Once reversed, that is the balance again.

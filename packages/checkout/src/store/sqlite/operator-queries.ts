@@ -66,8 +66,7 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
     async act(reference, move, { action, actor }) {
       return alone((nowMs) => {
         const from = move.from[0];
-        if (from === undefined || move.from.length > 1)
-          throw new TypeError("An action leaves exactly one state.");
+        if (from === undefined || move.from.length > 1) throw new TypeError("An action leaves exactly one state.");
         if (!changeAll([reference], move, nowMs)) return null;
         const record = { reference, action, actor, from_state: from, to_state: move.to, created_at: nowMs };
         insert("giftcard_action", record);
@@ -90,15 +89,8 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
       return alone((nowMs) => {
         const waits = limits.map(({ key, max }) => {
           const old = first("select * from giftcard_guess where key = ? and resets_at > ?", key, nowMs);
-          const [count, resetsAt] = old
-            ? [Number(old.count) + 1, Number(old.resets_at)]
-            : [1, nowMs + windowMs];
-          run(
-            "insert or replace into giftcard_guess (key, count, resets_at) values (?, ?, ?)",
-            key,
-            count,
-            resetsAt,
-          );
+          const [count, resetsAt] = old ? [Number(old.count) + 1, Number(old.resets_at)] : [1, nowMs + windowMs];
+          run("insert or replace into giftcard_guess (key, count, resets_at) values (?, ?, ?)", key, count, resetsAt);
           return count > max ? Math.max(1, Math.ceil((resetsAt - nowMs) / 1000)) : 0;
         });
         return Math.max(0, ...waits);
@@ -107,11 +99,7 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
     async returnGuess(limits) {
       alone((nowMs) => {
         for (const { key } of limits) {
-          run(
-            "update giftcard_guess set count = max(count - 1, 0) where key = ? and resets_at > ?",
-            key,
-            nowMs,
-          );
+          run("update giftcard_guess set count = max(count - 1, 0) where key = ? and resets_at > ?", key, nowMs);
         }
       });
     },

@@ -19,20 +19,12 @@ export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite
   };
   const write = (orderId: string, set: Record<string, string | number | null>): Purchase => {
     const columns = Object.keys(set).map((column) => `${column} = ?`);
-    run(
-      `update giftcard_purchase set ${columns.join(", ")} where order_id = ?`,
-      ...Object.values(set),
-      orderId,
-    );
+    run(`update giftcard_purchase set ${columns.join(", ")} where order_id = ?`, ...Object.values(set), orderId);
     return toPurchase(rowOf(orderId) as Row);
   };
   const hasRefund = (orderId: string, { id, number }: NewRefund): boolean =>
-    first(
-      "select 1 from giftcard_refund where order_id = ? and (id = ? or number = ?)",
-      orderId,
-      id,
-      number,
-    ) !== undefined;
+    first("select 1 from giftcard_refund where order_id = ? and (id = ? or number = ?)", orderId, id, number) !==
+    undefined;
   function addRefund(orderId: string, refund: NewRefund, nowMs: number): void {
     const { id, number, rule, lines, amountCents, remainderCents, references } = refund;
     insert("giftcard_refund", {
@@ -81,11 +73,7 @@ export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite
         if (owner !== undefined && row.lease_owner !== owner) return null;
         if (change.refund && hasRefund(orderId, change.refund)) return null;
         if (change.isRefundDone)
-          run(
-            "update giftcard_refund set done_at = ? where order_id = ? and done_at is null",
-            nowMs,
-            orderId,
-          );
+          run("update giftcard_refund set done_at = ? where order_id = ? and done_at is null", nowMs, orderId);
         if (change.refund) addRefund(orderId, change.refund, nowMs);
         const hasMoved = before.state !== to;
         const set: Parameters<typeof write>[1] = { state: to, updated_at: nowMs };

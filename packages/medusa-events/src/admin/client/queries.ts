@@ -76,8 +76,7 @@ export const useRetract = () =>
   usePost<{ keys: readonly string[]; state: "canceled" | "withdrawn" }, { retracted: string[] }>("/retract");
 
 /** Compares the events with the issuer's list. */
-export const useCompare = () =>
-  usePost<Record<string, never>, { compared: number; changed: string[] }>("/compare");
+export const useCompare = () => usePost<Record<string, never>, { compared: number; changed: string[] }>("/compare");
 
 export const useCreateConcept = () =>
   usePost<

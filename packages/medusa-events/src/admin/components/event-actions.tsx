@@ -56,12 +56,7 @@ export function EventActions({ event }: { event: EventRow }) {
     <div className="flex flex-wrap gap-2">
       {differsAtIssuer(event) && <CompareButton />}
       {canPublish && (
-        <Button
-          size="small"
-          variant="secondary"
-          isLoading={isPending}
-          onClick={() => void publishEvents({ keys })}
-        >
+        <Button size="small" variant="secondary" isLoading={isPending} onClick={() => void publishEvents({ keys })}>
           {event.state === "draft" ? "Publish" : "Publish again"}
         </Button>
       )}
@@ -81,13 +76,11 @@ export function EventActions({ event }: { event: EventRow }) {
   );
 }
 
-const ISSUER =
-  " The issuer's interface can't withdraw it. If the issuer doesn't fetch the feed, write to them.";
+const ISSUER = " The issuer's interface can't withdraw it. If the issuer doesn't fetch the feed, write to them.";
 const texts = {
   canceled: {
     title: "Cancel the show?",
-    description:
-      "The feed, calendars and the product's page say that it is canceled. Nobody is refunded by this.",
+    description: "The feed, calendars and the product's page say that it is canceled. Nobody is refunded by this.",
     confirmText: "Cancel the show",
   },
   withdrawn: {

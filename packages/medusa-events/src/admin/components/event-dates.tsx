@@ -16,11 +16,7 @@ const isOver = (start: string) => start !== "" && start.slice(0, 10) < new Date(
 const ALL = "all";
 
 /** The dates of a show. Each is an event of its own. */
-export function EventDates(props: {
-  dates: Dates;
-  optionValues: readonly string[];
-  onChange: (dates: Dates) => void;
-}) {
+export function EventDates(props: { dates: Dates; optionValues: readonly string[]; onChange: (dates: Dates) => void }) {
   const { dates, optionValues, onChange } = props;
   const unused = optionValues.find((value) => !dates.some(({ optionValue }) => optionValue === value));
   return (
@@ -65,10 +61,7 @@ function DateFields(props: {
         <Choice
           label="Variants of this date"
           value={date.optionValue ?? ALL}
-          options={[
-            { value: ALL, label: "All variants" },
-            ...values.map((value) => ({ value, label: value })),
-          ]}
+          options={[{ value: ALL, label: "All variants" }, ...values.map((value) => ({ value, label: value }))]}
           onChoose={(value) => onChange({ optionValue: value === ALL ? undefined : value })}
         />
       )}

@@ -103,9 +103,7 @@ function Who({ details, change, organiser }: { details: DetailsInput; change: Ch
         min={0}
         max={99}
         value={details.minimumAgeYears ?? ""}
-        onChange={({ target }) =>
-          change({ minimumAgeYears: target.value === "" ? undefined : Number(target.value) })
-        }
+        onChange={({ target }) => change({ minimumAgeYears: target.value === "" ? undefined : Number(target.value) })}
       />
       {field("Event's own page", "eventLink", "https://")}
       {field("Video", "videoUrl", "https://")}
@@ -114,11 +112,7 @@ function Who({ details, change, organiser }: { details: DetailsInput; change: Ch
 }
 
 /** A list of words, separated by new lines or commas. */
-function Words(props: {
-  label: string;
-  words: readonly string[] | undefined;
-  onChange: (words: string[]) => void;
-}) {
+function Words(props: { label: string; words: readonly string[] | undefined; onChange: (words: string[]) => void }) {
   const { label, words = [], onChange } = props;
   const [text, setText] = useState(words.join("\n"));
   return (

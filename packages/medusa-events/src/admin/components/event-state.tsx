@@ -67,8 +67,8 @@ function Differences({ delivery: { differences, issuerId } }: Pick<EventRow, "de
         </Text>
       ))}
       <Text size="xsmall" className="text-ui-fg-muted">
-        The issuer's interface can't change or withdraw an event. If the issuer fetches the feed, the change
-        arrives with it. Otherwise write to them{issuerId === null ? "" : ` about no. ${issuerId}`}.
+        The issuer's interface can't change or withdraw an event. If the issuer fetches the feed, the change arrives
+        with it. Otherwise write to them{issuerId === null ? "" : ` about no. ${issuerId}`}.
       </Text>
     </>
   );

@@ -44,9 +44,7 @@ export function EventTable({ events }: { events: readonly EventRow[] }) {
                     disabled={!selectable.includes(event.key)}
                     checked={keys.includes(event.key)}
                     onCheckedChange={(isOn) =>
-                      setSelected(
-                        isOn === true ? [...keys, event.key] : keys.filter((key) => key !== event.key),
-                      )
+                      setSelected(isOn === true ? [...keys, event.key] : keys.filter((key) => key !== event.key))
                     }
                   />
                 </Table.Cell>

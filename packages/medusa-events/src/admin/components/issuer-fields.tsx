@@ -32,8 +32,7 @@ export function IssuerFields({ details, change, defaultId }: IssuerFieldsProps) 
       <ProviderChoice {...{ details, change, defaultId, providers }} />
       <ConceptChoice {...{ details, change, concepts }} />
       <Text size="xsmall" className="text-ui-fg-subtle">
-        A concept sets the provider too. The interface doesn't send the concept with an event: only the shop
-        stores it.
+        A concept sets the provider too. The interface doesn't send the concept with an event: only the shop stores it.
       </Text>
       {isNew ? (
         <NewConcept

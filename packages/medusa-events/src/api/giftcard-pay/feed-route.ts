@@ -44,9 +44,7 @@ function isFresh({ headers }: MedusaRequest, tag: string, changedAt: Date | null
  *
  * @param formatOf makes the feed's format for events in these time zones
  */
-export function feedRoute(
-  formatOf: (options: Settings, timeZones: readonly string[]) => Promise<EventFormat>,
-) {
+export function feedRoute(formatOf: (options: Settings, timeZones: readonly string[]) => Promise<EventFormat>) {
   return async (req: MedusaRequest, res: MedusaResponse): Promise<void> => {
     const context = contextOf(req.scope);
     const { tag: events, changedAt: eventsAt, timeZones } = await readCurrentVersion(context);

@@ -1,13 +1,7 @@
 import type { Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { toast } from "@medusajs/ui";
-import {
-  keepPreviousData,
-  type UseQueryOptions,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { keepPreviousData, type UseQueryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
 import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
@@ -143,8 +137,7 @@ export const useProducts = (title: string) =>
     { placeholderData: keepPreviousData },
   );
 
-export const useRefundPlan = () =>
-  usePost<Sold, { plan: BulkRefundPlan }>((body) => ({ path: "refund-plan", body }));
+export const useRefundPlan = () => usePost<Sold, { plan: BulkRefundPlan }>((body) => ({ path: "refund-plan", body }));
 
 export const useBeginBulkRefund = () =>
   usePost<BulkRefundPlan, { bulkRefund: BulkRefundRow }>(({ sold, title, amountCents }) => ({
@@ -173,14 +166,12 @@ export const useDecideBulkRefundOrder = () =>
 export const useUnpaidOrders = () =>
   useRead<{ orders: UnpaidOrderRow[]; count: number }>(at("unpaid-orders"), {}, { refetchInterval: 30_000 });
 
-export const useJobs = () =>
-  useRead<{ jobs: JobRow[]; count: number }>(at("jobs"), {}, { refetchInterval: 30_000 });
+export const useJobs = () => useRead<{ jobs: JobRow[]; count: number }>(at("jobs"), {}, { refetchInterval: 30_000 });
 
 export const useDecideJob = (decision: "retry" | "exempt") =>
   usePost<JobRow>(({ kind, id }) => ({ path: `jobs/${kind}/${encodeURIComponent(id)}/${decision}` }));
 
-export const useExemptOrder = () =>
-  usePost<string>((orderId) => ({ path: `unpaid-orders/${orderId}/exempt` }));
+export const useExemptOrder = () => usePost<string>((orderId) => ({ path: `unpaid-orders/${orderId}/exempt` }));
 
 export const useResumeCancels = () => usePost<void>(() => ({ path: "cancels/resume" }));
 

@@ -115,9 +115,7 @@ function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) 
                 {"parts" in order ? (
                   <Table.Cell>{order.parts.map(partText).join(", ")}</Table.Cell>
                 ) : (
-                  <Table.Cell className="text-ui-fg-error whitespace-normal">
-                    Not refunded. {order.why}
-                  </Table.Cell>
+                  <Table.Cell className="text-ui-fg-error whitespace-normal">Not refunded. {order.why}</Table.Cell>
                 )}
               </Table.Row>
             ))}
@@ -166,12 +164,7 @@ function BulkRefund({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
             <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {why}
           </Text>
           <div className="flex shrink-0 gap-2">
-            <Button
-              size="small"
-              variant="transparent"
-              isLoading={isPending}
-              onClick={() => decide(orderId, "exempt")}
-            >
+            <Button size="small" variant="transparent" isLoading={isPending} onClick={() => decide(orderId, "exempt")}>
               Leave it
             </Button>
             <SmallButton isLoading={isPending} onClick={() => decide(orderId, "retry")}>

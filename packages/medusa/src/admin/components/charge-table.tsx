@@ -19,19 +19,13 @@ export function ChargeTable(props: {
         <TableHead columns={action ? [...columns, ""] : columns} amounts={["Amount"]} />
         <Table.Body>
           {charges.map((charge) => (
-            <Table.Row
-              key={charge.reference}
-              className="cursor-pointer"
-              onClick={() => onOpen(charge.reference)}
-            >
+            <Table.Row key={charge.reference} className="cursor-pointer" onClick={() => onOpen(charge.reference)}>
               <Table.Cell className="text-nowrap">
                 <button type="button" className="txt-compact-small-plus">
                   {cardName(charge.lastFour)}
                 </button>
               </Table.Cell>
-              <Table.Cell className="text-right">
-                {money(charge.deductedCents ?? charge.amountCents)}
-              </Table.Cell>
+              <Table.Cell className="text-right">{money(charge.deductedCents ?? charge.amountCents)}</Table.Cell>
               <Table.Cell>
                 <StateBadge state={charge.state} />
               </Table.Cell>

@@ -58,9 +58,7 @@ export function ChargesSection() {
       ) : (
         <Nothing>{data ? "No charges." : "Loading…"}</Nothing>
       )}
-      {openReference && (
-        <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />
-      )}
+      {openReference && <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />}
     </Section>
   );
 }

@@ -64,8 +64,8 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
   return (
     <div className="bg-ui-tag-red-bg text-ui-tag-red-text flex items-center justify-between gap-x-4 px-6 py-2">
       <Text size="small">
-        Automatic cancels have been stopped since {time(stoppedAt)}: too many orders look unpaid at once.
-        Waiting: {waiting}.
+        Automatic cancels have been stopped since {time(stoppedAt)}: too many orders look unpaid at once. Waiting:{" "}
+        {waiting}.
       </Text>
       <SmallButton isLoading={isPending} onClick={() => void resume()}>
         Let cancels go on
@@ -105,10 +105,8 @@ function tilesOf({ service, clock, seals, failingJobs, unpaidOrders, regions }: 
   const aheadMs = Math.max(Math.abs(clock.databaseAheadMs), Math.abs(clock.serviceAheadMs ?? 0));
   const ofService = clock.serviceAheadMs === null ? "not known" : ahead(clock.serviceAheadMs);
   const clocks = `Compared with the shop: database ${ahead(clock.databaseAheadMs)}, service ${ofService}`;
-  const jobs =
-    failingJobs === 1 ? "1 job fails" : failingJobs > 0 ? `${failingJobs} jobs fail` : "Nothing fails";
-  const unpaid =
-    unpaidOrders === 0 ? "No unpaid order needs a person" : `${unpaidOrders} unpaid orders need a person`;
+  const jobs = failingJobs === 1 ? "1 job fails" : failingJobs > 0 ? `${failingJobs} jobs fail` : "Nothing fails";
+  const unpaid = unpaidOrders === 0 ? "No unpaid order needs a person" : `${unpaidOrders} unpaid orders need a person`;
   const seal = sealed.length === 0 ? "Nothing is sealed" : sealed.join(", ");
   return [
     isReachable
@@ -117,9 +115,7 @@ function tilesOf({ service, clock, seals, failingJobs, unpaidOrders, regions }: 
     isKeyValid === false
       ? ["API key", "red", "Refused", "The service refuses it: set a new one"]
       : ["API key", isKeyValid ? "green" : "grey", isKeyValid ? "Valid" : "Not known", "Tested with a read"],
-    aheadMs > CLOCK_LIMIT_MS
-      ? ["Clocks", "orange", "Different", clocks]
-      : ["Clocks", "green", "In sync", clocks],
+    aheadMs > CLOCK_LIMIT_MS ? ["Clocks", "orange", "Different", clocks] : ["Clocks", "green", "In sync", clocks],
     seals.unopenable > 0
       ? ["Sealing keys", "red", `${seals.unopenable} can't be opened`, seal]
       : ["Sealing keys", "green", "All can be opened", seal],
@@ -140,12 +136,7 @@ function regionsTile(regions: HealthView["regions"]): Tile {
   const taking = regions.filter(({ takesGiftcards }) => takesGiftcards);
   if (regions.length === 0) return ["Regions", "red", "None in euro", "Gift cards only pay carts in euro"];
   if (taking.length === 0)
-    return [
-      "Regions",
-      "red",
-      "None accepts gift cards",
-      `Settings, Regions: enable “Giftcard” for ${others}`,
-    ];
+    return ["Regions", "red", "None accepts gift cards", `Settings, Regions: enable “Giftcard” for ${others}`];
   const about = others === "" ? namesOf(taking) : `Not in ${others}`;
   return ["Regions", "green", `Accepted in ${taking.length} of ${regions.length}`, about];
 }

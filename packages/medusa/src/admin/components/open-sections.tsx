@@ -19,10 +19,7 @@ export function OpenSections() {
   const { decide, pendingReference } = useDecide();
   const tryNow = (charge: ChargeRow) =>
     charge.state === "reversing" && (
-      <SmallButton
-        isLoading={pendingReference === charge.reference}
-        onClick={() => void decide(charge, "retry")}
-      >
+      <SmallButton isLoading={pendingReference === charge.reference} onClick={() => void decide(charge, "retry")}>
         Try now
       </SmallButton>
     );
@@ -43,22 +40,16 @@ export function OpenSections() {
       </Section>
       <UnpaidOrdersSection />
       <JobsSection />
-      <Section
-        title={withCount("Open reversals", owed?.count)}
-        about="The shop retries these until they are done."
-      >
+      <Section title={withCount("Open reversals", owed?.count)} about="The shop retries these until they are done.">
         {owed && owed.count > 0 ? (
           <ChargeTable charges={owed.charges} onOpen={setOpenReference} action={tryNow} />
         ) : (
           <Nothing>{owed ? "No reversal is open." : "Loading…"}</Nothing>
         )}
       </Section>
-      {openReference && (
-        <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />
-      )}
+      {openReference && <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />}
     </>
   );
 }
 
-const withCount = (title: string, count: number | undefined): string =>
-  count ? `${title} (${count})` : title;
+const withCount = (title: string, count: number | undefined): string => (count ? `${title} (${count})` : title);

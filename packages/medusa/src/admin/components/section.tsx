@@ -67,19 +67,11 @@ export function Small({ children }: { children: ReactNode }) {
 }
 
 /** A link to an order's page, or a text if there is no order. */
-export function OrderLink(props: {
-  orderId: string | null;
-  orderName: string | null | undefined;
-  none?: string;
-}) {
+export function OrderLink(props: { orderId: string | null; orderName: string | null | undefined; none?: string }) {
   const { orderId, orderName, none = "–" } = props;
   if (orderId === null) return <span className="text-ui-fg-muted">{none}</span>;
   return (
-    <Link
-      to={`/orders/${orderId}`}
-      className="text-ui-fg-interactive"
-      onClick={(event) => event.stopPropagation()}
-    >
+    <Link to={`/orders/${orderId}`} className="text-ui-fg-interactive" onClick={(event) => event.stopPropagation()}>
       {orderName ?? "Order"}
     </Link>
   );
@@ -90,13 +82,7 @@ export const SmallButton = (props: ComponentProps<typeof Button>) => (
 );
 
 /** The head of a table. Amounts are aligned to the right. */
-export function TableHead({
-  columns,
-  amounts = [],
-}: {
-  columns: readonly string[];
-  amounts?: readonly string[];
-}) {
+export function TableHead({ columns, amounts = [] }: { columns: readonly string[]; amounts?: readonly string[] }) {
   return (
     <Table.Header>
       <Table.Row>

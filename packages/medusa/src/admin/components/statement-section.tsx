@@ -65,11 +65,7 @@ function Lines({ statement }: { statement: StatementView }) {
             <Table.Row key={`${line.day} ${line.orderId}`}>
               <Table.Cell className="text-nowrap">{line.day}</Table.Cell>
               <Table.Cell>
-                <OrderLink
-                  orderId={line.orderId}
-                  orderName={orderNames[line.orderId ?? ""]}
-                  none="No order"
-                />
+                <OrderLink orderId={line.orderId} orderName={orderNames[line.orderId ?? ""]} none="No order" />
               </Table.Cell>
               <Amounts of={[line.devaluedCents, line.canceledCents, line.grossCents]} />
             </Table.Row>

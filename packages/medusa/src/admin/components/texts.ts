@@ -86,9 +86,7 @@ export const time = (iso: string | null): string => (iso === null ? "–" : mome
 
 /** Returns the name of a payment method: "stripe" for `pp_stripe_stripe`. */
 export const methodName = (providerId: string): string =>
-  providerId === "pp_system_default"
-    ? "manual payment"
-    : (providerId.replace(/^pp_/, "").split("_")[0] ?? "");
+  providerId === "pp_system_default" ? "manual payment" : (providerId.replace(/^pp_/, "").split("_")[0] ?? "");
 
 export const cardName = (lastFour: string): string => `•••• ${lastFour}`;
 

@@ -25,8 +25,8 @@ export function UnexplainedRefund(props: {
         {note}
       </Text>
       <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
-        No returned ticket explains {money(refund.beyondCents)} of it. Say what it was for, so that nothing is
-        refunded twice.
+        No returned ticket explains {money(refund.beyondCents)} of it. Say what it was for, so that nothing is refunded
+        twice.
       </Text>
       <div className="flex flex-wrap items-end gap-2">
         {items.length > 0 && (

@@ -109,12 +109,7 @@ function OrderRefundSection({ orderId }: { orderId: string }) {
   return (
     <>
       {refund.unexplained.map((unexplained) => (
-        <UnexplainedRefund
-          key={unexplained.refundId}
-          orderId={orderId}
-          refund={unexplained}
-          items={refund.items}
-        />
+        <UnexplainedRefund key={unexplained.refundId} orderId={orderId} refund={unexplained} items={refund.items} />
       ))}
       {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
     </>

@@ -24,15 +24,10 @@ const bodyOf = (req: MedusaRequest) => req.body as Body;
  * for 0.00 if they leave nothing. A page calls it as usual. A cart that never had a gift card is passed on to Medusa,
  * unless it is a paid order: Medusa would delete the session that holds the order's money, and so refund it.
  */
-export async function createRemainderSession(
-  req: MedusaRequest,
-  res: MedusaResponse,
-  next: MedusaNextFunction,
-) {
+export async function createRemainderSession(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   try {
     const collectionId = String(req.params.id);
-    if (bodyOf(req).provider_id === PROVIDER_ID)
-      throw await explainNoSession(contextOf(req.scope).sql, collectionId);
+    if (bodyOf(req).provider_id === PROVIDER_ID) throw await explainNoSession(contextOf(req.scope).sql, collectionId);
     if (await paysOrder(contextOf(req.scope).sql, collectionId)) throw new CheckoutError("cart_completed");
     const cartId = await cartOfCollection(contextOf(req.scope).sql, collectionId);
     if (!cartId || !(await readStanding(contextOf(req.scope).sql, cartId)).hadCards) return next();

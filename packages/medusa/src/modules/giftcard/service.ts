@@ -1,10 +1,4 @@
-import {
-  createEngine,
-  createSqlJournal,
-  type Engine,
-  type Sealer,
-  type Sql,
-} from "@giftcard-pay/checkout/plugin";
+import { createEngine, createSqlJournal, type Engine, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";

@@ -38,10 +38,9 @@ function copyOf(charges: Charges) {
 const sumOf = (charges: readonly Charge[]) => charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
 
 /** A payment's state when its charges differ: the first state in this list that any of them is in. */
-const states =
-  `needs_attention unknown intent sent taken refused reversing reversed devalued committed captured`.split(
-    " ",
-  ) as Charge["state"][];
+const states = `needs_attention unknown intent sent taken refused reversing reversed devalued committed captured`.split(
+  " ",
+) as Charge["state"][];
 
 /** Returns a payment's state. Refunded charges count only if all were refunded. */
 function stateOf(charges: Charges): Charge["state"] {
@@ -93,11 +92,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     };
   }
 
-  async updatePayment({
-    amount,
-    currency_code,
-    data,
-  }: medusa.UpdatePaymentInput): Promise<medusa.UpdatePaymentOutput> {
+  async updatePayment({ amount, currency_code, data }: medusa.UpdatePaymentInput): Promise<medusa.UpdatePaymentOutput> {
     const charges = await this.#find(data);
     if (charges && currency_code.toLowerCase() === "eur" && toCents(amount) === sumOf(charges)) {
       return { status: statuses[stateOf(charges)], data: copyOf(charges) };
@@ -106,10 +101,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   }
 
   /** Authorizes a session whose charges are all `devalued`: the completion has already charged the card. */
-  async authorizePayment({
-    data,
-    context,
-  }: medusa.AuthorizePaymentInput): Promise<medusa.AuthorizePaymentOutput> {
+  async authorizePayment({ data, context }: medusa.AuthorizePaymentInput): Promise<medusa.AuthorizePaymentOutput> {
     const charges = await this.#require(data);
     // Medusa names the session in the context. Anybody may have written the session's data.
     if (charges[0].externalId !== context?.idempotency_key) throw unknownSession();
@@ -122,9 +114,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     const charges = await this.#require(data);
     const state = stateOf(charges);
     if (state === "reversing" || state === "reversed" || state === "refused") {
-      throw refusal(
-        "This gift card payment was reversed, and its money is back on the card. It can't be captured.",
-      );
+      throw refusal("This gift card payment was reversed, and its money is back on the card. It can't be captured.");
     }
     await this.#convertErrors(() => this.#giftcard.engine.capture(charges[0].externalId));
     return { data: copyOf(await this.#require(data)) };
@@ -147,11 +137,9 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     const id = context?.idempotency_key;
     if (id === undefined) throw refusal("Medusa gave this refund no id, so it wasn't made.");
     const [{ externalId }] = charges;
-    await this.#convertErrors(() => makeRefund(this.#giftcard, externalId, { id, amount })).catch(
-      (error: unknown) => {
-        throw error instanceof RefundError ? unlikeCharges(error, charges) : error;
-      },
-    );
+    await this.#convertErrors(() => makeRefund(this.#giftcard, externalId, { id, amount })).catch((error: unknown) => {
+      throw error instanceof RefundError ? unlikeCharges(error, charges) : error;
+    });
     // The refund is made, or owed. A failure now would make Medusa forget it.
     const now = await this.#find(data).catch(() => null);
     return { data: copyOf(now ?? charges) };

@@ -79,8 +79,7 @@ export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limi
 /** Makes the error for a decision that isn't open (any more). */
 export const notOpen = (message: string) => refusal(`${message} Nothing was done.`, "not_open");
 
-export const notFound = (what: string) =>
-  new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
+export const notFound = (what: string) => new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
 
 type OrderNames = Readonly<Record<string, string>>;
 

@@ -31,8 +31,7 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
       apply: async (cart, request) => {
         await refuseRegion(req, cart.id);
         // Ask the service before taking the lease: it may take seconds.
-        const quote =
-          "quoteId" in request ? request : { quoteId: (await engine.quote(cart, request)).quoteId };
+        const quote = "quoteId" in request ? request : { quoteId: (await engine.quote(cart, request)).quoteId };
         return changeCards(req, cart, (now, also) => engine.apply(now, quote, also));
       },
       remove: (cart, id) => changeCards(req, cart, (now, also) => engine.remove(now, id, also)),
@@ -62,9 +61,7 @@ async function openCart(req: MedusaRequest): Promise<CartPayment> {
 async function refuseRegion({ scope }: MedusaRequest, cartId: string): Promise<void> {
   if ((await providersOfCart(scope, cartId)).includes(PROVIDER_ID)) return;
   const logger = contextOf(scope).logger;
-  logger.info(
-    `giftcard: the region of cart ${cartId} takes no gift cards, since it doesn't offer ${PROVIDER_ID}.`,
-  );
+  logger.info(`giftcard: the region of cart ${cartId} takes no gift cards, since it doesn't offer ${PROVIDER_ID}.`);
   throw new CheckoutError("giftcards_not_accepted");
 }
 

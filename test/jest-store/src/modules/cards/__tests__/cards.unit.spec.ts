@@ -25,13 +25,7 @@ it("loads every entry of the plugin and of its dependencies", () => {
   expect(PROVIDER_ID).toBe("pp_giftcard_giftcard");
   expect(giftcardModule.service.name).toBe("GiftcardService");
   expect(provider.services.map(({ name }) => name)).toEqual(["GiftcardProvider"]);
-  for (const one of [
-    completeWithGiftcards,
-    voidCompletion,
-    toNodeListener,
-    createSqliteStore,
-    purchaseConformance,
-  ])
+  for (const one of [completeWithGiftcards, voidCompletion, toNodeListener, createSqliteStore, purchaseConformance])
     expect(typeof one).toBe("function");
 });
 

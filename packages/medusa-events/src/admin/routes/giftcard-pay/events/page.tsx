@@ -49,11 +49,7 @@ function EventsPage() {
               setOffset(0);
             }}
           />
-          {isEmpty ? (
-            <Notice>No events.</Notice>
-          ) : (
-            <EventTable key={`${filter} ${q} ${offset}`} events={data.events} />
-          )}
+          {isEmpty ? <Notice>No events.</Notice> : <EventTable key={`${filter} ${q} ${offset}`} events={data.events} />}
           <Table.Pagination
             count={data.count}
             pageSize={PAGE}
@@ -85,11 +81,7 @@ function Filters(props: {
   const { counts, filter, q, onChange } = props;
   return (
     <div className="flex flex-wrap items-center gap-3 px-6 py-4">
-      <Select
-        size="small"
-        value={filter}
-        onValueChange={(value) => onChange({ filter: value as EventFilter })}
-      >
+      <Select size="small" value={filter} onValueChange={(value) => onChange({ filter: value as EventFilter })}>
         <Select.Trigger aria-label="Filter" className="w-[220px]">
           <Select.Value />
         </Select.Trigger>

@@ -6,9 +6,7 @@ const { TEST_TAKE_HOOKS = "", TEST_FAILING_HOOK, TEST_HANGING_HOOK, TEST_CALLING
 
 /** Whether the failing hook fails now: while the test keeps the table `fail_hook` in the shop's database. */
 async function shallFail({ container }) {
-  const { rows } = await container
-    .resolve("__pg_connection__")
-    .raw("select to_regclass('fail_hook') as found");
+  const { rows } = await container.resolve("__pg_connection__").raw("select to_regclass('fail_hook') as found");
   return rows[0].found !== null;
 }
 

@@ -4,8 +4,6 @@ import { adminRoute, showCharge } from "../../admin-route.js";
 export const GET = adminRoute(async ({ giftcard, req }) => {
   const { journal, environment } = giftcard.engine;
   const { charges } = await journal.list({ orderIds: [String(req.params.id)], limit: 1000 });
-  const byTime = charges.toSorted(
-    (a, b) => a.createdAt.getTime() - b.createdAt.getTime() || a.position - b.position,
-  );
+  const byTime = charges.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || a.position - b.position);
   return { environment, charges: byTime.map((charge) => showCharge(charge)) };
 });

@@ -2,10 +2,7 @@ import type { Engine } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
 import { adminRoute, notFound, notOpen, readActor, showCharge } from "../../../admin-route.js";
 
-const decisions: Record<
-  string,
-  (engine: Engine, reference: string, actor: string) => Promise<Charge | null>
-> = {
+const decisions: Record<string, (engine: Engine, reference: string, actor: string) => Promise<Charge | null>> = {
   /** Asks the service again, or tries an owed reversal now. */
   retry: (engine, ...decided) => engine.retry(...decided),
   /** Records that the money is off the card, and stays off. */

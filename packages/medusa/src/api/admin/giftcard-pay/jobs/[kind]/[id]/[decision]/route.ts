@@ -14,8 +14,7 @@ export const POST = adminRoute(async ({ giftcard, req }) => {
   if (decision !== "retry" && decision !== "exempt") throw notFound("decision");
   const known = jobKinds.find((jobKind) => jobKind === kind);
   const actor = await readActor(req);
-  const log = (what: string) =>
-    contextOf(req.scope).logger.info(`giftcard job=${kind} id=${id} ${what} by ${actor}`);
+  const log = (what: string) => contextOf(req.scope).logger.info(`giftcard job=${kind} id=${id} ${what} by ${actor}`);
   if (decision === "retry") {
     log("is retried");
     const key = known && { kind: known, id };
