@@ -14,7 +14,7 @@ type Race = (world: World, other: string, purchase: PlainPurchase) => Promise<un
 const pairs: Record<keyof typeof races | keyof typeof byLineRaces, Race> = {
   async "order pressed in both"(world, other, purchase) {
     await both(actions.place(world, purchase), actions.place(world, purchase, other));
-    // On a slow machine, the one may still work on what the other began. The shopper presses until it is paid.
+    // On a slow machine, one shop may still be working on the purchase. The shopper presses until it is paid.
     await until(() => actions.buy(world, purchase), REACH_MS);
   },
   async "comes back in both"(world, other, purchase) {

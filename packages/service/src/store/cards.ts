@@ -46,12 +46,12 @@ export async function readCard(
 export const refusalOf = (outcome: CardRefusal["outcome"], row: { retry_after_seconds: number }): CardRefusal =>
   outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
 
-/** How often a call reads the secrets again. More rotations than this don't fit into a call. */
+/** The number of times that a call may read the secrets again: once for each rotation during the call. */
 const MAX_REFRESHES = 5;
 
 /**
- * Runs a statement. If it reports that this process lacks the newest secrets, reloads them and runs it again. They can be
- * rotated again meanwhile.
+ * Runs a statement. If it reports that this process lacks the newest secrets, reloads them and runs it again. The
+ * secrets can be rotated once more meanwhile.
  */
 export async function withFreshSecrets<Row extends { outcome: string }>(
   keys: Keyring,
