@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import net from "node:net";
 import { readCpuSeconds, recordTime } from "./process/times.mjs";
 
@@ -26,7 +27,7 @@ import { readCpuSeconds, recordTime } from "./process/times.mjs";
 /** @typedef {import("node:stream").Readable} Readable */
 
 const END_WITH_PARENT = new URL("process/end-with-parent.mjs", import.meta.url).href;
-const INSIST_AFTER_MS = 10_000;
+const KILL_AFTER_MS = 10_000;
 
 /**
  * Starts Node with a script and waits for a line on its output that says it is ready.
@@ -56,8 +57,8 @@ export async function startNode({ ready, timeoutMs = 240_000, ...program }) {
     setTimeout(() => fail(`was not ready after ${timeoutMs / 1000} s:`), timeoutMs).unref();
   });
   const stop = () => {
-    const insist = setTimeout(() => void end("SIGKILL"), INSIST_AFTER_MS);
-    return end("SIGTERM").finally(() => clearTimeout(insist));
+    const killing = setTimeout(() => void end("SIGKILL"), KILL_AFTER_MS);
+    return end("SIGTERM").finally(() => clearTimeout(killing));
   };
   try {
     const found = await match;
@@ -164,14 +165,21 @@ function sendToGroup(pid, how) {
   }
 }
 
-/** A port that is free on 127.0.0.1 right now. @returns {Promise<number>} */
-export function freePort() {
-  return new Promise((resolve, reject) => {
+/**
+ * Finds a free port on 127.0.0.1 for a server that starts later. It is below the ports that systems assign to outgoing
+ * connections (from 32768 on Linux): any connection could take one of those before the server listens.
+ * @returns {Promise<number>}
+ */
+export async function freePort() {
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
     const server = net.createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {net.AddressInfo} */ (server.address());
-      server.close(() => resolve(port));
+    const isFree = await new Promise((resolve, reject) => {
+      server.once("error", (/** @type {NodeJS.ErrnoException} */ error) =>
+        error.code === "EADDRINUSE" ? resolve(false) : reject(error),
+      );
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
     });
-  });
+    if (isFree) return port;
+  }
 }

@@ -15,13 +15,14 @@ import { reportTimes } from "./test/times.mjs";
 const HELP = `Builds what the tests need, and runs them. Nothing else must be installed. The suite "whole" installs the packed
 packages in fresh folders, and needs the npm registry for that.
 
-  npm test                      everything
+  npm test                      everything but the tests with the tag "long"
+  npm test -- all               everything
   npm test -- quick             the money core, in two minutes
   npm test -- client service    these suites
   npm test -- medusa limits     the files of a suite whose names contain one of these words
   npm test -- limits            the same in all suites
   npm test -- medusa limits -t "50.00"   only the tests whose names match
-  npm test -- --times           everything, with a report of the times
+  npm test -- all --times       everything, with a report of the times
 
 Suites: ${Object.keys(suites).join(", ")}
 `;
@@ -71,11 +72,12 @@ async function show(args, { cwd, signal, env, isQuiet = false }) {
  * @param {{ name: string | undefined, scratch: string, env: Record<string, string>, signal: AbortSignal }} options
  * @returns {Promise<{ counts: Counts, results: FileResult[] }>}
  */
-async function runVitest({ names, files }, { name, scratch, env, signal }) {
+async function runVitest({ names, files, isShort }, { name, scratch, env, signal }) {
   const file = path.join(scratch, "result.json");
   const args = [vitest, "run", ...names.map((suite) => `--project=${suite}`), ...(files ?? [])];
   args.push("--reporter=default", "--reporter=json", `--outputFile.json=${file}`);
   if (name !== undefined) args.push("--testNamePattern", name);
+  if (isShort) args.push("--tagsFilter=!long");
   const { code } = await show(args, { cwd: root, env, signal });
   if (!existsSync(file)) return { counts: { passed: 0, failed: 1, skipped: 0 }, results: [] };
   const result = JSON.parse(await readFile(file, "utf8"));

@@ -12,6 +12,7 @@ import { suites } from "./suites.mjs";
  * @typedef {object} Choice
  * @property {SuiteName[]} names suites with a chosen file
  * @property {string[] | undefined} files vitest's files, from the root; undefined means all of these suites
+ * @property {boolean} isShort whether tests with the tag "long" are left out: only if nothing is named
  * @property {{ folder: string, files?: string[] }[]} pages folders whose browser tests run; without `files`, all of them
  */
 
@@ -19,19 +20,19 @@ import { suites } from "./suites.mjs";
 const isSuite = (name) => Object.hasOwn(suites, name);
 
 /**
- * @param {string[]} words names of suites, "quick", or parts of file names
+ * @param {string[]} words names of suites, "all", "quick", or parts of file names
  * @returns {Promise<Choice>}
  * @throws {UsageError} if no file matches
  */
 export async function chooseTests(words) {
-  const all = /** @type {SuiteName[]} */ (Object.keys(suites));
-  const named = all.filter((name) => words.includes(name));
-  const parts = words.filter((word) => !isSuite(word) && word !== "quick");
-  const names = named.length > 0 ? named : all;
+  const every = /** @type {SuiteName[]} */ (Object.keys(suites));
+  const named = every.filter((name) => words.includes(name));
+  const parts = words.filter((word) => !isSuite(word) && word !== "quick" && word !== "all");
+  const names = named.length > 0 ? named : every;
   const isQuick = words.includes("quick");
   if (parts.length === 0 && !isQuick) {
     return {
-      ...{ names, files: undefined },
+      ...{ names, files: undefined, isShort: words.length === 0 },
       pages: names.filter(hasPages).map((name) => ({ folder: suites[name].folder })),
     };
   }
@@ -47,6 +48,7 @@ export async function chooseTests(words) {
   const isPage = (/** @type {string} */ file) => file.endsWith(".browser.ts");
   return {
     names: chosen.map(({ name }) => name),
+    isShort: isQuick,
     files: chosen.flatMap(({ files }) => files.filter((file) => !isPage(file))),
     pages: chosen.flatMap(({ name, files }) => {
       const pages = files.filter(isPage);

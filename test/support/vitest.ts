@@ -27,6 +27,7 @@ export function suite({
       testTimeout: factor * 120_000,
       hookTimeout: factor * 240_000,
       expect: { poll: { timeout: 60_000, interval: 100 } },
+      tags: [{ name: "long", description: "a longer proof of a promise that other tests prove too" }],
       ...test,
     },
   });

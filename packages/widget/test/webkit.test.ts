@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync } from "node:fs";
-import { createServer } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../../scripts/process.mjs";
 import { serveGallery } from "../gallery/serve.mjs";
 
 /** The driver of WebKitGTK and GTK's virtual display, from Debian's webkit2gtk-driver and libgtk-3-bin. */
@@ -19,15 +19,6 @@ function exists(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 const started: ChildProcess[] = [];
