@@ -139,6 +139,7 @@ await command({ help: HELP, options, positionals: true }, async ({ values, posit
     // A run without tests must not look like a success.
     if (sum.passed + sum.failed === 0) sum.failed = 1;
     say(`\n${written(sum)} in ${seconds} s`);
+    if (choice.isShort) say('Skipped are also the tests with the tag "long". Run them too: npm test -- all');
     return sum.failed > 0 ? 1 : 0;
   } finally {
     await rm(scratch, { recursive: true, force: true });

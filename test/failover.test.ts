@@ -5,6 +5,7 @@ const TIMEOUT_MS = 480_000;
 
 test(
   "no answered sale is lost if a primary is killed or stops answering and its standby takes over",
+  { tags: "long", timeout: TIMEOUT_MS },
   async () => {
     const { differences, ...counts } = await runFailover({
       faults: ["killed", "silent"],
@@ -15,5 +16,4 @@ test(
     expect(counts.unknown).toBeGreaterThan(0);
     expect(counts.sales).toBeGreaterThan(800);
   },
-  TIMEOUT_MS,
 );

@@ -1,3 +1,4 @@
+// @module-tag long
 import { appendFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";

@@ -1,3 +1,4 @@
+// @module-tag long
 import { createClient, type Event, type GiftcardClient } from "@giftcard-pay/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";

@@ -64,7 +64,7 @@ describe("a purchase in the browser", () => {
     await expect.poll(() => balanceCents(card)).toBe(7500);
   });
 
-  it("pays a whole order with two cards, without the bank, and shows the refund of one", async () => {
+  it("pays a whole order with two cards, without the bank, and shows the refund of one", { tags: "long" }, async () => {
     const [first, second] = [await shop.service.issueCard(7500), await shop.service.issueCard(3000)];
     await toCheckout(festival);
     await fillDetails();
@@ -87,7 +87,7 @@ describe("a purchase in the browser", () => {
     ]);
   });
 
-  it("rejects a wrong PIN, and does not charge a removed card", async () => {
+  it("rejects a wrong PIN, and does not charge a removed card", { tags: "long" }, async () => {
     const card = await shop.service.issueCard(7500);
     await toCheckout(festival);
     await fillDetails();
@@ -156,7 +156,7 @@ describe("a purchase in the browser", () => {
     expect(await paymentsShown()).toContainEqual(["Total", "€22.46"]);
   });
 
-  it("charges the applied card for more expensive delivery that is chosen later", async () => {
+  it("charges the applied card for more expensive delivery that is chosen later", { tags: "long" }, async () => {
     const card = await shop.service.issueCard(7500);
     await toCheckout("open-air-cinema");
     await fillDetails();

@@ -91,13 +91,9 @@ export function* cellsOf(
   }
 }
 
-/**
- * Chooses few cells that together have, at each place, every fault, every step, every kind of tender and every shop. Shops
- * with the same place share its faults and steps.
- */
+/** Chooses few cells that together have every place, fault, step, kind of tender and shop. */
 export function shorten(all: readonly Cell[], always: readonly string[] = []): Cell[] {
-  const aspectsOf = ({ place, ...cell }: Cell) =>
-    [cell.fault, cell.step, cell.kind, cell.shop].map((aspect) => `${place} ${aspect}`);
+  const aspectsOf = ({ place, fault, step, kind, shop }: Cell) => [place, `${fault} at ${place}`, step, kind, shop];
   const chosen: Cell[] = [];
   const covered = new Set<string>();
   const choose = (cell: Cell) => {

@@ -232,7 +232,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       await expect(reconcile({ report: "nothing" })).rejects.toMatchObject({ name: "ReportError" });
     });
 
-    it("reads a whole month of many charges", async () => {
+    it("reads a whole month of many charges", { tags: "long" }, async () => {
       const count = 1203;
       const at = store.moment(new Date("2026-03-15T12:00:00Z"));
       const token = `(select sealed_token from giftcard_charge where order_id = '${await buy()}')`;
@@ -297,7 +297,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(asked.filter((query) => !isOneKind(query))).toEqual([]);
     });
 
-    it("reports no purchase that moves during the reconciliation", async () => {
+    it("reports no purchase that moves during the reconciliation", { tags: "long" }, async () => {
       const [kept, moved] = [await buy(), await buy()];
       orders.delete(kept);
       let calls = 0;
@@ -333,7 +333,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await reconcile()).toMatchObject({ charges: 12, moving: 0, differences: [] });
     });
 
-    it("counts a pending order as moving until it expires", async () => {
+    it("counts a pending order as moving until it expires", { tags: "long" }, async () => {
       bank = "pending";
       const id = await buy();
       expect(await reconcile()).toMatchObject({ moving: 1, differences: [] });

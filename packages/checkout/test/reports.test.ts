@@ -280,7 +280,7 @@ describe("a reconciliation", () => {
     );
   });
 
-  it("is formatted for a long month, and so is its statement", () => {
+  it("is formatted for a long month, and so is its statement", { tags: "long" }, () => {
     const charges = Array.from({ length: MANY }, (_, index) => charged({ orderId: `o${index}` }));
     const lines = reconciliationText(reconcile({ charges, payments: [] }))
       .trimEnd()

@@ -26,14 +26,18 @@ beforeAll(async () => {
 afterAll(removeFiles);
 
 describe("5,000 events", () => {
-  test.each(formatNames)("are read from a table and written as %s with little memory", async (format) => {
-    const { stdout } = await runWithin(48, PROGRAM, "feed", table, "--format", format);
-    expect(stdout.match(/show-\d+\b/g)?.at(-1)).toBe("show-4999");
-  });
+  test.each(formatNames)(
+    "are read from a table and written as %s with little memory",
+    { tags: "long" },
+    async (format) => {
+      const { stdout } = await runWithin(48, PROGRAM, "feed", table, "--format", format);
+      expect(stdout.match(/show-\d+\b/g)?.at(-1)).toBe("show-4999");
+    },
+  );
 });
 
 describe("10,000 long events", () => {
-  test("from an iterable are written with the memory of one event, in every format", async () => {
+  test("from an iterable are written with the memory of one event, in every format", { tags: "long" }, async () => {
     const program = `
       import { feed, json, jsonLd, writeEvents } from "@giftcard-pay/events";
       import { csv } from "@giftcard-pay/events/csv";

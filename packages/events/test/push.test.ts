@@ -95,7 +95,7 @@ describe("push", () => {
     );
   });
 
-  test("creates nothing after the service has forgotten the response", async () => {
+  test("creates nothing after the service has forgotten the response", { tags: "long" }, async () => {
     await push(SAMPLE);
     const db = new pg.Client({ connectionString: service.databaseUrl });
     await db.connect();
@@ -174,7 +174,7 @@ describe("push", () => {
     expect(await listed()).toHaveLength(1);
   });
 
-  test("splits events into calls by the service's limits of number and size", async () => {
+  test("splits events into calls by the service's limits of number and size", { tags: "long" }, async () => {
     const file = await fileOf("events.json", many(501));
     expect((await push(file)).json()).toMatchObject({ created: 501 });
     expect(sent()).toHaveLength(2);
@@ -203,7 +203,7 @@ describe("push", () => {
   });
 });
 
-describe("if the connection is cut", () => {
+describe("if the connection is cut", { tags: "long" }, () => {
   test.each(["cut-before", "cut-after", "garbage", "error"] as const)(
     "%s: sends the call again under its key",
     async (fault) => {

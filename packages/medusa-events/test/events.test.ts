@@ -459,7 +459,7 @@ describe("a process that crashes", () => {
     expect(await shows.timesAtIssuer("crash")).toBe(1);
   });
 
-  test("before an event was sent leaves it to another process, which sends it", async () => {
+  test("before an event was sent leaves it to another process, which sends it", { tags: "long" }, async () => {
     await shop.restart();
     const productId = await shows.create("crash-before");
     shop.proxy.set("newevent", "hold", 1);

@@ -78,6 +78,7 @@ describe("a card removed while the order is being placed", () => {
     ["sixty", [4000, 1500, 5000]],
   ])(
     "leaves either no order or an order that books exactly what was charged: %s by %j",
+    { tags: "long" },
     async (handle, balances) => {
       const cards = await issue(...balances);
       for (const delay of [0, 100, 300, 800]) {
@@ -114,6 +115,7 @@ test(
 
 test(
   "every refusal has a code when cards, payments and completions race",
+  { tags: "long" },
   async () => {
     const { storefront } = shop;
     const [first, other] = await issue(4000, 5000);
@@ -309,7 +311,9 @@ test("charges a total of 24.985 as 24.99 and refunds exactly that", async () => 
   expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(5000);
 });
 
-test("an order canceled while it is being paid is refunded in full, on the card and at the bank", async () => {
+test("an order canceled while it is being paid is refunded in full, on the card and at the bank", {
+  tags: "long",
+}, async () => {
   const { storefront } = shop;
   const cart = await cartWith("sixty", await issue(4000));
   await storefront.initiate(cart.cartId, "pp_bank_bank", { behaviour: "slow" });

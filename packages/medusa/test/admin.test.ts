@@ -182,7 +182,7 @@ describe("charges that need attention", () => {
     );
   });
 
-  it("show the shop's other charges of the same card", async () => {
+  it("show the shop's other charges of the same card", { tags: "long" }, async () => {
     const { card, charge, cartId } = await leaveToPerson();
     await admin("POST", `charges/${charge.reference}/mark-not-taken`);
     await shop.storefront.initiate(cartId);
@@ -226,7 +226,9 @@ describe("the books", () => {
     expect(table.stdout).toMatch(/^day +order +devalued/);
   });
 
-  it("are compared with the service's report: each difference shows both sides, and the command exits with 1", async () => {
+  it("are compared with the service's report: each difference shows both sides, and the command exits with 1", {
+    tags: "long",
+  }, async () => {
     const report = (await shop.service.command(...["report", "--from", days.from, "--to", days.to])) as {
       cards: { last_four: string; devalued: number }[];
     };
@@ -260,7 +262,7 @@ describe("the books", () => {
     expect(JSON.parse(quiet.stdout)).toMatchObject({ charges: expect.any(Number) });
   });
 
-  it("agree with Medusa after captures and refunds there", async () => {
+  it("agree with Medusa after captures and refunds there", { tags: "long" }, async () => {
     const [kept, refunded] = [await buy(), await buy()];
     for (const { orderId } of [kept, refunded]) {
       const { gifts } = paymentsOf(await shop.storefront.order(orderId));

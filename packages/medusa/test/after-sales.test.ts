@@ -76,7 +76,7 @@ describe("an edited order", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("with a higher total keeps a card capture that races with Medusa's void", async () => {
+  test("with a higher total keeps a card capture that races with Medusa's void", { tags: "long" }, async () => {
     const { storefront } = shop;
     const { card, orderId, giftId } = await buy();
     const { poster } = await itemsOf(orderId);
@@ -126,7 +126,7 @@ describe("while an order has an open edit", () => {
     expect(body.message).toMatch(/is open: confirm or cancel it/);
   };
 
-  test("and no edit can begin during a cancel: the cancel is complete", async () => {
+  test("and no edit can begin during a cancel: the cancel is complete", { tags: "long" }, async () => {
     const { storefront } = shop;
     const card = await shop.service.issueCard({ balanceCents: 7500 });
     const cartId = await storefront.createCart("poster");
@@ -194,7 +194,9 @@ async function fulfill(orderId: string) {
   return { poster, ticket, locationId: stock_locations[0].id as string };
 }
 
-test("a guest's return is refunded to the bank first and then to the card, whose payment is refunded in full", async () => {
+test("a guest's return is refunded to the bank first and then to the card, whose payment is refunded in full", {
+  tags: "long",
+}, async () => {
   const { storefront } = shop;
   const { card, orderId, giftId, otherId } = await buy();
   const { poster, ticket, locationId } = await fulfill(orderId);
@@ -216,7 +218,9 @@ test("a guest's return is refunded to the bank first and then to the card, whose
   expect(await shop.balanceCents(card)).toBe(7500);
 });
 
-test("an exchange for a more expensive item leaves the difference outstanding and does not touch the card", async () => {
+test("an exchange for a more expensive item leaves the difference outstanding and does not touch the card", {
+  tags: "long",
+}, async () => {
   const { storefront } = shop;
   const { card, orderId } = await buy();
   const { poster, ticket } = await fulfill(orderId);

@@ -139,7 +139,7 @@ describe("a bulk refund of a canceled product", () => {
     expect((await planOf({ productId })).orders).toMatchObject([{ orderId: open.orderId, amountCents: 5000 }]);
   });
 
-  test("selects by variant, or whole orders by their ids with everything in them", async () => {
+  test("selects by variant, or whole orders by their ids with everything in them", { tags: "long" }, async () => {
     const productId = await newShow("premiere");
     const { products } = await shop.storefront.ok("GET", `/admin/products?id=${productId}&fields=variants.id`);
     const bought = await buy("premiere", { tickets: 1, balanceCents: 5000, poster: true });
@@ -186,7 +186,9 @@ describe("a bulk refund of a canceled product", () => {
     });
   });
 
-  test("refunds a kept ticket in full if another ticket was returned and the card was charged as a whole", async () => {
+  test("refunds a kept ticket in full if another ticket was returned and the card was charged as a whole", {
+    tags: "long",
+  }, async () => {
     const productId = await newShow("opera");
     const byBank = await buy("opera", { tickets: 3, balanceCents: 0 });
     await shop.storefront.returnItem(byBank.orderId, 1, 3);
@@ -198,7 +200,7 @@ describe("a bulk refund of a canceled product", () => {
     expect(await figures(byBank)).toMatchObject({ refunded: 75, outstanding: 0 });
   });
 
-  test("refunds an edited bank-only order for what its buyer still has", async () => {
+  test("refunds an edited bank-only order for what its buyer still has", { tags: "long" }, async () => {
     const productId = await newShow("cantata");
     const edited = await buy("cantata", { tickets: 3, balanceCents: 0, poster: true });
     const { order } = await shop.storefront.ok("GET", `/admin/orders/${edited.orderId}?fields=id,*items`);
@@ -240,7 +242,7 @@ describe("a bulk refund of a canceled product", () => {
     ]);
   });
 
-  test("stops an order's refund if a person refunded it between two of its parts", async () => {
+  test("stops an order's refund if a person refunded it between two of its parts", { tags: "long" }, async () => {
     const productId = await newShow("oratorio");
     const bought = await buy("oratorio", { tickets: 1, balanceCents: 2000 });
     const bankId = paymentsOf(await shop.storefront.order(bought.orderId)).others[0].id as string;
@@ -260,7 +262,9 @@ describe("a bulk refund of a canceled product", () => {
     expect(await figures(bought)).toMatchObject({ refunded: 25 });
   });
 
-  test("books the bank's part that was made but not recorded; a later edit's increase stays outstanding", async () => {
+  test("books the bank's part that was made but not recorded; a later edit's increase stays outstanding", {
+    tags: "long",
+  }, async () => {
     const productId = await newShow("requiem");
     const bought = await buy("requiem", { balanceCents: 0 });
     const plan = await planOf({ productId });
@@ -297,7 +301,7 @@ describe("a bulk refund of a canceled product", () => {
     }
   });
 
-  test("runs from the command line: plan, refund, then nothing left", async () => {
+  test("runs from the command line: plan, refund, then nothing left", { tags: "long" }, async () => {
     const productId = await newShow("finale");
     const bought = await buy("finale");
     await buy("finale", { captured: false });

@@ -105,7 +105,9 @@ describe("a card that pays 43.75 of two tickets at 25.00", () => {
     expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 50, outstanding: 0 });
   });
 
-  test("accepts each sum of its charges in Medusa's own refund, and names the possible sums", async () => {
+  test("accepts each sum of its charges in Medusa's own refund, and names the possible sums", {
+    tags: "long",
+  }, async () => {
     const { card, giftId, orderId } = await buyCaptured();
     const refund = (amount: number) => admin("POST", `payments/${giftId}/refund`, { amount });
     expect(await refund(10)).toMatchObject({
@@ -136,7 +138,9 @@ describe("a card that pays 43.75 of two tickets at 25.00", () => {
     }
   });
 
-  test("gets the remaining amount back when its order is canceled after one ticket's refund", async () => {
+  test("gets the remaining amount back when its order is canceled after one ticket's refund", {
+    tags: "long",
+  }, async () => {
     const { card, orderId, giftId } = await buyCaptured();
     expect((await admin("POST", `payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
     expect((await admin("POST", `orders/${orderId}/cancel`, {})).status).toBe(200);
@@ -151,7 +155,9 @@ describe("a card that pays 43.75 of two tickets at 25.00", () => {
     ["garbage", "service_unavailable"],
     ["deny-after", "service_unavailable"],
   ] as const) {
-    test(`is reversed and applied to the cart again if the second charge meets ${fault}`, async () => {
+    test(`is reversed and applied to the cart again if the second charge meets ${fault}`, {
+      tags: fault === "cut-after" ? [] : "long",
+    }, async () => {
       const { card, cartId } = await readyCart();
       shop.proxy.set("devalue", fault, 1, 1);
       const failed = await shop.storefront.complete(cartId);
@@ -165,7 +171,7 @@ describe("a card that pays 43.75 of two tickets at 25.00", () => {
     });
   }
 
-  test("is reversed if it holds less by then, and shows its balance", async () => {
+  test("is reversed if it holds less by then, and shows its balance", { tags: "long" }, async () => {
     const { card, cartId } = await readyCart();
     await spend(card, 1000);
     expect((await shop.storefront.complete(cartId)).body).toMatchObject({ code: "balance_changed" });
@@ -189,7 +195,7 @@ async function spend(card: Card, cents: number) {
   expect((await shop.storefront.complete(other)).body.type).toBe("order");
 }
 
-test("ten tickets are ten charges, and any number of them can be refunded", async () => {
+test("ten tickets are ten charges, and any number of them can be refunded", { tags: "long" }, async () => {
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("cheap", 10);
   await shop.storefront.apply(cartId, card);
@@ -208,7 +214,9 @@ test("ten tickets are ten charges, and any number of them can be refunded", asyn
   expect(await outstanding(order.id)).toBe(0);
 });
 
-test("sixty vouchers are fifty charges, one of which joins eleven: these are refunded together, or the nearest amounts are named", async () => {
+test("sixty vouchers are fifty charges, one of which joins eleven: these are refunded together, or the nearest amounts are named", {
+  tags: "long",
+}, async () => {
   await shop.storefront.createProduct("eighty-cents", 0.8);
   const card = await shop.service.issueCard({ balanceCents: 5000 });
   const cartId = await shop.storefront.createCart("eighty-cents", 60);
@@ -273,7 +281,7 @@ test("if the service is down during a ticket's refund, the refund is retried and
   expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 25, outstanding: 0 });
 });
 
-describe("a refund of one ticket after which Medusa crashed", () => {
+describe("a refund of one ticket after which Medusa crashed", { tags: "long" }, () => {
   test("is recorded on the order by recovery, and the card is credited once", async () => {
     const { card, cartId, orderId, giftId } = await buyCaptured();
     await returnTickets(orderId, 1, { fulfil: 2 });

@@ -130,7 +130,9 @@ describe("an order canceled in Medusa while the card's reversal could not be rec
     ]);
   });
 
-  test("with the service down: the reversal is pending and runs when the service is back", async () => {
+  test("with the service down: the reversal is pending and runs when the service is back", {
+    tags: "long",
+  }, async () => {
     const bought = await buy();
     await cancel(bought);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -156,7 +158,7 @@ test("recovery cancels the payment in Medusa if it could not be written during t
   expect(await shop.balanceCents(bought.card)).toBe(7500);
 });
 
-test("no charge begins if the card's session can't be written; the next attempt pays", async () => {
+test("no charge begins if the card's session can't be written; the next attempt pays", { tags: "long" }, async () => {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();
@@ -290,7 +292,7 @@ describe("a refund that Medusa began and did not finish", () => {
     expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
   });
 
-  test("found by one process while another records it: recorded once", async () => {
+  test("found by one process while another records it: recorded once", { tags: "long" }, async () => {
     const bought = await paid();
     await begin(bought);
     await shop.passTime(LEASE_MS);
@@ -305,7 +307,9 @@ describe("a refund that Medusa began and did not finish", () => {
     expect(await look(bought)).toMatchObject({ state: "reversed", booked: both, figures: { refunded: 50 } });
   });
 
-  test("with the service down: recorded on the order at once, and reversed when the service is back", async () => {
+  test("with the service down: recorded on the order at once, and reversed when the service is back", {
+    tags: "long",
+  }, async () => {
     const bought = await paid();
     await begin(bought);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -395,7 +399,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
     expect(await open(orderId)).toEqual([]);
   });
 
-  test("stays if a person decides so, and the decision is recorded", async () => {
+  test("stays if a person decides so, and the decision is recorded", { tags: "long" }, async () => {
     const { orderId } = await fulfilled();
     await shop.storefront.ok("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/exempt`, {});
     expect(await open(orderId)).toEqual([]);
@@ -409,7 +413,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
     expect(again).toMatchObject({ status: 400, body: { code: "not_open" } });
   });
 
-  test("is no longer listed once its payment is recorded", async () => {
+  test("is no longer listed once its payment is recorded", { tags: "long" }, async () => {
     const { orderId } = await fulfilled();
     const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,*payment_collections`);
     const [collection] = order.payment_collections;

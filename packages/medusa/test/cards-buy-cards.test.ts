@@ -88,7 +88,7 @@ describe("a gift card product added after a card was applied", () => {
     expect(await shop.balanceCents(card)).toBe(5500);
   });
 
-  test("is never paid by the card, even if it is the last item left; the order stands", async () => {
+  test("is never paid by the card, even if it is the last item left; the order stands", { tags: "long" }, async () => {
     const { storefront } = shop;
     const card = await issue();
     const cartId = await storefront.createCart("print");
@@ -137,7 +137,7 @@ test("by line, no charge is for a gift card product", async () => {
   ]);
 });
 
-test("with cardsBuyCards, the card pays for everything", async () => {
+test("with cardsBuyCards, the card pays for everything", { tags: "long" }, async () => {
   const own = await withProducts(await startShop({}, { cardsBuyCards: true }));
   onTestFinished(() => own.stop());
   shop = own;

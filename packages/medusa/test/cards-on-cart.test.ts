@@ -91,7 +91,7 @@ describe("a cart that the cards cover in full", () => {
     expect(paymentsOf(await storefront.order(order.id))).toMatchObject({ amounts: [20], others: [] });
   });
 
-  test("keeps no empty session after a card is removed or the total rises", async () => {
+  test("keeps no empty session after a card is removed or the total rises", { tags: "long" }, async () => {
     const { storefront } = shop;
     for (const change of ["remove", "more"]) {
       const card = await issue(7500);
@@ -154,7 +154,9 @@ describe("a removed card", () => {
     expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 0]);
   });
 
-  test("leaves no session of a method that the region does not offer, such as Medusa's manual one", async () => {
+  test("leaves no session of a method that the region does not offer, such as Medusa's manual one", {
+    tags: "long",
+  }, async () => {
     const { storefront } = shop;
     const cartId = await storefront.createCart("open-air-cinema");
     const applied = await storefront.apply(cartId, await issue(1000));
@@ -211,7 +213,7 @@ describe("a cart that changes after a card was applied", () => {
     expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([50, 44.98]);
   });
 
-  test("to a lower total charges less of the card", async () => {
+  test("to a lower total charges less of the card", { tags: "long" }, async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -231,7 +233,7 @@ describe("a cart that changes after a card was applied", () => {
     expect(await shop.balanceCents(card)).toBe(5500);
   });
 
-  test("by another card needs a new session", async () => {
+  test("by another card needs a new session", { tags: "long" }, async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();

@@ -71,7 +71,7 @@ describe("the card", () => {
     expect(await shop.balanceCents(elsewhere.card)).toBe(7500);
   });
 
-  test("second of two fails: the first is reversed", async () => {
+  test("second of two fails: the first is reversed", { tags: "long" }, async () => {
     const { storefront, service } = shop;
     const [first, second] = [
       await service.issueCard({ balanceCents: 7500 }),
@@ -115,7 +115,9 @@ describe("the service", () => {
     },
   );
 
-  test("unreachable midway for longer: the page learns it, another method pays, and recovery reverses the card", async () => {
+  test("unreachable midway for longer: the page learns it, another method pays, and recovery reverses the card", {
+    tags: "long",
+  }, async () => {
     const { storefront, proxy } = shop;
     const ready = await readyCart();
     proxy.set("devalue", "cut-after", 1);
@@ -165,7 +167,9 @@ describe("the remainder", () => {
     await expectRetrySucceeds(ready);
   });
 
-  test("requires an action: the card is reversed, and the next completion charges it again", async () => {
+  test("requires an action: the card is reversed, and the next completion charges it again", {
+    tags: "long",
+  }, async () => {
     const ready = await readyCart({ behaviour: "requires_more" });
     const answer = await shop.storefront.complete(ready.cartId);
     expect(answer.body).toMatchObject({ type: "cart", error: { type: "payment_requires_more_error" } });
@@ -190,7 +194,7 @@ describe("the remainder", () => {
     error: { type: "payment_authorization_error", message: expect.stringContaining("settles later") },
   };
 
-  test("turns out to settle later: rejected, and the card is reversed", async () => {
+  test("turns out to settle later: rejected, and the card is reversed", { tags: "long" }, async () => {
     const ready = await readyCart({ behaviour: "pending_authorization" });
     expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(settlesLater);
     await expectWhole(ready);
@@ -250,7 +254,7 @@ describe("the bank's webhook completes the cart without a page", () => {
     await expectWhole(ready);
   });
 
-  test("and if the card can't be charged, places no order and returns the bank's money", async () => {
+  test("and if the card can't be charged, places no order and returns the bank's money", { tags: "long" }, async () => {
     const { storefront, service } = shop;
     const ready = await readyCart();
     await service.command("card", "block", ready.card.cardNumber);
@@ -301,7 +305,7 @@ describe("a manipulated request", () => {
     expect(cart.completed_at).toBeFalsy();
   });
 
-  test("cannot complete with a session for less than the remainder", async () => {
+  test("cannot complete with a session for less than the remainder", { tags: "long" }, async () => {
     const { storefront } = shop;
     const ready = await readyCart();
     // Another page of the same shopper removes the card while this one has a session for 24.98.

@@ -85,7 +85,9 @@ const byHand = (paymentId: string, amount: number, note?: string) =>
 describe("a cart whose total has half a cent", () => {
   for (const handle of ["aria", "ballad", "canon"] as const)
     for (const quantity of [1, 3])
-      test(`paid by a card that covers ${quantity} ${handle}: quote, charge, payment and order are the same amount`, async () => {
+      test(`paid by a card that covers ${quantity} ${handle}: quote, charge, payment and order are the same amount`, {
+        tags: quantity > 1 ? "long" : [],
+      }, async () => {
         const { cartId, quote, cards } = await fillCart(shop, { [handle]: quantity }, { balancesCents: [5000, 5000] });
         expect(quote.remainderCents).toBe(0);
         const { body } = await shop.storefront.complete(cartId);
@@ -155,7 +157,7 @@ describe("units returned one by one", () => {
     expect(await giveBack(shop.storefront, orderId)).toBe(2246);
   });
 
-  test("do not block a bulk refund of another product", async () => {
+  test("do not block a bulk refund of another product", { tags: "long" }, async () => {
     const mixed = await buy(shop, { canon: 1, aria: 2, ballad: 1 }, { balancesCents: [3333, 2000] });
     const other = await buy(shop, { canon: 1 }, { balancesCents: [5000] });
     for (const left of [1, 0]) {
@@ -190,7 +192,9 @@ describe("an order that was changed after it was placed", () => {
       [3, undefined],
       [1, 20],
     ] as const)
-      test(`owes what Medusa announces: ${quantity} of 2 ${Object.keys(goods)[0]} ${price === undefined ? "" : `at ${price}`}${isCarried ? ", promotions carried over" : ""}`, async () => {
+      test(`owes what Medusa announces: ${quantity} of 2 ${Object.keys(goods)[0]} ${price === undefined ? "" : `at ${price}`}${isCarried ? ", promotions carried over" : ""}`, {
+        tags: quantity === 2 || price === undefined ? "long" : [],
+      }, async () => {
         const bought = await buy(shop, goods, { balancesCents: [5000], codes });
         const { orderId } = bought;
         const [handle] = Object.keys(goods) as [string];
@@ -214,7 +218,9 @@ describe("an order that was changed after it was placed", () => {
     ["a return", 3],
     ["a refund of its product", 3],
   ] as const)
-    test(`owes what Medusa announces for a unit that is added after ${way} took others back`, async () => {
+    test(`owes what Medusa announces for a unit that is added after ${way} took others back`, {
+      tags: "long",
+    }, async () => {
       const { storefront: s } = shop;
       const handle = way === "a refund of its product" ? "late-refund" : "aria";
       if (handle !== "aria") await s.createProduct(handle, 24.95);
@@ -236,7 +242,9 @@ describe("an order that was changed after it was placed", () => {
       expect(await spentCents(bought)).toBe(0);
     });
 
-  test("is refunded in full with a return's fee and a shipping method that were added later", async () => {
+  test("is refunded in full with a return's fee and a shipping method that were added later", {
+    tags: "long",
+  }, async () => {
     const { storefront: s } = shop;
     const returned = await buy(shop, { iota: 3 }, { balancesCents: [5000], codes: [] });
     await fulfil(s, returned.orderId, ["iota"]);
@@ -257,7 +265,9 @@ describe("an order that was changed after it was placed", () => {
   });
 
   for (const isCarried of [false, true])
-    test(`owes nothing after an even exchange${isCarried ? " with its promotion" : ", except for the discount"}`, async () => {
+    test(`owes nothing after an even exchange${isCarried ? " with its promotion" : ", except for the discount"}`, {
+      tags: "long",
+    }, async () => {
       const { storefront: s } = shop;
       const bought = await buy(shop, { aria: 1, ballad: 1 }, { balancesCents: [5000] });
       const { orderId } = bought;
@@ -275,7 +285,9 @@ describe("an order that was changed after it was placed", () => {
     });
 
   for (const isRefunded of [true, false])
-    test(`asks for what is added after a refund that was ahead and then used up${isRefunded ? "" : ", if that wasn't refunded yet"}`, async () => {
+    test(`asks for what is added after a refund that was ahead and then used up${isRefunded ? "" : ", if that wasn't refunded yet"}`, {
+      tags: "long",
+    }, async () => {
       const { storefront: s } = shop;
       const bought = await buy(shop, { iota: 2 }, { balancesCents: [5000], codes: [] });
       const { orderId } = bought;
@@ -297,7 +309,7 @@ describe("an order that was changed after it was placed", () => {
       expect(await spentCents(bought)).toBe(0);
     });
 
-  test("was refunded for a lower price: a second refund by hand needs a note", async () => {
+  test("was refunded for a lower price: a second refund by hand needs a note", { tags: "long" }, async () => {
     const { storefront: s } = shop;
     const { orderId } = await buy(shop, { iota: 2, kappa: 1 }, { balancesCents: [3000], codes: [] });
     await editItem(s, orderId, "iota", { quantity: 2, unit_price: 20 });
@@ -305,7 +317,7 @@ describe("an order that was changed after it was placed", () => {
     expect((await byHand(await bankOf(orderId), 10)).status).toBe(400);
   });
 
-  test("is refunded by product although an added unit left a cent of fractions", async () => {
+  test("is refunded by product although an added unit left a cent of fractions", { tags: "long" }, async () => {
     const { storefront: s } = shop;
     const { orderId } = await buy(shop, { aria: 1 }, { balancesCents: [5000] });
     const { order_change } = await s.ok("POST", "/admin/order-edits", { order_id: orderId });
@@ -317,7 +329,9 @@ describe("an order that was changed after it was placed", () => {
     expect(refusalOf(await planOf("canon"), orderId)).toBeUndefined();
   });
 
-  test("was paid by the bank alone: it owes what Medusa shows, and is refunded by product", async () => {
+  test("was paid by the bank alone: it owes what Medusa shows, and is refunded by product", {
+    tags: "long",
+  }, async () => {
     const { storefront: s } = shop;
     const { orderId } = await buy(shop, { aria: 3, kappa: 1 }, { balancesCents: [] });
     await editTo(s, orderId, "aria", 2);
@@ -331,7 +345,7 @@ describe("an order that was changed after it was placed", () => {
     expect([orderId, returned.orderId].map((id) => refusalOf(plan, id))).toEqual([undefined, undefined]);
   });
 
-  test("began as a draft with a promotion: it is refunded by product", async () => {
+  test("began as a draft with a promotion: it is refunded by product", { tags: "long" }, async () => {
     const { storefront: s } = shop;
     const { products } = await s.ok("GET", "/admin/products?handle=aria&fields=sales_channels.id");
     const { regions } = await s.ok("GET", "/admin/regions");
@@ -413,7 +427,7 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
-  test("a goodwill refund does not count as a ticket: a later return is owed in full", async () => {
+  test("a goodwill refund does not count as a ticket: a later return is owed in full", { tags: "long" }, async () => {
     const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [2500], codes: [] });
     expect((await byHand(await bankOf(orderId), 5)).status).toBe(200);
     await editTo(shop.storefront, orderId, "iota", 1);
@@ -426,7 +440,7 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
-  test("an order is not balanced during a refund that is not yet recorded on it", async () => {
+  test("an order is not balanced during a refund that is not yet recorded on it", { tags: "long" }, async () => {
     const { orderId } = await buy(shop, { iota: 2 }, { balancesCents: [2500], codes: [] });
     const values = [`ref_${orderId}`, await bankOf(orderId)];
     await database.query(
@@ -440,7 +454,9 @@ describe("one record of what was refunded", () => {
     expect(await pendingOf(orderId)).toBe(0);
   });
 
-  test("an edit is confirmed even if the books can't be balanced now; the next refund balances them", async () => {
+  test("an edit is confirmed even if the books can't be balanced now; the next refund balances them", {
+    tags: "long",
+  }, async () => {
     const { orderId, cartId } = await buy(shop, { iota: 1, kappa: 1 }, { balancesCents: [5000], codes: [] });
     await refundShow("iota");
     const { iota } = await itemsOf(shop.storefront, orderId);
@@ -472,7 +488,7 @@ describe("one record of what was refunded", () => {
     expect(await shop.balanceCents(cards[0] as never)).toBe(5000);
   });
 
-  test("an exchange can be settled on the order's page", async () => {
+  test("an exchange can be settled on the order's page", { tags: "long" }, async () => {
     const { orderId, cards } = await buy(shop, { iota: 2 }, { balancesCents: [5000], codes: [] });
     await fulfil(shop.storefront, orderId, ["iota"]);
     await exchange(shop.storefront, orderId, "iota", { variantId: await variantId("kappa") });

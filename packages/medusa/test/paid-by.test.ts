@@ -71,7 +71,7 @@ describe("how an order was paid", () => {
     for (const { cardNumber } of [first, second]) expect(JSON.stringify(answer.body)).not.toContain(cardNumber);
   });
 
-  test("shows how much was refunded to each", async () => {
+  test("shows how much was refunded to each", { tags: "long" }, async () => {
     const { first, second, orderId, payments } = await buy();
     for (const payment of payments) await pay("capture", payment);
     await pay("refund", payments[2], 40);
@@ -94,7 +94,9 @@ describe("how an order was paid", () => {
     expect(cards).toEqual([byCard(first, 1875), byCard(second, 1234, 1234)]);
   });
 
-  test("lists no canceled payment; a canceled order that was captured is refunded in full", async () => {
+  test("lists no canceled payment; a canceled order that was captured is refunded in full", {
+    tags: "long",
+  }, async () => {
     const authorized = await buy();
     await shop.storefront.ok("POST", `/admin/orders/${authorized.orderId}/cancel`, {});
     expect((await readPaidBy(authorized.orderId)).body).toMatchObject({ cards: [], others: [] });
@@ -107,7 +109,7 @@ describe("how an order was paid", () => {
     });
   });
 
-  test("omits an earlier attempt that was reversed before the order was placed", async () => {
+  test("omits an earlier attempt that was reversed before the order was placed", { tags: "long" }, async () => {
     const card = await issue(7500);
     const cartId = await cartWith([card]);
     await shop.storefront.initiate(cartId, BANK, { behaviour: "captured" });
@@ -125,7 +127,7 @@ describe("how an order was paid", () => {
     });
   });
 
-  test("is in whole cents if Medusa has a fraction of a cent, and adds up to the total", async () => {
+  test("is in whole cents if Medusa has a fraction of a cent, and adds up to the total", { tags: "long" }, async () => {
     const [first, second] = [await issue(7500), await issue(7500)];
     const split = await cartWith([first], "odd-price");
     await shop.storefront.initiate(split);

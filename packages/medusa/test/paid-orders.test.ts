@@ -108,7 +108,7 @@ describe("an order paid by the bank, with a card whose charge has an unknown out
     expect(await waiting(orderId)).toEqual([]);
   });
 
-  test("edited without a record that it was paid: a person is asked", async () => {
+  test("edited without a record that it was paid: a person is asked", { tags: "long" }, async () => {
     const { orderId } = await buyBesideUndecidedCard();
     await edit(orderId);
     await database.query("delete from giftcard_order where order_id = $1", [orderId]);
@@ -116,7 +116,7 @@ describe("an order paid by the bank, with a card whose charge has an unknown out
     expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
   });
 
-  test("captured and edited without a record: its total at placement counts", async () => {
+  test("captured and edited without a record: its total at placement counts", { tags: "long" }, async () => {
     const { orderId, otherId } = await buyBesideUndecidedCard();
     await pay(otherId, "capture");
     await edit(orderId);
@@ -134,7 +134,7 @@ describe("an order paid by the bank, with a card whose charge has an unknown out
     expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 5 });
   });
 
-  test("fulfilled, captured and edited: not refunded", async () => {
+  test("fulfilled, captured and edited: not refunded", { tags: "long" }, async () => {
     const { orderId, otherId } = await buyBesideUndecidedCard();
     await fulfill(orderId);
     await pay(otherId, "capture");
@@ -210,7 +210,7 @@ async function leaveUnpaid(count = 1, first: (orderIds: string[]) => Promise<voi
   return { orderIds, orderId: String(orderIds[0]), cartId: String(cartIds[0]) };
 }
 
-test("an unpaid order is found behind 120 orders whose charges have unknown outcomes", async () => {
+test("an unpaid order is found behind 120 orders whose charges have unknown outcomes", { tags: "long" }, async () => {
   // A bank paid each of these, so recovery has nothing to do with them.
   await database.query(`
     create temporary table past as select i, lpad(i::text, 3, '0') as n from generate_series(1, 120) i;
@@ -294,7 +294,9 @@ describe("an order that was never paid", () => {
     expect((await admin("POST", `jobs/cancel_order/${orderId}/retry`)).status).toBe(400);
   });
 
-  test("above the limit of cancels per run: recovery stops until a person lets it continue", async () => {
+  test("above the limit of cancels per run: recovery stops until a person lets it continue", {
+    tags: "long",
+  }, async () => {
     await shop.crash();
     await shop.restart({ maxCancelsPerRun: 2 });
     // Two orders need a person, and one of them is exempted: neither counts as waiting for a cancel.
@@ -411,7 +413,9 @@ describe("a canceled order whose payment differs from the card's charge", () => 
   });
 });
 
-test("retrying a charge with unknown outcome does not reverse another card of the paid order", async () => {
+test("retrying a charge with unknown outcome does not reverse another card of the paid order", {
+  tags: "long",
+}, async () => {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();

@@ -31,7 +31,9 @@ async function rowsRead() {
   return new Map(rows.map(({ relname, scanned, looked_up }) => [String(relname), { scanned, looked_up }]));
 }
 
-test("recovery reads open work and one page of the past, and never scans one of Medusa's tables", async () => {
+test("recovery reads open work and one page of the past, and never scans one of Medusa's tables", {
+  tags: "long",
+}, async () => {
   await recover();
   const before = await rowsRead();
   const runs = 10;

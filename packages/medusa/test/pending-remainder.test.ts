@@ -66,7 +66,9 @@ test("settling later: the order is placed, and paid when the bank confirms", asy
   expect(await shop.balanceCents(placed.card)).toBe(2500);
 });
 
-test("known from the start to settle later: the order is placed, and paid when the bank confirms", async () => {
+test("known from the start to settle later: the order is placed, and paid when the bank confirms", {
+  tags: "long",
+}, async () => {
   const placed = await order({ initially: "pending_authorization", behaviour: "pending_authorization" });
   await tell("authorized", placed.sessionId);
   const amounts = async () => paymentsOf(await shop.storefront.order(placed.orderId)).amounts;
@@ -104,7 +106,7 @@ test("a person cancels the order: the pending remainder can no longer be paid", 
   expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
 });
 
-test("a person cancels the order while the bank pays: the bank's money is refunded", async () => {
+test("a person cancels the order while the bank pays: the bank's money is refunded", { tags: "long" }, async () => {
   const placed = await order();
   await shop.storefront.ok("POST", `/admin/orders/${placed.orderId}/cancel`, {});
   await tell("captured", placed.sessionId);
@@ -122,7 +124,9 @@ test("a person cancels the order while the bank pays: the bank's money is refund
   expect(await shop.balanceCents(placed.card)).toBe(7500);
 });
 
-test("the bank never responds: the order is canceled after the time limit and the card reversed", async () => {
+test("the bank never responds: the order is canceled after the time limit and the card reversed", {
+  tags: "long",
+}, async () => {
   const placed = await order();
   const database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
@@ -136,7 +140,9 @@ test("the bank never responds: the order is canceled after the time limit and th
   expect(await shop.balanceCents(placed.card)).toBe(7500);
 });
 
-test("killed between the bank's promise and the page's response: the order keeps the card", async () => {
+test("killed between the bank's promise and the page's response: the order keeps the card", {
+  tags: "long",
+}, async () => {
   const { storefront, service, proxy } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();

@@ -83,7 +83,7 @@ describe("a completion that stalls past its lease and then continues", () => {
     await expectVoided(ready);
   }
 
-  test("while charging the card: nothing stays charged, and no order stands", async () => {
+  test("while charging the card: nothing stays charged, and no order stands", { tags: "long" }, async () => {
     const ready = await readyCart();
     shop.proxy.set("devalue", "hold", 1);
     const before = shop.proxy.seen.length;
@@ -100,7 +100,7 @@ describe("a completion that stalls past its lease and then continues", () => {
     await frozen(ready, () => expect.poll(asked, { interval: 50 }).toBe(before + 1));
   });
 
-  test("before charging anything: it can no longer begin", async () => {
+  test("before charging anything: it can no longer begin", { tags: "long" }, async () => {
     const ready = await readyCart();
     const found = async (statement: string) => (await database.query(statement)).rowCount;
     // Recovery claims charges before it reads anything else, so this blocks it in both processes.
@@ -174,6 +174,7 @@ describe("two processes on one database", () => {
 
   test.each(["authorized", "captured"])(
     "complete the same cart by page and webhook (%s): one order, charged once",
+    { tags: "long" },
     async (action) => {
       for (const delayMs of [0, 20, 40, 80, 120, 160, 220]) {
         const { card, cartId } = await readyCart();
@@ -261,7 +262,7 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 
-  test("remove a card and charge it: either ordered and charged, or neither", async () => {
+  test("remove a card and charge it: either ordered and charged, or neither", { tags: "long" }, async () => {
     for (const wait of [0, 30, 120]) {
       const { card, cartId } = await readyCart();
       const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`);
@@ -291,7 +292,9 @@ describe("two processes on one database", () => {
   });
 });
 
-test("killed between placing the order and charging the card: the order is canceled, and nothing was charged", async () => {
+test("killed between placing the order and charging the card: the order is canceled, and nothing was charged", {
+  tags: "long",
+}, async () => {
   const ready = await readyCart();
   await database.query(`create function wait_and_fail() returns trigger language plpgsql as $$
     begin perform pg_sleep(5); raise exception 'never begun'; end $$`);

@@ -47,7 +47,7 @@ async function breaking(table: string, when: string, work: () => Promise<unknown
   await database.query(`drop trigger broken on ${table}; drop function broken()`);
 }
 
-test("a refund that Medusa deleted after the card was credited is not made twice", async () => {
+test("a refund that Medusa deleted after the card was credited is not made twice", { tags: "long" }, async () => {
   const { card, orderId } = await bought("concert");
   await shop.storefront.returnItem(orderId, 1, 2);
   const path = `giftcard-pay/orders/${orderId}/refund`;
@@ -81,7 +81,7 @@ test("an interrupted refund is completed and recorded with its own amount, even 
   expect(await figures(orderId)).toMatchObject({ refunded: 15 });
 });
 
-test("an interrupted refund that is requested again is made once", async () => {
+test("an interrupted refund that is requested again is made once", { tags: "long" }, async () => {
   const { card, orderId, giftId } = await bought("concert");
   await shop.storefront.returnItem(orderId, 1, 2);
   await begunRefund(giftId, "18.75");
@@ -98,7 +98,7 @@ test("an interrupted refund that is requested again is made once", async () => {
   expect(await figures(orderId)).toMatchObject({ refunded: 25, outstanding: 0 });
 });
 
-test("an interrupted refund is recorded even if the order is canceled before recovery", async () => {
+test("an interrupted refund is recorded even if the order is canceled before recovery", { tags: "long" }, async () => {
   const { card, orderId, giftId } = await bought("concert");
   await begunRefund(giftId, "18.75");
   expect((await admin(`orders/${orderId}/cancel`)).status).toBe(200);
@@ -179,7 +179,7 @@ describe("a bank refund with an unknown outcome", () => {
     expect(await refundsOf(orderId)).toEqual([6.25]);
   });
 
-  test("is owed again if a person denies it, which refunds nothing by itself", async () => {
+  test("is owed again if a person denies it, which refunds nothing by itself", { tags: "long" }, async () => {
     const { orderId, bankId } = await undecided();
     await shop.passTime(200_000);
     await recover();
@@ -193,7 +193,7 @@ describe("a bank refund with an unknown outcome", () => {
     expect(await refundsOf(orderId)).toEqual([6.25]);
   });
 
-  test("prevents Medusa's refunds and cancels from recording it with another amount", async () => {
+  test("prevents Medusa's refunds and cancels from recording it with another amount", { tags: "long" }, async () => {
     const { orderId, bankId } = await undecided();
     for (const [path, body] of [
       [`payments/${bankId}/refund`, { amount: 1 }],
@@ -219,7 +219,7 @@ describe("a bank refund with an unknown outcome", () => {
     expect(await figures(orderId)).toMatchObject({ refunded: 6.25, outstanding: 0 });
   });
 
-  test("above what the order owes is waived when recorded", async () => {
+  test("above what the order owes is waived when recorded", { tags: "long" }, async () => {
     const { orderId } = await bought("concert");
     const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
     await begunRefund(bankId, "6.25");

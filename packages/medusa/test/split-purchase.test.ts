@@ -98,7 +98,7 @@ test("capture makes the order paid; the card's payment is refunded in full or no
   expect(await shop.balanceCents(card)).toBe(7500);
 });
 
-test("a cancel before capture reverses the card", async () => {
+test("a cancel before capture reverses the card", { tags: "long" }, async () => {
   const { storefront } = shop;
   const { card, orderId } = await buy();
   await storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
@@ -122,7 +122,7 @@ test("a cancel after capture refunds both payments", async () => {
   expect(figuresOf(await storefront.order(orderId))).toMatchObject({ status: "canceled", refunded: 74.98 });
 });
 
-test("a remainder captured at once shows as paid; the card follows at its capture", async () => {
+test("a remainder captured at once shows as paid; the card follows at its capture", { tags: "long" }, async () => {
   const { storefront } = shop;
   const { orderId } = await buy({ behaviour: "captured" });
   const order = await storefront.order(orderId);

@@ -27,7 +27,7 @@ describe("if both hooks are taken", () => {
     );
   });
 
-  test("the shop can call the handler itself", async () => {
+  test("the shop can call the handler itself", { tags: "long" }, async () => {
     shop = await startShop({ ...both, TEST_CALLING_HOOK: "beforePaymentAuthorization" }, { callsHandlerItself: true });
     const { card, cartId } = await readyCart(shop);
     expect((await shop.storefront.complete(cartId)).body.type).toBe("order");
@@ -38,7 +38,9 @@ describe("if both hooks are taken", () => {
   });
 });
 
-test("starts with both addresses and with email and password, and not with tables of a newer release", async () => {
+test("starts with both addresses and with email and password, and not with tables of a newer release", {
+  tags: "long",
+}, async () => {
   shop = await startShop({}, ({ email, password }: TestCompany, sandbox: string) => ({
     ...{ apiKey: null, credentials: { email, password } },
     ...{ baseUrl: null, baseUrls: { live: "http://127.0.0.1:1", sandbox } },

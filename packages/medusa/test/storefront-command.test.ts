@@ -56,7 +56,7 @@ describe("giftcard-medusa storefront", () => {
     for (const [file, [, after]] of Object.entries(lines)) expect(await read(file)).toBe(around(after));
   });
 
-  it("imports headings and buttons from Medusa's package if the storefront has none", async () => {
+  it("imports headings and buttons from Medusa's package if the storefront has none", { tags: "long" }, async () => {
     await rm(path.join(folder, ui), { recursive: true });
     await runWith({}, "storefront", folder);
     const text = await read(`${added}/gift-cards.tsx`);
@@ -66,7 +66,7 @@ describe("giftcard-medusa storefront", () => {
     expect(JSON.parse(stdout).steps).toContainEqual({ file: `${added}/gift-cards.tsx`, done: "already" });
   });
 
-  it("shows its changes with --dry-run, and makes none", async () => {
+  it("shows its changes with --dry-run, and makes none", { tags: "long" }, async () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder, "--dry-run");
     expect(exitCode).toBe(0);
     for (const file of Object.keys(lines)) {
@@ -85,7 +85,7 @@ describe("giftcard-medusa storefront", () => {
     expect(new Set(steps.map(({ done }: { done: string }) => done))).toEqual(new Set(["already"]));
   });
 
-  it("lists only the packages that are missing", async () => {
+  it("lists only the packages that are missing", { tags: "long" }, async () => {
     const manifest = path.join(folder, "package.json");
     await writeFile(manifest, JSON.stringify({ dependencies: { "@lit/react": "^1.0.0" } }));
     const first = await runWith({}, "storefront", folder, "--json");
@@ -96,7 +96,9 @@ describe("giftcard-medusa storefront", () => {
     expect(JSON.parse((await runWith({}, "storefront", folder, "--json")).stdout).install).toBeUndefined();
   });
 
-  it("skips a file with unexpected text, says what belongs there, and changes the others", async () => {
+  it("skips a file with unexpected text, says what belongs there, and changes the others", {
+    tags: "long",
+  }, async () => {
     const [file, , other] = Object.keys(lines) as (keyof typeof lines)[];
     const changed = 'import { Payment } from "@modules/checkout/our-own-payment"\n';
     await writeFile(path.join(folder, file as string), changed);
@@ -108,7 +110,7 @@ describe("giftcard-medusa storefront", () => {
     expect(await read(other as string)).toBe(around(lines[other as keyof typeof lines][1]));
   });
 
-  it("never overwrites an added file that was changed", async () => {
+  it("never overwrites an added file that was changed", { tags: "long" }, async () => {
     await cp(ours, path.join(folder, added), { recursive: true });
     await writeFile(path.join(folder, added, "payment.tsx"), "// our own\n");
     const { exitCode, stdout } = await runWith({}, "storefront", folder);

@@ -157,7 +157,7 @@ describe("before the order", () => {
     await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
   });
 
-  test("cards that cover everything after Stripe authorized: the intent is canceled", async () => {
+  test("cards that cover everything after Stripe authorized: the intent is canceled", { tags: "long" }, async () => {
     const { answer, cart } = await applyMore(await confirmed(), 5000);
     expect(answer.body).toMatchObject({ remainderCents: 0 });
     expect(intentOf(cart).status).toBe("canceled");
@@ -165,7 +165,7 @@ describe("before the order", () => {
     await all.expectStanding(cart, { cardCents: 7498 });
   });
 
-  test("a logged-in customer is one customer at Stripe", async () => {
+  test("a logged-in customer is one customer at Stripe", { tags: "long" }, async () => {
     const { storefront } = all.shop;
     const address = `${crypto.randomUUID()}@example.com`;
     const headers = await storefront.logIn(address);
@@ -194,7 +194,9 @@ describe("before the order", () => {
     expect(all.stripe.calls.at(-1)).toMatchObject({ path: "/v1/payment_intents", isReplayed: true });
   });
 
-  test("Stripe's response to a cancel is lost: the cards stay, and the next attempt changes them", async () => {
+  test("Stripe's response to a cancel is lost: the cards stay, and the next attempt changes them", {
+    tags: "long",
+  }, async () => {
     const cart = await confirmed();
     all.wire.set("cancel", "cut-after");
     expect((await applyMore(cart, 1000)).answer).toMatchObject(inProgress);
@@ -211,6 +213,7 @@ describe("before the order", () => {
 
   test.each(["a card is applied", "a card is removed", "a ticket is added"])(
     "Stripe captured the remainder, then %s: rejected, and the order is placed as paid",
+    { tags: "long" },
     async (change) => {
       const cart = await confirmed(AT_ONCE);
       if (change === "a card is applied") expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
@@ -303,25 +306,31 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
     await place(cart);
   });
 
-  test.each(["one process", "two processes"])("arriving while the page completes, in %s: one order", async (where) => {
-    const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const cart = await confirmed(data);
-      // Over the rounds, each comes first sometimes and they race at different steps.
-      const [pageMs = 0, hookMs = 0] = round % 2 === 0 ? [0, round * 40] : [round * 40, 0];
-      const tell = () => all.tell(cart.session.intentId, undefined, url);
-      const [answer] = await Promise.all([
-        after(pageMs, () => complete(cart.cartId)),
-        ...[after(hookMs, tell), after(hookMs, tell)],
-      ]);
-      if (answer.body.type !== "order") expect(answer).toMatchObject(inProgress);
-      await all.expectStanding(cart, standing);
-      await place(cart);
-    }
-  });
+  test.each(["one process", "two processes"])(
+    "arriving while the page completes, in %s: one order",
+    { tags: "long" },
+    async (where) => {
+      const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const cart = await confirmed(data);
+        // Over the rounds, each comes first sometimes and they race at different steps.
+        const [pageMs = 0, hookMs = 0] = round % 2 === 0 ? [0, round * 40] : [round * 40, 0];
+        const tell = () => all.tell(cart.session.intentId, undefined, url);
+        const [answer] = await Promise.all([
+          after(pageMs, () => complete(cart.cartId)),
+          ...[after(hookMs, tell), after(hookMs, tell)],
+        ]);
+        if (answer.body.type !== "order") expect(answer).toMatchObject(inProgress);
+        await all.expectStanding(cart, standing);
+        await place(cart);
+      }
+    },
+  );
 });
 
-test("a webhook's completion in another process that holds Medusa's lock also gets the turn, and the page gets the order", async () => {
+test("a webhook's completion in another process that holds Medusa's lock also gets the turn, and the page gets the order", {
+  tags: "long",
+}, async () => {
   const cart = await confirmed();
   const { cartId } = cart;
   const owner = ["another process", cartId];
@@ -356,7 +365,9 @@ describe("a gift card is rejected when the order is placed", () => {
     await all.expectStanding(cart, { heldCents: 7498 });
   });
 
-  test("Stripe captured the remainder: its webhook refunds it once, and the cart can be paid again", async () => {
+  test("Stripe captured the remainder: its webhook refunds it once, and the cart can be paid again", {
+    tags: "long",
+  }, async () => {
     const cart = await confirmed(AT_ONCE);
     await block(cart);
     expect(await complete(cart.cartId)).toMatchObject(refused);
@@ -399,6 +410,7 @@ describe("the order in the admin", () => {
 
   test.each(["asked again", "told by the webhook"])(
     "captured without a response: %s, Medusa learns of it, and it is captured once",
+    { tags: "long" },
     async (how) => {
       const cart = await placed();
       all.wire.set("capture", "cut-after");
@@ -420,6 +432,7 @@ describe("the order in the admin", () => {
 
   test.each(["cut-before", "cut-after"] as const)(
     "canceled, and Stripe's cancel is %s: recovery cancels it",
+    { tags: "long" },
     async (fault) => {
       const cart = await placed();
       all.wire.set("cancel", fault);
@@ -433,6 +446,7 @@ describe("the order in the admin", () => {
 
   test.each(["cut-before", "cut-after"] as const)(
     "canceled, and Stripe's refund is %s: a person is alerted, checks, and retries it",
+    { tags: "long" },
     async (fault) => {
       const cart = await placed(AT_ONCE);
       all.wire.set("refund", fault);

@@ -1,3 +1,4 @@
+// @module-tag long
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { figuresOf, livingAmountsOf, paymentsOf } from "./support/figures.js";

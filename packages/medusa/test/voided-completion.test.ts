@@ -126,7 +126,9 @@ test("while the service is down, the card pays nothing; it is on the cart again 
   await expectVoided(cart, 5000);
 });
 
-test("a remainder whose session another process deletes during authorization is voided with the card", async () => {
+test("a remainder whose session another process deletes during authorization is voided with the card", {
+  tags: "long",
+}, async () => {
   const cart = await readyCart();
   await database.query(`create or replace function drop_session() returns trigger language plpgsql as
     $$ begin delete from payment_session where id = new.payment_session_id; return new; end $$`);
@@ -142,7 +144,9 @@ test("a remainder whose session another process deletes during authorization is 
   expect(rows).toEqual([{ canceled_at: expect.any(Date) }]);
 });
 
-test("recovery reverses a charge whose reversal could not be recorded while its order was voided", async () => {
+test("recovery reverses a charge whose reversal could not be recorded while its order was voided", {
+  tags: "long",
+}, async () => {
   const cart = await readyCart();
   await faults["another plugin's hook fails after every payment"]();
   await database.query(`create trigger fault before update on giftcard_charge for each row
@@ -195,7 +199,7 @@ describe("the database rejects a charge whose payment in Medusa has another amou
     expect(await shop.balanceCents(split.card)).toBe(7500);
   });
 
-  test("before it is committed to the order: the card is reversed", async () => {
+  test("before it is committed to the order: the card is reversed", { tags: "long" }, async () => {
     const cart = await readyCart();
     await shrinks("payment");
     expect(await shop.storefront.complete(cart.cartId)).toMatchObject({
@@ -205,7 +209,7 @@ describe("the database rejects a charge whose payment in Medusa has another amou
     await expectVoided(cart, 5000);
   });
 
-  test("from any writer of the journal", async () => {
+  test("from any writer of the journal", { tags: "long" }, async () => {
     const { body } = await shop.storefront.complete((await readyCart()).cartId);
     const change = (set: string) =>
       database.query(`update giftcard_charge set ${set} where order_id = $1`, [body.order.id]);

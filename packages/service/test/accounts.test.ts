@@ -70,7 +70,7 @@ describe("an account", () => {
     expect((await run("key", "create", "--company", String(company.companyId))).exitCode).toBe(4);
   });
 
-  test("gets a new password, which also revokes all keys of its company", async () => {
+  test("gets a new password, which also revokes all keys of its company", { tags: "long" }, async () => {
     const company = await service.createCompany();
     const stolen = (await login(company.email, company.password)).body.apikey;
     const changed = await command("account", "password", company.email, "--password", "new sesame", "--revoke-keys");
@@ -108,7 +108,7 @@ describe("an account", () => {
 });
 
 describe("a key", () => {
-  test("is created with a label and a last day, and shows its last use", async () => {
+  test("is created with a label and a last day, and shows its last use", { tags: "long" }, async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
     const made = await command("key", "create", "--company", id, "--label", "till 4", "--expires", "2088-06-30");
@@ -190,7 +190,7 @@ describe("a company with the maximum number of active keys", () => {
     expect([await works(company.apiKey), await works(own.apikey)]).toEqual([true, true]);
   });
 
-  test("gets no further keys by concurrent logins", async () => {
+  test("gets no further keys by concurrent logins", { tags: "long" }, async () => {
     const company = await service.createCompany();
     const answers = await Promise.all(Array.from({ length: 10 }, () => login(company.email, company.password)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(BOUND - 1);

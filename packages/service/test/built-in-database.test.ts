@@ -46,7 +46,7 @@ async function makeShop() {
   return { company, wire: { ...credentials(company), cardnumber: card.cardnumber, pin: card.pin } };
 }
 
-test("is reached even if the environment demands TLS", async () => {
+test("is reached even if the environment demands TLS", { tags: "long" }, async () => {
   const shell = { PGSSLMODE: "prefer" };
   const server = await spawnServe(["--data-dir", dataDir], shell);
   running.push(server);
@@ -130,7 +130,9 @@ test("after kill -9 the next start recovers every cent, and stops the orphaned d
   expect(canceled.body.card_new_balance).toBe(7500);
 });
 
-test("after kill -9 of the database and the service together, the next start recovers too", async () => {
+test("after kill -9 of the database and the service together, the next start recovers too", {
+  tags: "long",
+}, async () => {
   const first = await serve();
   const { wire } = await makeShop();
   await call(first.url, "devalue", { ...wire, amount: 1000 });
@@ -141,17 +143,21 @@ test("after kill -9 of the database and the service together, the next start rec
   expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
 });
 
-test.each([[[]], [["--workers", "2"]]])("serve exits with 5 and the reason if its database dies (%s)", async (args) => {
-  const server = await serve(...args);
-  process.kill(Number(postmaster()[0]), "SIGKILL");
-  await expect.poll(() => isRunning(server.pid)).toBe(false);
-  expect(await server.stop()).toBe(5);
-  expect(server.logs()).toContain("The built-in database has ended.");
-  expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
-  const { wire } = await makeShop();
-  const next = await serve();
-  expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
-});
+test.each([[[]], [["--workers", "2"]]])(
+  "serve exits with 5 and the reason if its database dies (%s)",
+  { tags: "long" },
+  async (args) => {
+    const server = await serve(...args);
+    process.kill(Number(postmaster()[0]), "SIGKILL");
+    await expect.poll(() => isRunning(server.pid)).toBe(false);
+    expect(await server.stop()).toBe(5);
+    expect(server.logs()).toContain("The built-in database has ended.");
+    expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
+    const { wire } = await makeShop();
+    const next = await serve();
+    expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
+  },
+);
 
 test("only serve and migrate create a new database; other commands name the folder and create nothing", async () => {
   for (const words of [["check"], ["company", "list"], ["card", "issue", "--balance", "1"]]) {
@@ -172,7 +178,7 @@ test("a data directory that can't be created is named", async () => {
   expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`The data directory ${dataDir} cannot be created`)]);
 });
 
-test("concurrent commands without a service wait for each other", async () => {
+test("concurrent commands without a service wait for each other", { tags: "long" }, async () => {
   await command("migrate");
   const names = ["een", "twee", "drie", "vier"];
   await Promise.all(names.map((name) => command("provider", "create", "--name", name)));

@@ -37,7 +37,7 @@ const idsOf = async (companyId: number) => {
   return new Map<string, number>(rows.map((row) => [row.event_key, row.id]));
 };
 
-test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", async () => {
+test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", { tags: "long" }, async () => {
   const companyId = await newCompany(pool);
   const shows = Array.from({ length: 5000 }, (_, index) =>
     show(`show-${index}`, { description: `Night ${index}. ${"Doors open at eight. ".repeat(40)}` }),
@@ -149,7 +149,9 @@ const pull = (companyId: number, acceptsShrink: boolean, db = pool) => {
   return pullFeed(db, { companyId, address, timeoutMs: 60_000, acceptsShrink, isDryRun: false }, act);
 };
 
-test("whatever feeds came before, failed or were held, the last one is what is listed; and a key keeps its id", async () => {
+test("whatever feeds came before, failed or were held, the last one is what is listed; and a key keeps its id", {
+  tags: "long",
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
       const companyId = await newCompany(pool);

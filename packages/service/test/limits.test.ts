@@ -101,7 +101,9 @@ describe("wrong PINs", () => {
     expect((await balance(card)).status).toBe(429);
   });
 
-  test("each further lock doubles, up to 24 hours, and after a day without one it begins anew", async () => {
+  test("each further lock doubles, up to 24 hours, and after a day without one it begins anew", {
+    tags: "long",
+  }, async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
     const lock = async () => {
       for (let index = 0; index < FAILURES; index++) expect((await balance(wrong(card, index))).status).toBe(400);
@@ -225,7 +227,9 @@ describe("failed logins", () => {
     expect((await login(own.email, own.password, from())).status).toBe(200);
   });
 
-  test("ten from one address, for whatever accounts, make the next 429; another address is free", async () => {
+  test("ten from one address, for whatever accounts, make the next 429; another address is free", {
+    tags: "long",
+  }, async () => {
     const own = await service.createCompany();
     const ip = from();
     const answers = await atOnce(FAILURES + 6, (url, index) => login(`nobody-${index}@example.nl`, "wrong", ip, url));
@@ -236,13 +240,13 @@ describe("failed logins", () => {
     expect((await login(own.email, own.password, from())).status).toBe(200);
   });
 
-  test("an email that nobody has is counted as one", async () => {
+  test("an email that nobody has is counted as one", { tags: "long" }, async () => {
     const email = "niemand@example.nl";
     for (let index = 0; index < FAILURES; index++) expect((await login(email, "x", from())).status).toBe(401);
     expect((await login(email, "x", from())).status).toBe(429);
   });
 
-  test("whoever changes the end of an IPv6 address is still the same", async () => {
+  test("whoever changes the end of an IPv6 address is still the same", { tags: "long" }, async () => {
     const answers: WireAnswer[] = [];
     for (let index = 0; index < FAILURES + 1; index++)
       answers.push(await login(`six-${index}@example.nl`, "x", `2001:db8::${index}:1`));
@@ -304,7 +308,9 @@ describe("calls of a key", () => {
     expect((await list(own, limited.url)).status).toBe(200);
   });
 
-  test("cost few writes: a block of them is granted at once, and what is not used goes back", async () => {
+  test("cost few writes: a block of them is granted at once, and what is not used goes back", {
+    tags: "long",
+  }, async () => {
     const own = await service.createCompany();
     await list(own, limited.url);
     await sleep(2100);

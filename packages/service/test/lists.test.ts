@@ -78,7 +78,9 @@ test("a long list is one JSON array with every event, oldest first", async () =>
   await expect.poll(() => service.logs()).toContain(answer.headers["x-request-id"]);
 });
 
-test(`beside ${LISTINGS} listings of ${EVENTS} events devalues go on, many before the lists have ended`, async () => {
+test(`beside ${LISTINGS} listings of ${EVENTS} events devalues go on, many before the lists have ended`, {
+  tags: "long",
+}, async () => {
   let isOver = false;
   const listed = Array.from({ length: LISTINGS }, async () => {
     const { answer } = await list();
@@ -92,7 +94,7 @@ test(`beside ${LISTINGS} listings of ${EVENTS} events devalues go on, many befor
   expect(devalues).toBeGreaterThan(DEVALUES_BESIDE);
 });
 
-test("a company's lists that nobody reads keep others of it waiting, and no other call", async () => {
+test("a company's lists that nobody reads keep others of it waiting, and no other call", { tags: "long" }, async () => {
   const stuck = await Promise.all(Array.from({ length: LISTINGS }, () => list()));
   let isAnswered = false;
   const next = list().then((listing) => {
@@ -105,7 +107,7 @@ test("a company's lists that nobody reads keep others of it waiting, and no othe
   expect(JSON.parse(await (await next).read())).toHaveLength(EVENTS);
 });
 
-test("who gives up while waiting for a turn leaves it to the next", async () => {
+test("who gives up while waiting for a turn leaves it to the next", { tags: "long" }, async () => {
   const stuck = await Promise.all(Array.from({ length: LISTINGS }, () => list()));
   const givingUp = new AbortController();
   const gone = Array.from({ length: LISTINGS * 3 }, () =>

@@ -82,7 +82,7 @@ describe("bodies past the limit", () => {
   });
 });
 
-describe("slow senders are dropped", () => {
+describe("slow senders are dropped", { tags: "long" }, () => {
   const dribble = (start: string, text: string) => (socket: net.Socket) => {
     socket.write(start);
     const timer = setInterval(() => socket.write(text), 100);
@@ -154,7 +154,9 @@ describe("at overload", () => {
     expect((await call(service.url, "listProviders")).status).toBe(200);
   });
 
-  test("of many logins at once no more are judged than may fail, and the service stays ready", async () => {
+  test("of many logins at once no more are judged than may fail, and the service stays ready", {
+    tags: "long",
+  }, async () => {
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, index) =>
         call(service.url, "authenticate", {}, { headers: basic(`nobody-${index}@example.nl`, "x") }),

@@ -78,29 +78,28 @@ describe.each([1, 4])("SIGTERM at %d workers", (workers) => {
       GIFTCARD_STOP_GRACE: String(graceSeconds),
     });
 
-  test(
-    `under load, ${RESTARTS} times: readyz says 503 first, then answers are the last ones, and none is reset`,
-    async () => {
-      for (let restart = 0; restart < RESTARTS; restart++) {
-        const service: ServeProcess = await start(2);
-        const outcomes: Outcome[] = [];
-        const loaded = load(service.url, (outcome) => outcomes.push(outcome));
-        await expect.poll(() => outcomes.length).toBeGreaterThan(CALLERS * 4);
-        await expect.poll(() => ready(service.url)).toEqual([200, "ready"]);
-        const stopped = service.stop();
-        await expect.poll(() => ready(service.url)).toEqual([503, "ending"]);
-        const during = outcomes.length;
-        await loaded;
-        expect(await stopped).toBe(0);
-        // Nothing was refused while there was somebody to answer, and who came too late was not let in.
-        expect(outcomes.length).toBeGreaterThan(during);
-        expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, undefined]));
-        expect(outcomes.flatMap(({ code }) => code ?? [])).toEqual(Array(CALLERS).fill("ECONNREFUSED"));
-        expect(outcomes.filter(({ connection }) => connection === "close")).toHaveLength(CALLERS);
-      }
-    },
-    RESTARTS * 60_000,
-  );
+  test(`under load, ${RESTARTS} times: readyz says 503 first, then answers are the last ones, and none is reset`, {
+    tags: workers > 1 ? "long" : [],
+    timeout: RESTARTS * 60_000,
+  }, async () => {
+    for (let restart = 0; restart < RESTARTS; restart++) {
+      const service: ServeProcess = await start(2);
+      const outcomes: Outcome[] = [];
+      const loaded = load(service.url, (outcome) => outcomes.push(outcome));
+      await expect.poll(() => outcomes.length).toBeGreaterThan(CALLERS * 4);
+      await expect.poll(() => ready(service.url)).toEqual([200, "ready"]);
+      const stopped = service.stop();
+      await expect.poll(() => ready(service.url)).toEqual([503, "ending"]);
+      const during = outcomes.length;
+      await loaded;
+      expect(await stopped).toBe(0);
+      // Nothing was refused while there was somebody to answer, and who came too late was not let in.
+      expect(outcomes.length).toBeGreaterThan(during);
+      expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, undefined]));
+      expect(outcomes.flatMap(({ code }) => code ?? [])).toEqual(Array(CALLERS).fill("ECONNREFUSED"));
+      expect(outcomes.filter(({ connection }) => connection === "close")).toHaveLength(CALLERS);
+    }
+  });
 
   test("a second one leaves out the grace", async () => {
     const service = await start(600);

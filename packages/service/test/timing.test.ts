@@ -1,3 +1,4 @@
+// @module-tag long
 import http from "node:http";
 import { BASE_PATH, type EndpointName, endpoints } from "@giftcard-pay/client/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -60,7 +60,7 @@ describe("the packed package", () => {
     expect(await compilerErrors()).toEqual([]);
   });
 
-  it("has types for `node10` module resolution, which ignores `exports`", async () => {
+  it("has types for `node10` module resolution, which ignores `exports`", { tags: "long" }, async () => {
     const errors = await compilerErrors("--moduleResolution", "node10", "--ignoreDeprecations", "6.0");
     expect(errors.filter((line) => line.includes("@giftcard-pay/widget"))).toEqual([]);
   });
