@@ -6,19 +6,17 @@ import { runModel } from "./model/run.js";
 const SEQUENCES = 200;
 
 for (const [name, seed] of Object.entries({ "the first": 1, "the second": 2 })) {
-  it(
-    `the books are exact after concurrent calls of people, banks and crashes (${name} seed, ${seed})`,
-    { tags: seed > 1 ? "long" : [] },
-    async () => {
-      const result = await runModel({
-        postgresUrl: inject("postgresUrl"),
-        seed,
-        sequences: SEQUENCES,
-        atOnce: 4,
-      });
-      expect(result.violations, modelReport(result)).toBe(0);
-      expect(result.sequences).toBeGreaterThanOrEqual(SEQUENCES);
-    },
-    1_200_000,
-  );
+  it(`the books are exact after concurrent calls of people, banks and crashes (${name} seed, ${seed})`, {
+    tags: seed > 1 ? "long" : [],
+    timeout: 1_200_000,
+  }, async () => {
+    const result = await runModel({
+      postgresUrl: inject("postgresUrl"),
+      seed,
+      sequences: SEQUENCES,
+      atOnce: 4,
+    });
+    expect(result.violations, modelReport(result)).toBe(0);
+    expect(result.sequences).toBeGreaterThanOrEqual(SEQUENCES);
+  });
 }

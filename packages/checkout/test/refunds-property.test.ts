@@ -203,34 +203,32 @@ for (const [name, open] of Object.entries(stores)) {
 
     const leftCents = ({ lines, backCents }: Story) => sum(lines.map(({ totalCents }) => totalCents)) - backCents;
 
-    it(
-      `refund the value of the units, and never more than was taken (seed ${seed}, ${orders} orders)`,
-      { tags: name === "PostgreSQL" ? "long" : [] },
-      async () => {
-        const chance = random(Number(seed));
-        const counts = { refunded: 0, "not possible": 0, refused: 0 };
-        for (let count = 0; count < Number(orders); count++) {
-          bank.payments.clear();
-          bank.refunds.clear();
-          await store.sql(
-            "delete from giftcard_refund; delete from giftcard_purchase; delete from giftcard_charge; delete from giftcard_tender",
-          );
-          const { story, by } = await buy(chance);
-          for (let returns = 1 + chance.upTo(2); returns > 0; returns--) counts[await giveBack(chance, story, by)] += 1;
-          await check(story);
-          if (chance.upTo(3) > 0) continue;
-          await by.cancel(story.orderId);
-          await calm(by);
-          story.backCents += leftCents(story);
-          const held = await Promise.all(story.cards.map(({ card }) => card.balanceCents()));
-          expect(held).toEqual(story.cards.map(({ issuedCents }) => issuedCents));
-          expect(bank.heldCents).toBe(0);
-        }
-        // Most of the calls were not refused.
-        expect(counts.refunded).toBeGreaterThan(Number(orders) * 0.5);
-        expect(counts["not possible"]).toBeGreaterThan(0);
-      },
-      120_000,
-    );
+    it(`refund the value of the units, and never more than was taken (seed ${seed}, ${orders} orders)`, {
+      tags: name === "PostgreSQL" ? "long" : [],
+      timeout: 120_000,
+    }, async () => {
+      const chance = random(Number(seed));
+      const counts = { refunded: 0, "not possible": 0, refused: 0 };
+      for (let count = 0; count < Number(orders); count++) {
+        bank.payments.clear();
+        bank.refunds.clear();
+        await store.sql(
+          "delete from giftcard_refund; delete from giftcard_purchase; delete from giftcard_charge; delete from giftcard_tender",
+        );
+        const { story, by } = await buy(chance);
+        for (let returns = 1 + chance.upTo(2); returns > 0; returns--) counts[await giveBack(chance, story, by)] += 1;
+        await check(story);
+        if (chance.upTo(3) > 0) continue;
+        await by.cancel(story.orderId);
+        await calm(by);
+        story.backCents += leftCents(story);
+        const held = await Promise.all(story.cards.map(({ card }) => card.balanceCents()));
+        expect(held).toEqual(story.cards.map(({ issuedCents }) => issuedCents));
+        expect(bank.heldCents).toBe(0);
+      }
+      // Most of the calls were not refused.
+      expect(counts.refunded).toBeGreaterThan(Number(orders) * 0.5);
+      expect(counts["not possible"]).toBeGreaterThan(0);
+    });
   });
 }

@@ -44,48 +44,46 @@ async function refundedCart(shop: TestShop) {
   return cart;
 }
 
-test(
-  "killed during devalues and while remainders are authorized: every card is reversed",
-  { tags: "long" },
-  async () => {
-    // Medusa's own lock is a row in the database, which outlives a crashed process.
-    shop = await startShop({ TEST_SHARED_LOCK: "yes", TEST_RECOVER_OFTEN: "yes" }, timeouts);
-    const { proxy, storefront } = shop;
-    const inRemainder = [await refundedCart(shop), await readyCart(shop, { behaviour: "hangs" })];
-    const inDevalue = [await readyCart(shop), await readyCart(shop)];
-    const complete = ({ cartId }: { cartId: string }) => storefront.complete(cartId).catch(() => {});
-    const calls = inRemainder.map(complete);
-    const asked = () => shop?.medusa.logs().split("the bank takes its time").length;
-    await expect.poll(asked).toBe(3);
-    const since = proxy.seen.length;
-    proxy.set("devalue", "hold", 2);
-    calls.push(...inDevalue.map(complete));
-    const devalues = () => proxy.seen.slice(since).filter((call) => call.operation === "devalue").length;
-    await expect.poll(devalues).toBe(2);
-    await shop.crash();
-    await Promise.all(calls);
-    // The service performs the devalues, but the caller is gone.
-    await proxy.release();
-    const carts = [...inRemainder, ...inDevalue];
-    for (const { card } of carts) expect(await shop.balanceCents(card)).toBe(2500);
+test("killed during devalues and while remainders are authorized: every card is reversed", {
+  tags: "long",
+  timeout: 240_000,
+}, async () => {
+  // Medusa's own lock is a row in the database, which outlives a crashed process.
+  shop = await startShop({ TEST_SHARED_LOCK: "yes", TEST_RECOVER_OFTEN: "yes" }, timeouts);
+  const { proxy, storefront } = shop;
+  const inRemainder = [await refundedCart(shop), await readyCart(shop, { behaviour: "hangs" })];
+  const inDevalue = [await readyCart(shop), await readyCart(shop)];
+  const complete = ({ cartId }: { cartId: string }) => storefront.complete(cartId).catch(() => {});
+  const calls = inRemainder.map(complete);
+  const asked = () => shop?.medusa.logs().split("the bank takes its time").length;
+  await expect.poll(asked).toBe(3);
+  const since = proxy.seen.length;
+  proxy.set("devalue", "hold", 2);
+  calls.push(...inDevalue.map(complete));
+  const devalues = () => proxy.seen.slice(since).filter((call) => call.operation === "devalue").length;
+  await expect.poll(devalues).toBe(2);
+  await shop.crash();
+  await Promise.all(calls);
+  // The service performs the devalues, but the caller is gone.
+  await proxy.release();
+  const carts = [...inRemainder, ...inDevalue];
+  for (const { card } of carts) expect(await shop.balanceCents(card)).toBe(2500);
 
-    await shop.passTime(MEDUSA_LOCK_MS);
-    await shop.restart();
-    for (const { card } of carts)
-      await expect.poll(() => shop?.balanceCents(card), { timeout: RECOVERY_MS, interval: 500 }).toBe(7500);
-    // Medusa created the orders before payment. They are unpaid, so recovery cancels them before anyone ships.
-    const orders = async () => {
-      const found = await (shop as TestShop).storefront.ok("GET", "/admin/orders?fields=id,status");
-      return found.orders.map(({ status }: { status: string }) => status);
-    };
-    await expect.poll(orders, { timeout: RECOVERY_MS, interval: 500 }).toEqual(Array(4).fill("canceled"));
-    for (const { cartId } of carts) {
-      const again = await shop.storefront.complete(cartId);
-      expect(again).toMatchObject({ status: 400, body: { code: "cart_completed" } });
-    }
-  },
-  240_000,
-);
+  await shop.passTime(MEDUSA_LOCK_MS);
+  await shop.restart();
+  for (const { card } of carts)
+    await expect.poll(() => shop?.balanceCents(card), { timeout: RECOVERY_MS, interval: 500 }).toBe(7500);
+  // Medusa created the orders before payment. They are unpaid, so recovery cancels them before anyone ships.
+  const orders = async () => {
+    const found = await (shop as TestShop).storefront.ok("GET", "/admin/orders?fields=id,status");
+    return found.orders.map(({ status }: { status: string }) => status);
+  };
+  await expect.poll(orders, { timeout: RECOVERY_MS, interval: 500 }).toEqual(Array(4).fill("canceled"));
+  for (const { cartId } of carts) {
+    const again = await shop.storefront.complete(cartId);
+    expect(again).toMatchObject({ status: 400, body: { code: "cart_completed" } });
+  }
+});
 
 test("killed after the order was placed and paid, before the card was committed: the order keeps it", async () => {
   shop = await startShop(
