@@ -1,3 +1,4 @@
+// @module-tag long
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";

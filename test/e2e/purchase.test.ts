@@ -138,7 +138,7 @@ describe("a purchase in the browser", () => {
     for (const pin of [card.pin, wrong.pin]) expect(everything).not.toMatch(new RegExp(`\\b${pin}\\b`));
   });
 
-  it("applies a promotion code of 10 %, so that a ticket of 24.95 costs 22.46", async () => {
+  it("applies a promotion code of 10 %, so that a ticket of 24.95 costs 22.46", { tags: "long" }, async () => {
     const card = await shop.service.issueCard(5000);
     await page.goto(String(shop.storefrontUrl));
     await button("Add to cart: Late-night Comedy, Standard").click();

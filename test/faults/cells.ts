@@ -93,7 +93,7 @@ export function* cellsOf(
 
 /** Chooses few cells that together have every place, fault, step, kind of tender and shop. */
 export function shorten(all: readonly Cell[], always: readonly string[] = []): Cell[] {
-  const aspectsOf = ({ place, fault, step, kind, shop }: Cell) => [place, `${fault} at ${place}`, step, kind, shop];
+  const aspectsOf = ({ place, fault, step, kind, shop }: Cell) => [place, fault, step, kind, shop];
   const chosen: Cell[] = [];
   const covered = new Set<string>();
   const choose = (cell: Cell) => {

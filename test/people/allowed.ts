@@ -80,7 +80,8 @@ const list: readonly Allowed[] = [
     ...{
       steps: adminSteps,
       status: 404,
-      message: /(Order|Return) id not found|such entity does not exist|OrderChange with id/,
+      message:
+        /(Order|Return) id not found|Order with id: \S+ was not found|such entity does not exist|OrderChange with id/,
     },
     why: "the admin saw an order before its completion failed, and Medusa has deleted the order since",
   },

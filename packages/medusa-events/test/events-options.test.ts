@@ -1,3 +1,4 @@
+// @module-tag long
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startEventsShop, type TestShop } from "./support/events-shop.js";
@@ -36,7 +37,7 @@ test("with `automatic`, publishes events when they are complete, and not those t
   expect(await event()).toMatchObject({ state: "withdrawn" });
 });
 
-test("publishes all complete events at once, in as few calls as possible", { tags: "long" }, async () => {
+test("publishes all complete events at once, in as few calls as possible", async () => {
   await shop.crash();
   await shop.restart({ organiser: "Zaal Noord BV", publish: "by-hand" });
   const dates = Array.from({ length: 300 }, (_, n) => ({
@@ -52,7 +53,7 @@ test("publishes all complete events at once, in as few calls as possible", { tag
   expect((await shows.timesAtIssuer("season-a")) + (await shows.timesAtIssuer("season-b"))).toBe(600);
 });
 
-test("publishes all events to another issuer too", { tags: "long" }, async () => {
+test("publishes all events to another issuer too", async () => {
   const company = await shop.service.createCompany();
   const issuer = createClient({
     ...{ baseUrl: shop.service.url, apiKey: company.apiKey, companyId: company.companyId },

@@ -263,7 +263,7 @@ describe("a published event", () => {
     },
   );
 
-  test("is given up a day after it was withdrawn without a response", async () => {
+  test("is given up a day after it was withdrawn without a response", { tags: "long" }, async () => {
     const productId = await shows.create("given-up");
     shop.proxy.set("newevent", "cut-before", 1);
     shop.proxy.set("getallevents", "error");
@@ -289,7 +289,9 @@ describe("a published event", () => {
     expect(await shows.timesAtIssuer("begun")).toBe(1);
   });
 
-  test("is found by its key if there was no response for a day and the issuer's copy has changed", async () => {
+  test("is found by its key if there was no response for a day and the issuer's copy has changed", {
+    tags: "long",
+  }, async () => {
     const productId = await shows.create("day-late");
     const calls = callsFromNow();
     shop.proxy.set("newevent", "cut-after", 1);
@@ -441,7 +443,9 @@ describe("a show whose variants are dates", () => {
 });
 
 describe("a process that crashes", () => {
-  test("after an event was sent leaves it to another process, which finds it at the issuer", async () => {
+  test("after an event was sent leaves it to another process, which finds it at the issuer", {
+    tags: "long",
+  }, async () => {
     const productId = await shows.create("crash");
     shop.proxy.set("newevent", "hold", 1);
     const published = shows.publish(`${productId}:1`).catch(() => {});

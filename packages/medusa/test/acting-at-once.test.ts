@@ -94,23 +94,22 @@ describe("a card removed while the order is being placed", () => {
   );
 });
 
-test(
-  "two concurrent completions of a fully covered cart both return its order",
-  async () => {
-    const cards = await issue(5000);
-    for (let n = 0; n < 8; n++) {
-      const cart = await cartWith("fifty", cards);
-      const [one, other] = await Promise.all([
-        shop.storefront.complete(cart.cartId),
-        shop.storefront.complete(cart.cartId),
-      ]);
-      expect(one.body, JSON.stringify(one.body)).toMatchObject({ type: "order" });
-      expect(other.body, JSON.stringify(other.body)).toMatchObject({ order: { id: one.body.order.id } });
-      await expectExact(cart, one);
-    }
-  },
-  SLOWLY,
-);
+test("two concurrent completions of a fully covered cart both return its order", {
+  tags: "long",
+  timeout: SLOWLY,
+}, async () => {
+  const cards = await issue(5000);
+  for (let n = 0; n < 8; n++) {
+    const cart = await cartWith("fifty", cards);
+    const [one, other] = await Promise.all([
+      shop.storefront.complete(cart.cartId),
+      shop.storefront.complete(cart.cartId),
+    ]);
+    expect(one.body, JSON.stringify(one.body)).toMatchObject({ type: "order" });
+    expect(other.body, JSON.stringify(other.body)).toMatchObject({ order: { id: one.body.order.id } });
+    await expectExact(cart, one);
+  }
+});
 
 test("every refusal has a code when cards, payments and completions race", {
   tags: "long",
@@ -231,7 +230,7 @@ test.each([
   }
 });
 
-test("completes a cart that became free while its applied card expired", async () => {
+test("completes a cart that became free while its applied card expired", { tags: "long" }, async () => {
   const { storefront } = shop;
   await storefront.createProduct("gratis", 0);
   const cart = await cartWith("sixty", await issue(4000));
@@ -295,7 +294,7 @@ test("rejects capturing or refunding 49.995 of a 50.00 payment; the order shows 
   await storefront.ok("POST", `/admin/orders/${order.id}/cancel`, {});
 });
 
-test("charges a total of 24.985 as 24.99 and refunds exactly that", async () => {
+test("charges a total of 24.985 as 24.99 and refunds exactly that", { tags: "long" }, async () => {
   const { storefront } = shop;
   await storefront.createProduct("half-cent", 24.985);
   const cart = await cartWith("half-cent", await issue(5000));
@@ -328,7 +327,9 @@ test("an order canceled while it is being paid is refunded in full, on the card 
   expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(4000);
 });
 
-test("a completion that the shop answered while it was waiting places no order and releases the cart", async () => {
+test("a completion that the shop answered while it was waiting places no order and releases the cart", {
+  tags: "long",
+}, async () => {
   const { cartId } = await cartWith("fifty", await issue(7500));
   const leases = async () =>
     (await database.query("select owner from giftcard_cart_lease where cart_id = $1", [cartId])).rows;

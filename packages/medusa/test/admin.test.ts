@@ -133,7 +133,7 @@ describe("an order's gift cards in the admin", () => {
     expect(differences.filter((d: { orderId: string }) => d.orderId === orderId)).toEqual([]);
   });
 
-  it("are reversed when recovery runs, which an admin can trigger", async () => {
+  it("are reversed when recovery runs, which an admin can trigger", { tags: "long" }, async () => {
     const { card, orderId } = await buy();
     shop.proxy.set("canceldevalue", "error");
     await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});

@@ -143,7 +143,7 @@ describe("while an order has an open edit", () => {
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 
-  test("a cancel is rejected as a whole: payments stay until the edit ends", async () => {
+  test("a cancel is rejected as a whole: payments stay until the edit ends", { tags: "long" }, async () => {
     const { storefront, service } = shop;
     const card = await service.issueCard({ balanceCents: 7500 });
     const cartId = await storefront.createCart();

@@ -167,7 +167,7 @@ describe("a bulk refund of a canceled product", () => {
     expect(await balanceOf(bought)).toBe(0);
   });
 
-  test("skips an order that already owes a refund, or that an edit made more expensive", async () => {
+  test("skips an order that already owes a refund, or that an edit made more expensive", { tags: "long" }, async () => {
     const productId = await newShow("revue");
     const owing = await buy("revue");
     await shop.storefront.returnItem(owing.orderId, 1, 2);
@@ -218,7 +218,7 @@ describe("a bulk refund of a canceled product", () => {
     expect(await figures(edited)).toMatchObject({ refunded: 85, outstanding: 0 });
   });
 
-  test("skips an order with a requested return", async () => {
+  test("skips an order with a requested return", { tags: "long" }, async () => {
     const productId = await newShow("ballet");
     const bought = await buy("ballet");
     await shop.storefront.requestReturn(bought.orderId, 1, 2);

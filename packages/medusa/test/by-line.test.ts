@@ -128,7 +128,7 @@ describe("a card that pays 43.75 of two tickets at 25.00", () => {
     expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 43.75 });
   });
 
-  test("gets everything back when its order is canceled, captured or not", async () => {
+  test("gets everything back when its order is canceled, captured or not", { tags: "long" }, async () => {
     for (const isCaptured of [false, true]) {
       const { card, orderId, cartId } = await buy();
       if (isCaptured) await capture(orderId);
@@ -252,7 +252,7 @@ test("two people refund the same ticket at the same moment: it is refunded once"
   expect(figuresOf(await shop.storefront.order(orderId))).toMatchObject({ refunded: 25, outstanding: 0 });
 });
 
-test("an edit that removes a ticket owes its amount, split the same way", async () => {
+test("an edit that removes a ticket owes its amount, split the same way", { tags: "long" }, async () => {
   const { card, orderId } = await buyCaptured();
   const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,items.id`);
   await shop.storefront.ok("POST", "/admin/order-edits", { order_id: orderId });

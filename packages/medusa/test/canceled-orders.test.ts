@@ -112,7 +112,7 @@ describe("an order canceled in Medusa while the card's reversal could not be rec
     expect(gift.canceled_at).toBeTruthy();
   });
 
-  test("after capture: recovery refunds the payment and reverses the charge once", async () => {
+  test("after capture: recovery refunds the payment and reverses the charge once", { tags: "long" }, async () => {
     const bought = await buy();
     for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
     await cancel(bought);
@@ -144,7 +144,9 @@ describe("an order canceled in Medusa while the card's reversal could not be rec
   });
 });
 
-test("recovery cancels the payment in Medusa if it could not be written during the cancel", async () => {
+test("recovery cancels the payment in Medusa if it could not be written during the cancel", {
+  tags: "long",
+}, async () => {
   const bought = await buy();
   await breakWrites("payment", "update", `old.id = '${bought.giftId}'`);
   await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
@@ -218,7 +220,9 @@ describe("an order canceled while the bank's payment can't be closed", () => {
 });
 
 describe("a capture that Medusa began and did not finish", () => {
-  test("before the charge was captured: recovery captures it and records it on the order once", async () => {
+  test("before the charge was captured: recovery captures it and records it on the order once", {
+    tags: "long",
+  }, async () => {
     const bought = await buy();
     // The capture's row exists, as after a crash before Medusa called the provider.
     await database.query(
@@ -250,7 +254,9 @@ describe("a capture that Medusa began and did not finish", () => {
   });
 });
 
-test("an order canceled after capture shows each refund once, whichever process looks at it later", async () => {
+test("an order canceled after capture shows each refund once, whichever process looks at it later", {
+  tags: "long",
+}, async () => {
   const bought = await buy();
   for (const id of [bought.giftId, bought.otherId]) expect((await capture(id)).status).toBe(200);
   await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});

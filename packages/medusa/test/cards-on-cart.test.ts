@@ -50,7 +50,7 @@ describe("a cart that the cards cover in full", () => {
     });
   });
 
-  test("charges two cards, and a cancel reverses both", async () => {
+  test("charges two cards, and a cancel reverses both", { tags: "long" }, async () => {
     const { storefront } = shop;
     const [first, second] = [await issue(7500), await issue(3000)];
     const cartId = await storefront.createCart();
@@ -175,7 +175,7 @@ describe("a removed card", () => {
     }
   });
 
-  test("leaves a cart that can be paid without gift cards", async () => {
+  test("leaves a cart that can be paid without gift cards", { tags: "long" }, async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -377,7 +377,7 @@ describe("a rejected request", () => {
     expect(answer).toMatchObject({ status: 404, body: { code: "cart_not_found" } });
   });
 
-  test("in a region without gift cards applies no card but can remove one", async () => {
+  test("in a region without gift cards applies no card but can remove one", { tags: "long" }, async () => {
     const { storefront } = shop;
     const [card, other] = [await issue(1000), await issue(7500)];
     const [cartId, emptyId] = [await storefront.createCart(), await storefront.createCart()];

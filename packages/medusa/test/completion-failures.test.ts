@@ -177,7 +177,9 @@ describe("the remainder", () => {
     await expectRetrySucceeds(ready);
   });
 
-  test("requires an action and continues in the same session: the card is charged again, once", async () => {
+  test("requires an action and continues in the same session: the card is charged again, once", {
+    tags: "long",
+  }, async () => {
     const { storefront } = shop;
     const ready = await readyCart({ behaviour: "asks" });
     const asked = await storefront.complete(ready.cartId);
@@ -203,7 +205,7 @@ describe("the remainder", () => {
     await expectRetrySucceeds(ready);
   });
 
-  test("known to settle later: rejected before the card is charged", async () => {
+  test("known to settle later: rejected before the card is charged", { tags: "long" }, async () => {
     const ready = await readyCart({ initially: "pending_authorization" });
     const devalues = shop.proxy.seen.filter((call) => call.operation === "devalue").length;
     expect((await shop.storefront.complete(ready.cartId)).body).toMatchObject(settlesLater);

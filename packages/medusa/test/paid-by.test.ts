@@ -150,7 +150,7 @@ describe("how an order was paid", () => {
 });
 
 describe("access to how an order was paid", () => {
-  test("a customer sees their own orders only", async () => {
+  test("a customer sees their own orders only", { tags: "long" }, async () => {
     const { logIn } = shop.storefront;
     const [ada, bob] = [await logIn("ada@example.org"), await logIn("bob@example.org")];
     const cartId = await cartWith([await issue(7500)]);

@@ -126,7 +126,7 @@ describe("an order paid by the bank, with a card whose charge has an unknown out
     expect((await database.query(noted, [orderId])).rows).toEqual([{ total_cents: "7498" }]);
   });
 
-  test("captured and 5.00 refunded: not canceled or refunded further", async () => {
+  test("captured and 5.00 refunded: not canceled or refunded further", { tags: "long" }, async () => {
     const { orderId, otherId } = await buyBesideUndecidedCard();
     await pay(otherId, "capture");
     await pay(otherId, "refund", { amount: 5 });
@@ -158,7 +158,9 @@ test("an order is recorded as paid with its total when it is placed", async () =
   await expect.poll(noted).toEqual([{ cart_id: cartId, total_cents: "7498", paid_at: expect.any(Date) }]);
 });
 
-test("recovery that deletes an unfinished credit line does not report its order as canceled", async () => {
+test("recovery that deletes an unfinished credit line does not report its order as canceled", {
+  tags: "long",
+}, async () => {
   const { storefront, service } = shop;
   const cartId = await storefront.createCart();
   await storefront.apply(cartId, await service.issueCard({ balanceCents: 7500 }));
@@ -256,7 +258,7 @@ describe("an order that was never paid", () => {
     ]);
   });
 
-  test("and was edited: waits for a person", async () => {
+  test("and was edited: waits for a person", { tags: "long" }, async () => {
     const { orderId } = await leaveUnpaid(1, ([one]) => edit(String(one)));
     await recover();
     expect(await statusOf(orderId)).toBe("pending");
@@ -380,7 +382,7 @@ describe("a canceled order whose payment differs from the card's charge", () => 
     return gifts[0].refunds.map(({ amount }: { amount: number }) => amount);
   };
 
-  test("the card is reversed, and the payment refunded as booked", async () => {
+  test("the card is reversed, and the payment refunded as booked", { tags: "long" }, async () => {
     const { card, orderId } = await bookOtherwise();
     await recover();
     expect(await shop.balanceCents(card)).toBe(7500);
@@ -485,7 +487,9 @@ describe("on the command line", () => {
     expect(after.orders.filter((order: { next: string }) => order.next === "cancel")).toEqual([]);
   });
 
-  test("drain lists open money and what stays, and db:rollback is rejected while money is open", async () => {
+  test("drain lists open money and what stays, and db:rollback is rejected while money is open", {
+    tags: "long",
+  }, async () => {
     const drained = await runCommand(shop.databaseUrl, "drain", "--json");
     expect(drained.exitCode).toBe(1);
     const { open, stays, isEmpty } = JSON.parse(drained.stdout);

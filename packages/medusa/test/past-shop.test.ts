@@ -1,3 +1,4 @@
+// @module-tag long
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { writePast } from "./support/past-shop.js";

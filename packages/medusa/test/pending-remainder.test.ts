@@ -1,3 +1,4 @@
+// @module-tag long
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
@@ -106,7 +107,7 @@ test("a person cancels the order: the pending remainder can no longer be paid", 
   expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
 });
 
-test("a person cancels the order while the bank pays: the bank's money is refunded", { tags: "long" }, async () => {
+test("a person cancels the order while the bank pays: the bank's money is refunded", async () => {
   const placed = await order();
   await shop.storefront.ok("POST", `/admin/orders/${placed.orderId}/cancel`, {});
   await tell("captured", placed.sessionId);

@@ -1,3 +1,4 @@
+// @module-tag long
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
@@ -136,7 +137,7 @@ test("a captured payment is refunded once, even if no charge of its cart ever be
   await payAnew(stray);
 });
 
-test("a partly captured payment is refunded for that part, and the rest is canceled", { tags: "long" }, async () => {
+test("a partly captured payment is refunded for that part, and the rest is canceled", async () => {
   const stray = await strayPayment("authorized");
   await shop.storefront.ok("POST", `/admin/payments/${stray.paymentId}/capture`, { amount: 10 });
   await shop.passTime(LEASE_MS);
@@ -166,7 +167,7 @@ test("a refund without a response is made once, is listed, and pays no order", a
   expect(deedsOf(stray.session).filter((deed) => deed === "refund")).toHaveLength(1);
 });
 
-test("a refund that a crash interrupts is listed, also in a shop with a long history", { tags: "long" }, async () => {
+test("a refund that a crash interrupts is listed, also in a shop with a long history", async () => {
   const stray = await strayPayment("captured", { refunding: "hangs" });
   const { cartId, paymentId, session } = stray;
   const isAsked = (logs: string) => logs.includes(`asked to refund ${session.id}`);
@@ -201,7 +202,7 @@ test("a refund that a crash interrupts is listed, also in a shop with a long his
   await query("delete from giftcard_charge where reference like 'zz%'");
 });
 
-test("a payment that recovery is canceling pays no order, even if recovery stalls", { tags: "long" }, async () => {
+test("a payment that recovery is canceling pays no order, even if recovery stalls", async () => {
   const stray = await strayPayment("authorized", { canceling: "slow" });
   const isAsked = (logs: string) => logs.includes(`asked to cancel ${stray.session.id}`);
   await shop.passTime(LEASE_MS);
@@ -219,7 +220,7 @@ test("a payment that recovery is canceling pays no order, even if recovery stall
   await payAnew(stray);
 });
 
-test("a payment stays with the order, with its session, if recovery and the order race", { tags: "long" }, async () => {
+test("a payment stays with the order, with its session, if recovery and the order race", async () => {
   const stray = await strayPayment("authorized");
   // A completion places its order while recovery deletes the session.
   await query(`create function order_it() returns trigger language plpgsql as $$ begin
@@ -292,7 +293,7 @@ test("a webhook of a deleted session completes no cart", async () => {
   for (const ready of [mine, other]) await payAnew(ready);
 });
 
-test("an unrelated table named locking is reported and does not stop recovery", { tags: "long" }, async () => {
+test("an unrelated table named locking is reported and does not stop recovery", async () => {
   const stray = await strayPayment("authorized");
   await query("create table locking (id text primary key)");
   try {

@@ -151,7 +151,7 @@ describe("before the order", () => {
     await all.expectStanding(anew, { cardCents: 5000, heldCents: 2498 });
   });
 
-  test("two cards, then Stripe", async () => {
+  test("two cards, then Stripe", { tags: "long" }, async () => {
     const cart = await confirmed(undefined, 3000, 2000);
     await place(cart);
     await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
@@ -251,7 +251,7 @@ describe("the shopper's bank", () => {
     await all.expectStanding(cart, NOTHING);
   });
 
-  test("declines, and another bank card pays with the same intent", async () => {
+  test("declines, and another bank card pays with the same intent", { tags: "long" }, async () => {
     const cart = await ready();
     expect(await all.stripe.confirm(cart.session.clientSecret, DECLINED)).toMatchObject({ status: 402 });
     await all.tell(cart.session.intentId);
@@ -273,7 +273,7 @@ describe("the shopper's bank", () => {
     await place(cart);
   });
 
-  test("takes days: the order is placed when Stripe confirms the money", async () => {
+  test("takes days: the order is placed when Stripe confirms the money", { tags: "long" }, async () => {
     const cart = await ready(AT_ONCE);
     await all.stripe.confirm(cart.session.clientSecret, IBAN);
     expect((await complete(cart.cartId)).body).toMatchObject({ type: "cart" });
@@ -423,7 +423,7 @@ describe("the order in the admin", () => {
     },
   );
 
-  test.each(ways)("canceled, %s: everything is refunded", async (_way, data) => {
+  test.each(ways)("canceled, %s: everything is refunded", { tags: "long" }, async (_way, data) => {
     const cart = await placed(data);
     expect((await admin(`orders/${cart.orderId}/cancel`)).status).toBe(200);
     await all.tell(cart.session.intentId);
@@ -470,7 +470,9 @@ describe("the order in the admin", () => {
     },
   );
 
-  test("refunds a return without a response from Stripe: the person is advised to check at Stripe first", async () => {
+  test("refunds a return without a response from Stripe: the person is advised to check at Stripe first", {
+    tags: "long",
+  }, async () => {
     const cart = await placed(AT_ONCE);
     await admin(`payments/${cart.giftId}/capture`);
     await all.shop.storefront.returnItem(cart.orderId, 1, 1);

@@ -94,7 +94,9 @@ test.each([
   },
 );
 
-test("a covered cart keeps its card if the completion fails at the end, and the next attempt completes it", async () => {
+test("a covered cart keeps its card if the completion fails at the end, and the next attempt completes it", {
+  tags: "long",
+}, async () => {
   const cart = await coveredCart();
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
@@ -219,7 +221,7 @@ describe("the database rejects a charge whose payment in Medusa has another amou
   });
 });
 
-test("recovery reopens a cart that Medusa left closed without an order", async () => {
+test("recovery reopens a cart that Medusa left closed without an order", { tags: "long" }, async () => {
   const cart = await coveredCart();
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");

@@ -54,7 +54,7 @@ test("is reached even if the environment demands TLS", { tags: "long" }, async (
   expect(beside).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
-test("commands join the database of a running service, and leave it running", async () => {
+test("commands join the database of a running service, and leave it running", { tags: "long" }, async () => {
   const server = await serve();
   const [pid] = postmaster();
   const { wire } = await makeShop();

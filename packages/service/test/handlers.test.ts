@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";

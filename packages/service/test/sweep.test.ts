@@ -31,7 +31,9 @@ afterAll(async () => {
 const numberOf = async (condition: string) =>
   (await db.query(`select count(*)::int as n from idempotency_keys where ${condition}`)).rows[0].n;
 
-test("answers of more than 24 hours ago go, in the background, and calls stay quick; their keys stay for good", async () => {
+test("answers of more than 24 hours ago go, in the background, and calls stay quick; their keys stay for good", {
+  tags: "long",
+}, async () => {
   const provider = await service.createProvider();
   const card = await service.issueCard({ balanceCents: 5000 });
   const headers = { "Idempotency-Key": "today" };

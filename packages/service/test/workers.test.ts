@@ -45,7 +45,7 @@ test("all serve one port, and metrics are those of all together", async () => {
   expect(metrics).toContain('giftcard_processes{environment="live"} 2');
 });
 
-test("one that dies is replaced, and the port answers all the while", async () => {
+test("one that dies is replaced, and the port answers all the while", { tags: "long" }, async () => {
   await Promise.all(Array.from({ length: 10 }, () => call(service.url, "listProviders", {}, alone)));
   await expect.poll(() => pidsOfCalls().size).toBe(2);
   const [victim] = [...pidsOfCalls()];
@@ -59,7 +59,7 @@ test("one that dies is replaced, and the port answers all the while", async () =
   await expect.poll(several).toBe(3);
 });
 
-test("SIGTERM answers what is in flight in all of them, and leaves no process", async () => {
+test("SIGTERM answers what is in flight in all of them, and leaves no process", { tags: "long" }, async () => {
   const card = await service.issueCard({ balanceCents: 7500 });
   const wire = { ...onCard(company, card), amount: 10 };
   const answers = Array.from({ length: 20 }, () => call(service.url, "devalue", wire, alone));
