@@ -1,5 +1,15 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { suites } from "./scripts/test/suites.mjs";
+
+/** Starts the longest file first: at the end, everything would wait for it. Vitest sorts by suite, then by size. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const sorted = await super.sort(files);
+    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith("/test/faults.test.ts");
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
 
 /** Every suite in one run: they share a PostgreSQL, and one waits while another works. */
 export default defineConfig({
@@ -8,5 +18,6 @@ export default defineConfig({
     // A test file boots processes of its own, and waits for them much of the time: three at once keep two cores busy.
     maxWorkers: 3,
     slowTestThreshold: 10_000,
+    sequence: { sequencer: LongestFirst },
   },
 });

@@ -1,3 +1,4 @@
+// @module-tag long
 import { symlink } from "node:fs/promises";
 import path from "node:path";
 import { createClient } from "@giftcard-pay/client";

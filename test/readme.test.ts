@@ -44,7 +44,7 @@ it("the README's purchase pays 50.00 of 74.98, then restores the card's balance"
   }
 });
 
-it("the README's demo buys, cancels, and refunds one of two tickets", async () => {
+it("the README's demo buys, cancels, and refunds one of two tickets", { tags: "long" }, async () => {
   expect(await blockOf("README.md", "sh")).toContain("npm run demo -- --buy");
   const said = await runNode({ name: "The demo", args: ["scripts/demo.mjs", "--buy"], cwd: root });
   expect(said).toContain("order 1 placed: total 74.98 = gift card 50.00 + 24.98");

@@ -1,3 +1,4 @@
+// @module-tag long
 import { createRequire } from "node:module";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
@@ -151,13 +152,13 @@ describe("before the order", () => {
     await all.expectStanding(anew, { cardCents: 5000, heldCents: 2498 });
   });
 
-  test("two cards, then Stripe", { tags: "long" }, async () => {
+  test("two cards, then Stripe", async () => {
     const cart = await confirmed(undefined, 3000, 2000);
     await place(cart);
     await all.expectStanding(cart, { cardCents: 5000, heldCents: 2498 });
   });
 
-  test("cards that cover everything after Stripe authorized: the intent is canceled", { tags: "long" }, async () => {
+  test("cards that cover everything after Stripe authorized: the intent is canceled", async () => {
     const { answer, cart } = await applyMore(await confirmed(), 5000);
     expect(answer.body).toMatchObject({ remainderCents: 0 });
     expect(intentOf(cart).status).toBe("canceled");
@@ -165,7 +166,7 @@ describe("before the order", () => {
     await all.expectStanding(cart, { cardCents: 7498 });
   });
 
-  test("a logged-in customer is one customer at Stripe", { tags: "long" }, async () => {
+  test("a logged-in customer is one customer at Stripe", async () => {
     const { storefront } = all.shop;
     const address = `${crypto.randomUUID()}@example.com`;
     const headers = await storefront.logIn(address);
@@ -213,7 +214,6 @@ describe("before the order", () => {
 
   test.each(["a card is applied", "a card is removed", "a ticket is added"])(
     "Stripe captured the remainder, then %s: rejected, and the order is placed as paid",
-    { tags: "long" },
     async (change) => {
       const cart = await confirmed(AT_ONCE);
       if (change === "a card is applied") expect((await applyMore(cart, 5000)).answer).toMatchObject(inProgress);
@@ -251,7 +251,7 @@ describe("the shopper's bank", () => {
     await all.expectStanding(cart, NOTHING);
   });
 
-  test("declines, and another bank card pays with the same intent", { tags: "long" }, async () => {
+  test("declines, and another bank card pays with the same intent", async () => {
     const cart = await ready();
     expect(await all.stripe.confirm(cart.session.clientSecret, DECLINED)).toMatchObject({ status: 402 });
     await all.tell(cart.session.intentId);
@@ -273,7 +273,7 @@ describe("the shopper's bank", () => {
     await place(cart);
   });
 
-  test("takes days: the order is placed when Stripe confirms the money", { tags: "long" }, async () => {
+  test("takes days: the order is placed when Stripe confirms the money", async () => {
     const cart = await ready(AT_ONCE);
     await all.stripe.confirm(cart.session.clientSecret, IBAN);
     expect((await complete(cart.cartId)).body).toMatchObject({ type: "cart" });
@@ -306,26 +306,22 @@ describe.each(ways)("Stripe's webhook, %s", (_way, data, standing) => {
     await place(cart);
   });
 
-  test.each(["one process", "two processes"])(
-    "arriving while the page completes, in %s: one order",
-    { tags: "long" },
-    async (where) => {
-      const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const cart = await confirmed(data);
-        // Over the rounds, each comes first sometimes and they race at different steps.
-        const [pageMs = 0, hookMs = 0] = round % 2 === 0 ? [0, round * 40] : [round * 40, 0];
-        const tell = () => all.tell(cart.session.intentId, undefined, url);
-        const [answer] = await Promise.all([
-          after(pageMs, () => complete(cart.cartId)),
-          ...[after(hookMs, tell), after(hookMs, tell)],
-        ]);
-        if (answer.body.type !== "order") expect(answer).toMatchObject(inProgress);
-        await all.expectStanding(cart, standing);
-        await place(cart);
-      }
-    },
-  );
+  test.each(["one process", "two processes"])("arriving while the page completes, in %s: one order", async (where) => {
+    const url = where === "one process" ? all.shop.medusa.url : peer.medusa.url;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const cart = await confirmed(data);
+      // Over the rounds, each comes first sometimes and they race at different steps.
+      const [pageMs = 0, hookMs = 0] = round % 2 === 0 ? [0, round * 40] : [round * 40, 0];
+      const tell = () => all.tell(cart.session.intentId, undefined, url);
+      const [answer] = await Promise.all([
+        after(pageMs, () => complete(cart.cartId)),
+        ...[after(hookMs, tell), after(hookMs, tell)],
+      ]);
+      if (answer.body.type !== "order") expect(answer).toMatchObject(inProgress);
+      await all.expectStanding(cart, standing);
+      await place(cart);
+    }
+  });
 });
 
 test("a webhook's completion in another process that holds Medusa's lock also gets the turn, and the page gets the order", {
@@ -410,7 +406,6 @@ describe("the order in the admin", () => {
 
   test.each(["asked again", "told by the webhook"])(
     "captured without a response: %s, Medusa learns of it, and it is captured once",
-    { tags: "long" },
     async (how) => {
       const cart = await placed();
       all.wire.set("capture", "cut-after");
@@ -423,7 +418,7 @@ describe("the order in the admin", () => {
     },
   );
 
-  test.each(ways)("canceled, %s: everything is refunded", { tags: "long" }, async (_way, data) => {
+  test.each(ways)("canceled, %s: everything is refunded", async (_way, data) => {
     const cart = await placed(data);
     expect((await admin(`orders/${cart.orderId}/cancel`)).status).toBe(200);
     await all.tell(cart.session.intentId);
@@ -432,7 +427,6 @@ describe("the order in the admin", () => {
 
   test.each(["cut-before", "cut-after"] as const)(
     "canceled, and Stripe's cancel is %s: recovery cancels it",
-    { tags: "long" },
     async (fault) => {
       const cart = await placed();
       all.wire.set("cancel", fault);
@@ -446,7 +440,6 @@ describe("the order in the admin", () => {
 
   test.each(["cut-before", "cut-after"] as const)(
     "canceled, and Stripe's refund is %s: a person is alerted, checks, and retries it",
-    { tags: "long" },
     async (fault) => {
       const cart = await placed(AT_ONCE);
       all.wire.set("refund", fault);
