@@ -47,9 +47,7 @@ function load() {
   return { tokens, stop };
 }
 
-test("a backup under load has every devalue that was answered before it, and a correct ledger", {
-  tags: "long",
-}, async () => {
+test("a backup under load has every devalue that was answered before it, and a correct ledger", async () => {
   const calls = load();
   await expect.poll(() => calls.tokens.length).toBeGreaterThan(100);
   const before = [...calls.tokens];
