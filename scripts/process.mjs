@@ -102,9 +102,9 @@ export async function runNode({ onOutput = () => {}, ...program }) {
 
 /** The running processes, and functions that end them when this process exits. @type {Map<WithOutput, () => void>} */
 const living = new Map();
-process.once("exit", () => {
+const endAll = () => {
   for (const endNow of living.values()) endNow();
-});
+};
 
 /** Returns the processor time that the running processes have used, in seconds. */
 export const readRunningCpuSeconds = () =>
@@ -143,6 +143,7 @@ function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
     return exited;
   };
   const endNow = () => void end("SIGKILL").catch(() => {});
+  if (living.size === 0) process.once("exit", endAll);
   living.set(child, endNow);
   if (signal?.aborted) endNow();
   signal?.addEventListener("abort", endNow, { once: true });
@@ -150,6 +151,7 @@ function spawnNode({ args, cwd, env, signal, node = process.execPath }) {
   const settle = () => {
     isOver = true;
     living.delete(child);
+    if (living.size === 0) process.off("exit", endAll);
     ignoreSignal();
   };
   exited.then(settle, settle);
