@@ -1,26 +1,31 @@
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { allCells, type Cell, type CellResult, runMatrix, shortCells } from "./faults/matrix.js";
 
-const cells = shortCells();
-let results: CellResult[];
+const isMedusa = ({ shop }: Cell) => shop.startsWith("medusa");
+const whole = (cells: readonly Cell[]) =>
+  cells.filter(({ shop, place }) => !shop.includes("by line") && place !== "two Medusas");
 
-beforeAll(async () => {
-  results = await runMatrix(cells, { postgresUrl: inject("postgresUrl"), workers: 1 });
-}, 1_200_000);
+describe.each([
+  { name: "Medusa", isOf: isMedusa, tags: [] },
+  { name: "a shop of its own", isOf: (cell: Cell) => !isMedusa(cell), tags: ["long"] },
+])("$name", ({ isOf, tags }) => {
+  const cells = shortCells().filter(isOf);
+  let results: CellResult[];
 
-test("these cells include every fault, step and place of each shop, except for two Medusas and shops that charge by line", () => {
-  const whole = (some: readonly Cell[]) =>
-    some.filter(({ shop, place }) => !shop.includes("by line") && place !== "two Medusas");
-  const shopOf = ({ shop }: Cell) => shop.split(" ")[0];
-  for (const what of [({ fault }: Cell) => fault, ({ step }: Cell) => step, ({ place }: Cell) => place]) {
-    const of = (some: readonly Cell[]) =>
-      [...new Set(whole(some).map((cell) => `${shopOf(cell)}: ${what(cell)}`))].sort();
-    expect(of(cells)).toEqual(of(allCells()));
-  }
-});
+  beforeAll(async () => {
+    results = await runMatrix(cells, { postgresUrl: inject("postgresUrl"), workers: 1 });
+  }, 1_200_000);
 
-test.each(cells)("$name", (cell) => {
-  const result = results.find((each) => each.cell.name === cell.name);
-  expect(result?.verdict).toMatchObject({ wrong: [] });
-  expect(cell.ends).toContain(result?.verdict.outcome);
+  test("these cells have every fault, step and place, except for two Medusas and charges by line", { tags }, () => {
+    for (const what of ["fault", "step", "place"] as const) {
+      const of = (some: readonly Cell[]) => new Set(whole(some).map((cell) => cell[what]));
+      expect(of(cells)).toEqual(of(allCells().filter(isOf)));
+    }
+  });
+
+  test.each(cells)("$name", { tags }, (cell) => {
+    const result = results.find((each) => each.cell.name === cell.name);
+    expect(result?.verdict).toMatchObject({ wrong: [] });
+    expect(cell.ends).toContain(result?.verdict.outcome);
+  });
 });

@@ -103,7 +103,9 @@ describe("a purchase in the browser", () => {
     expect(await balanceCents(card)).toBe(7500);
   });
 
-  it("explains why an order was not placed, and lets the shopper continue with the card's lower balance", async () => {
+  it("explains why an order was not placed, and lets the shopper continue with the card's lower balance", {
+    tags: "long",
+  }, async () => {
     const card = await shop.service.issueCard(2000);
     await toCheckout(festival);
     await fillDetails();

@@ -1,3 +1,4 @@
+// @module-tag long
 import http from "node:http";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
@@ -162,9 +163,7 @@ test("serves a product's events for its page in the storefront, with JSON-LD", a
   });
 });
 
-test("writes a feed of 5,000 events once for all requests until something changes, compressed or not", {
-  tags: "long",
-}, async () => {
+test("writes a feed of 5,000 events once for all requests until something changes, compressed or not", async () => {
   const productId = await shows.create("template", {}, { description: "x".repeat(1000) });
   await shows.publish(`${productId}:1`);
   // They belong to a product that is not a show, so that nothing recomputes them.

@@ -116,7 +116,9 @@ describe("a published event", () => {
     expect([await shows.timesAtIssuer("plain"), calls()]).toEqual([1, 1]);
   });
 
-  test("waits while the service is unreachable, shows why, and is sent when the service is back", async () => {
+  test("waits while the service is unreachable, shows why, and is sent when the service is back", {
+    tags: "long",
+  }, async () => {
     const productId = await shows.create("away");
     await shop.proxy.listen(false);
     expect((await shows.publish(`${productId}:1`)).body.published).toEqual([`${productId}:1`]);
@@ -167,7 +169,7 @@ describe("a published event", () => {
     expect([await shows.timesAtIssuer("right"), await shows.timesAtIssuer("wrong")]).toEqual([1, 1]);
   });
 
-  test("shows the difference if it is edited while it is sent", async () => {
+  test("shows the difference if it is edited while it is sent", { tags: "long" }, async () => {
     const productId = await shows.create("edited");
     shop.proxy.set("newevent", "hold", 1);
     const published = shows.publish(`${productId}:1`);
@@ -198,7 +200,9 @@ describe("a published event", () => {
     expect(await shows.timesAtIssuer("deleted")).toBe(1);
   });
 
-  test("is recomputed by the job if a message was lost, and not written if nothing changed", async () => {
+  test("is recomputed by the job if a message was lost, and not written if nothing changed", {
+    tags: "long",
+  }, async () => {
     const [same, other] = [await shows.create("same"), await shows.create("other", { genres: ["house"] })];
     await shows.publish(`${same}:1`, `${other}:1`);
     const writtenBy = async () =>
@@ -318,7 +322,7 @@ describe("a published event", () => {
     expect(await shows.timesAtIssuer("hidden")).toBe(0);
   });
 
-  test("isn't sent if its product is deleted while it is pending", async () => {
+  test("isn't sent if its product is deleted while it is pending", { tags: "long" }, async () => {
     const productId = await shows.create("gone");
     await shop.proxy.listen(false);
     await shows.publish(`${productId}:1`);

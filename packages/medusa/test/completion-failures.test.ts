@@ -159,7 +159,7 @@ describe("the service", () => {
 });
 
 describe("the remainder", () => {
-  test("declined: the card is reversed", async () => {
+  test("declined: the card is reversed", { tags: "long" }, async () => {
     const ready = await readyCart({ behaviour: "error" });
     const answer = await shop.storefront.complete(ready.cartId);
     expect(answer.body).toMatchObject({ type: "cart", error: { type: "payment_authorization_error" } });
@@ -248,7 +248,7 @@ describe("the bank's webhook completes the cart without a page", () => {
     await expect.poll(summary).toMatchObject({ paid_total: 24.98, pending_difference: 50 });
   });
 
-  test("but not if it names no session", async () => {
+  test("but not if it names no session", { tags: "long" }, async () => {
     const ready = await readyCart();
     await say({ amount: 24.98 });
     await expect.poll(shop.medusa.logs).toContain("dropped a webhook (captured) of bank_bank for no payment session");

@@ -63,7 +63,9 @@ test("a refund that Medusa deleted after the card was credited is not made twice
   expect(await shop.balanceCents(card)).toBe(1875);
 });
 
-test("a second refund waits for the one in progress, and both are recorded with their own amounts", async () => {
+test("a second refund waits for the one in progress, and both are recorded with their own amounts", {
+  tags: "long",
+}, async () => {
   const { card, orderId, giftId } = await bought("concert");
   await begunRefund(giftId, "25");
   expect((await admin(`payments/${giftId}/refund`, { amount: 18.75 })).status).toBe(200);
@@ -71,7 +73,9 @@ test("a second refund waits for the one in progress, and both are recorded with 
   expect(await figures(orderId)).toMatchObject({ refunded: 43.75 });
 });
 
-test("an interrupted refund is completed and recorded with its own amount, even if another one comes first", async () => {
+test("an interrupted refund is completed and recorded with its own amount, even if another one comes first", {
+  tags: "long",
+}, async () => {
   const { card, orderId, giftId } = await bought("film");
   await begunRefund(giftId, "5");
   expect((await admin(`payments/${giftId}/refund`, { amount: 10 })).status).toBe(200);
@@ -206,7 +210,7 @@ describe("a bank refund with an unknown outcome", () => {
     expect(await figures(orderId)).toMatchObject({ refunded: 18.75, status: "pending" });
   });
 
-  test("is waived once, even if the process crashes between waiving and recording it", async () => {
+  test("is waived once, even if the process crashes between waiving and recording it", { tags: "long" }, async () => {
     const { orderId } = await bought("concert");
     const bankId = paymentsOf(await shop.storefront.order(orderId)).others[0].id as string;
     await begunRefund(bankId, "6.25");

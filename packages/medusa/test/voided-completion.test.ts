@@ -1,3 +1,4 @@
+// @module-tag long
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { livingAmountsOf, paymentsOf } from "./support/figures.js";
@@ -94,9 +95,7 @@ test.each([
   },
 );
 
-test("a covered cart keeps its card if the completion fails at the end, and the next attempt completes it", {
-  tags: "long",
-}, async () => {
+test("a covered cart keeps its card if the completion fails at the end, and the next attempt completes it", async () => {
   const cart = await coveredCart();
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");
@@ -128,9 +127,7 @@ test("while the service is down, the card pays nothing; it is on the cart again 
   await expectVoided(cart, 5000);
 });
 
-test("a remainder whose session another process deletes during authorization is voided with the card", {
-  tags: "long",
-}, async () => {
+test("a remainder whose session another process deletes during authorization is voided with the card", async () => {
   const cart = await readyCart();
   await database.query(`create or replace function drop_session() returns trigger language plpgsql as
     $$ begin delete from payment_session where id = new.payment_session_id; return new; end $$`);
@@ -146,9 +143,7 @@ test("a remainder whose session another process deletes during authorization is 
   expect(rows).toEqual([{ canceled_at: expect.any(Date) }]);
 });
 
-test("recovery reverses a charge whose reversal could not be recorded while its order was voided", {
-  tags: "long",
-}, async () => {
+test("recovery reverses a charge whose reversal could not be recorded while its order was voided", async () => {
   const cart = await readyCart();
   await faults["another plugin's hook fails after every payment"]();
   await database.query(`create trigger fault before update on giftcard_charge for each row
@@ -201,7 +196,7 @@ describe("the database rejects a charge whose payment in Medusa has another amou
     expect(await shop.balanceCents(split.card)).toBe(7500);
   });
 
-  test("before it is committed to the order: the card is reversed", { tags: "long" }, async () => {
+  test("before it is committed to the order: the card is reversed", async () => {
     const cart = await readyCart();
     await shrinks("payment");
     expect(await shop.storefront.complete(cart.cartId)).toMatchObject({
@@ -211,7 +206,7 @@ describe("the database rejects a charge whose payment in Medusa has another amou
     await expectVoided(cart, 5000);
   });
 
-  test("from any writer of the journal", { tags: "long" }, async () => {
+  test("from any writer of the journal", async () => {
     const { body } = await shop.storefront.complete((await readyCart()).cartId);
     const change = (set: string) =>
       database.query(`update giftcard_charge set ${set} where order_id = $1`, [body.order.id]);
@@ -221,7 +216,7 @@ describe("the database rejects a charge whose payment in Medusa has another amou
   });
 });
 
-test("recovery reopens a cart that Medusa left closed without an order", { tags: "long" }, async () => {
+test("recovery reopens a cart that Medusa left closed without an order", async () => {
   const cart = await coveredCart();
   await faults["another plugin's hook fails after every payment"]();
   expect((await shop.storefront.complete(cart.cartId)).body.type).not.toBe("order");

@@ -104,7 +104,7 @@ describe("errors", () => {
   it("announces a wait only once a minute or less", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
-    await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 62 });
+    await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 65 });
     await widget.check(rich);
     const announced = new Set<string>();
     const observer = new MutationObserver(() => announced.add(widget.status));
