@@ -98,14 +98,22 @@ export function openOrders(file) {
     place(cart) {
       const { lines, totalCents } = cart;
       const order = { id: randomUUID(), cartId: cart.id, lines, totalCents, placedAt: Date.now() };
-      if (run("update shop_cart set order_id = ? where id = ? and order_id is null", order.id, cart.id).changes === 0) {
-        return null;
+      // In one transaction: another process would take a closed cart without its order for one that a crash left, and open it.
+      database.exec("begin immediate");
+      try {
+        const close = "update shop_cart set order_id = ? where id = ? and order_id is null";
+        const isPlaced = run(close, order.id, cart.id).changes > 0;
+        if (isPlaced)
+          run(
+            "insert into shop_order (id, cart_id, total_cents, lines, placed_at) values (?, ?, ?, ?, ?)",
+            ...[order.id, cart.id, cart.totalCents, JSON.stringify(cart.lines), order.placedAt],
+          );
+        database.exec("commit");
+        return isPlaced ? order : null;
+      } catch (error) {
+        database.exec("rollback");
+        throw error;
       }
-      run(
-        "insert into shop_order (id, cart_id, total_cents, lines, placed_at) values (?, ?, ?, ?, ?)",
-        ...[order.id, cart.id, cart.totalCents, JSON.stringify(cart.lines), order.placedAt],
-      );
-      return order;
     },
     /** Opens the cart of an unpaid order again. @param {string} orderId */
     reopen: (orderId) => run("update shop_cart set order_id = null where order_id = ?", orderId),
