@@ -12,7 +12,7 @@ import { suites } from "./suites.mjs";
  * @typedef {object} Choice
  * @property {SuiteName[]} names suites with a chosen file
  * @property {string[] | undefined} files vitest's files, from the root; undefined means all of these suites
- * @property {boolean} isShort whether tests with the tag "long" are left out: only if nothing is named
+ * @property {boolean} isShort whether tests with the tag "long" are left out: if nothing is named, and in the quick ones
  * @property {{ folder: string, files?: string[] }[]} pages folders whose browser tests run; without `files`, all of them
  */
 
