@@ -79,27 +79,6 @@ const list: readonly Allowed[] = [
   {
     ...{
       steps: adminSteps,
-      status: 404,
-      message:
-        /(Order|Return) id not found|Order with id: \S+ was not found|such entity does not exist|OrderChange with id/,
-    },
-    why: "the admin saw an order before its completion failed, and Medusa has deleted the order since",
-  },
-  {
-    ...{
-      steps: [...adminSteps, "capture card", "refund card", "give back"],
-      status: 404,
-      message: /Payment with id: \S+ was not found|There is no such order/,
-    },
-    why: "the same order's payments are deleted too",
-  },
-  {
-    ...{ steps: adminSteps, status: 400, message: /Order could not be found/ },
-    why: "the same, with the message of other routes",
-  },
-  {
-    ...{
-      steps: adminSteps,
       status: 400,
       message:
         /already has an existing active order change|has been canceled|has already been fulfilled|All fulfillments must be canceled|Order Change could not be found|No stock reservation found|does not exist in order|exceeds the reserved quantity|Cannot cancel a completed payment collection|refund amount greater|(refund|capture|return|fulfill) more/,

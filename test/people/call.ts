@@ -10,11 +10,13 @@ export interface Scene {
   readonly actor: Actor;
   readonly name: string;
   readonly cart: LivingCart;
+  /** The order that an admin works on. */
+  readonly orderId?: string;
 }
 
 /** Calls one of the Medusas and adds the answer to the round's log. @returns undefined if there was no answer */
 export async function call(
-  { stage, round, actor, name, cart }: Scene,
+  { stage, round, actor, name, cart, orderId }: Scene,
   step: Step,
   request: {
     method?: string;
@@ -38,6 +40,7 @@ export async function call(
     atMs: begin - round.startedAt,
     tookMs: performance.now() - begin,
     ...{ who: name, cart: cart.index, step: step.do, what, paidPastShopCents: paid, gaveCents },
+    workedOnOrderId: orderId ?? null,
     hadCards: hadCards && cart.cardIds.length > 0,
     ...readAnswer(answer),
   });

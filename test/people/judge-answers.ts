@@ -1,5 +1,6 @@
 import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
 import { isAllowed } from "./allowed.js";
+import type { Books } from "./books.js";
 import type { Violation } from "./judge-books.js";
 import type { Entry, Round } from "./round.js";
 import { hasWeather } from "./scenario.js";
@@ -17,23 +18,28 @@ const codes: Record<ShopErrorCode, true> = {
 const hasCode = ({ code }: Entry) => code !== null && code in codes;
 
 /** Finds the answers that break a promise. */
-export function judgeAnswers(round: Round): Violation[] {
+export function judgeAnswers(round: Round, books: Books): Violation[] {
   const { scenario, entries, carts } = round;
   const isFair = !hasWeather(scenario);
+  const orderIds = new Set(books.orders.map(({ id }) => id));
+  /** Medusa deletes the order of a failed completion, perhaps while an admin works on it. */
+  const isOnDeletedOrder = ({ workedOnOrderId: id }: Entry) => id !== null && !orderIds.has(id);
   return [
-    ...entries.flatMap((entry) => judgeEntry(entry, isFair)),
+    ...entries.flatMap((entry) =>
+      judgeEntry(entry, { isFair, mayFail: isAllowed(entry) || (entry.status < 500 && isOnDeletedOrder(entry)) }),
+    ),
     ...carts.flatMap(({ index }) => judgeClicks(round, index)),
   ];
 }
 
-function judgeEntry(entry: Entry, isFair: boolean): Violation[] {
+function judgeEntry(entry: Entry, { isFair, mayFail }: { isFair: boolean; mayFail: boolean }): Violation[] {
   const { status, cart, who, what, code, message } = entry;
   const said = `${who} ${what}: ${status} ${code ?? ""} ${message ?? ""}`.trim();
   const found = (kind: string): Violation[] => [{ kind, cart, what: said }];
   if (status === 0) return isFair ? found("no answer") : [];
   const isTemporary = status === 503 && hasCode(entry) && !isFair;
-  if (status >= 500 && !isTemporary && !isAllowed(entry)) return found("5xx");
-  if (status >= 400 && status < 500 && !hasCode(entry) && !isAllowed(entry)) {
+  if (status >= 500 && !isTemporary && !mayFail) return found("5xx");
+  if (status >= 400 && status < 500 && !hasCode(entry) && !mayFail) {
     return found("unnamed refusal");
   }
   const isSaidWhole = /nothing was taken/i.test(message ?? "");

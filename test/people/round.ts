@@ -18,6 +18,8 @@ export interface Entry {
   readonly code: string | null;
   readonly message: string | null;
   readonly orderId: string | null;
+  /** The order that an admin worked on. */
+  readonly workedOnOrderId: string | null;
   /** The cents that the bank held for the cart when the answer arrived, paid on the bank's own page. */
   readonly paidPastShopCents: number;
   /** The cents of an owed refund that an admin requested; 0 for any other step. */
@@ -45,7 +47,7 @@ export interface Signal {
 
 /** The default fields of an entry that is not an answer of a Medusa. */
 export const unasked = {
-  ...{ tookMs: 0, status: 200, type: null, code: null, message: null, orderId: null },
+  ...{ tookMs: 0, status: 200, type: null, code: null, message: null, orderId: null, workedOnOrderId: null },
   ...{ paidPastShopCents: 0, gaveCents: 0, hadCards: false },
 } as const;
 

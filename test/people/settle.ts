@@ -48,7 +48,7 @@ function judge({ world }: Stage, round: Round, books: Books): (Violation & { isL
   const devalues = calls.filter(({ operation }) => operation === "devalue").map((call) => call.idempotencyKey);
   return [
     ...judgeBooks(round, books, devalues).map((violation) => ({ ...violation, isLasting: false })),
-    ...judgeAnswers(round).map((violation) => ({ ...violation, isLasting: true })),
+    ...judgeAnswers(round, books).map((violation) => ({ ...violation, isLasting: true })),
   ];
 }
 

@@ -44,9 +44,10 @@ export async function shrink(
       left -= 1;
       const round = await play(stage, candidate);
       // Answers can be judged at once, without settling the round.
-      const told = judgeAnswers(round).filter(({ kind }) => kinds.has(kind));
+      const early = await readBooks(stage, round);
+      const told = judgeAnswers(round, early).filter(({ kind }) => kinds.has(kind));
       const { violations: again, books } =
-        told.length > 0 ? { violations: told, books: await readBooks(stage, round) } : await settle(stage, round);
+        told.length > 0 ? { violations: told, books: early } : await settle(stage, round);
       if (!again.some(({ kind }) => kinds.has(kind))) continue;
       best = { scenario: candidate, story: tellStory(stage, round, books, again) };
       return true;
