@@ -90,15 +90,16 @@ async function runVitest({ names, files, isShort }, { name, scratch, env, signal
 /**
  * @param {string} folder
  * @param {string[] | undefined} files all of the folder when left out
- * @param {{ signal: AbortSignal, isQuiet: boolean }} options
+ * @param {{ signal: AbortSignal, isShort: boolean, isQuiet: boolean }} options
  * @returns {Promise<Counts>}
  */
-async function runInPage(folder, files, { signal, isQuiet }) {
+async function runInPage(folder, files, { signal, isShort, isQuiet }) {
   const require = createRequire(import.meta.url);
   const runner = path.join(path.dirname(require.resolve("@web/test-runner")), "bin.js");
   const cwd = path.join(root, folder);
   const chosen = files?.flatMap((file) => ["--files", path.relative(cwd, file)]) ?? [];
-  const { code, output } = await show([runner, ...chosen], { cwd, signal, isQuiet });
+  const env = isShort ? { GIFTCARD_TEST_SHORT: "yes" } : {};
+  const { code, output } = await show([runner, ...chosen], { cwd, env, signal, isQuiet });
   const last = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)].at(-1);
   const count = (/** @type {number} */ group) => Number(last?.[group] ?? 0);
   return { passed: count(1), failed: Math.max(count(2), code === 0 ? 0 : 1), skipped: count(3) };
@@ -129,7 +130,9 @@ await command({ help: HELP, options, positionals: true }, async ({ values, posit
       choice.files?.length === 0
         ? { counts: { passed: 0, failed: 0, skipped: 0 }, results: [] }
         : runVitest(choice, { name: values.name, scratch, env, signal }),
-      ...choice.pages.map(({ folder, files }) => runInPage(folder, files, { signal, isQuiet: isBoth })),
+      ...choice.pages.map(({ folder, files }) =>
+        runInPage(folder, files, { signal, isShort: choice.isShort, isQuiet: isBoth }),
+      ),
     ]);
     for (const counts of others) {
       for (const key of /** @type {const} */ (["passed", "failed", "skipped"])) sum[key] += counts[key];

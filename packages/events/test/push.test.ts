@@ -244,7 +244,9 @@ describe("if the connection is cut", { tags: "long" }, () => {
 });
 
 describe("a file with faults", () => {
-  test("reports a fault that only the service finds by its row, and sends the other events", async () => {
+  test("reports a fault that only the service finds by its row, and sends the other events", {
+    tags: "long",
+  }, async () => {
     const startMs = Date.now() + 15_000;
     const at = new Date(startMs).toLocaleString("sv-SE", { timeZone: "Europe/Amsterdam" });
     const [date, time] = at.split(" ");

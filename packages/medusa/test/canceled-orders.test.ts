@@ -385,7 +385,9 @@ describe("an unpaid order that Medusa fails to cancel", () => {
     return { card, orderId };
   }
 
-  test("waits for a person, is announced once, and is canceled once nothing prevents it", async () => {
+  test("waits for a person, is announced once, and is canceled once nothing prevents it", {
+    tags: "long",
+  }, async () => {
     const { card, orderId } = await fulfilled();
     await recoverAtOnce();
     await recover();

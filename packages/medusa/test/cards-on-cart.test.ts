@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 
-let shop: TestShop;
+let shop: SharedShop;
 beforeAll(async () => {
-  shop = await startShop({ STORE_CORS: "https://shop.example" });
+  shop = await sharedShop("whole");
 });
-afterAll(() => shop?.stop());
 
 const issue = (balanceCents: number) => shop.service.issueCard({ balanceCents });
 const sessionsOf = async (cartId: string) => {

@@ -87,7 +87,7 @@ describe("guesses of card number and PIN are limited", () => {
     expect((await storefront.send("GET", `/store/giftcard-pay/carts/${fresh}`)).status).toBe(200);
   });
 
-  test("in the database: another process or a restart does not reset them", async () => {
+  test("in the database: another process or a restart does not reset them", { tags: "long" }, async () => {
     const peer = await shop.startPeer();
     const cartId = await peer.storefront.createCart();
     const again = () =>

@@ -389,7 +389,9 @@ describe("a canceled order whose payment differs from the card's charge", () => 
     expect(await refunds(orderId)).toEqual([20]);
   });
 
-  test("if Medusa fails to refund, the card is reversed anyway; a person sees the failure and can dismiss it", async () => {
+  test("if Medusa fails to refund, the card is reversed anyway; a person sees the failure and can dismiss it", {
+    tags: "long",
+  }, async () => {
     await database.query(`create function refuse() returns trigger language plpgsql as
       $$ begin raise exception 'the disk is full'; end $$;
       create trigger refuse before insert on refund for each row execute function refuse()`);
@@ -463,7 +465,7 @@ test("a failure to look for work stays listed and can't be dismissed", async () 
 });
 
 describe("on the command line", () => {
-  test("recovery-plan shows what recovery would do, and changes nothing", async () => {
+  test("recovery-plan shows what recovery would do, and changes nothing", { tags: "long" }, async () => {
     const { orderId } = await leaveUnpaid(1, async ([one]) => {
       // Holding the cart keeps recovery from doing it meanwhile.
       await database.query(

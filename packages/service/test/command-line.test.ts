@@ -5,7 +5,7 @@ import path from "node:path";
 import type { Command } from "commander";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runProgram } from "../../../test/support/service.js";
+import { runCommand } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { program } from "../src/cli/program.js";
 
@@ -14,12 +14,12 @@ const env: NodeJS.ProcessEnv = { GIFTCARD_SECRETS_FILE: path.join(folder, "secre
 
 beforeAll(async () => {
   env.GIFTCARD_DATABASE_URL = await testDatabase();
-  await runProgram(["migrate"], env);
+  await runCommand(["migrate"], env);
 });
 
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
-const run = (...args: string[]) => runProgram(args, env);
+const run = (...args: string[]) => runCommand(args, env);
 /** Runs a command with --json, which must print exactly one value. */
 async function json(...args: string[]) {
   const { exitCode, stdout, stderr } = await run(...args, "--json");
@@ -115,27 +115,27 @@ describe("the output of", () => {
 describe("secrets that are not on the command line", () => {
   test("a password by standard input or environment", async () => {
     const args = ["company", "create", "--name", "A", "--json"];
-    const byInput = await runProgram([...args, "--email", "in@example.nl", "--password-stdin"], env, "geheim\n");
+    const byInput = await runCommand([...args, "--email", "in@example.nl", "--password-stdin"], env, "geheim\n");
     expect(byInput.exitCode).toBe(0);
-    const byEnv = await runProgram([...args, "--email", "env@example.nl"], {
+    const byEnv = await runCommand([...args, "--email", "env@example.nl"], {
       ...env,
       GIFTCARD_PASSWORD: "geheim",
     });
     expect(byEnv.exitCode).toBe(0);
-    expect((await runProgram([...args, "--email", "none@example.nl"], env)).exitCode).toBe(2);
+    expect((await runCommand([...args, "--email", "none@example.nl"], env)).exitCode).toBe(2);
   });
 
   test("a card number and a database address by standard input or environment", async () => {
     const { value: card } = await json("card", "issue", "--balance", "1");
-    const byInput = await runProgram(["card", "show", "-", "--json"], env, `${card.cardnumber}\n`);
+    const byInput = await runCommand(["card", "show", "-", "--json"], env, `${card.cardnumber}\n`);
     expect(JSON.parse(byInput.stdout).card_status).toBe("Active");
-    const byEnv = await runProgram(["card", "show", "--json"], {
+    const byEnv = await runCommand(["card", "show", "--json"], {
       ...env,
       GIFTCARD_CARDNUMBER: card.cardnumber,
     });
     expect(JSON.parse(byEnv.stdout).card_status).toBe("Active");
     const { GIFTCARD_DATABASE_URL: url, ...rest } = env;
-    const both = await runProgram(
+    const both = await runCommand(
       ["card", "show", "-", "--json", "--database-url", "-"],
       rest,
       `${card.cardnumber}\n${url}\n`,
@@ -216,13 +216,13 @@ describe("failures", () => {
 
   test("an unreachable database exits with 5, without showing its password", async () => {
     const url = "postgres://someone:sesame@127.0.0.1:1/nowhere";
-    const { exitCode, stdout, stderr } = await runProgram(["company", "list"], {
+    const { exitCode, stdout, stderr } = await runCommand(["company", "list"], {
       ...env,
       GIFTCARD_DATABASE_URL: url,
     });
     expect(exitCode).toBe(5);
     expect(stdout + stderr).not.toContain("sesame");
-    const odd = await runProgram(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: "http://sesame" });
+    const odd = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: "http://sesame" });
     expect(odd.exitCode).not.toBe(0);
     expect(odd.stdout + odd.stderr).not.toContain("sesame");
   });
@@ -241,7 +241,7 @@ describe("failures", () => {
           password: "sesame",
           pathname: database,
         });
-        return runProgram(["migrate"], { ...env, GIFTCARD_DATABASE_URL: address.href });
+        return runCommand(["migrate"], { ...env, GIFTCARD_DATABASE_URL: address.href });
       };
       const says = async (ended: ReturnType<typeof migrateAs>, exitCode: number, words: RegExp) => {
         const { exitCode: code, stderr } = await ended;
@@ -269,18 +269,18 @@ describe("failures", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${nowhere}.partial cannot be created (ENOENT)`)]);
     const secrets = { ...env, GIFTCARD_SECRETS_FILE: path.join(folder, "nowhere", "secrets.json") };
     const fresh = { ...secrets, GIFTCARD_DATABASE_URL: await testDatabase() };
-    await runProgram(["migrate"], fresh);
-    const unmade = await runProgram(["card", "issue", "--balance", "1"], fresh);
+    await runCommand(["migrate"], fresh);
+    const unmade = await runCommand(["card", "issue", "--balance", "1"], fresh);
     expect([unmade.exitCode, unmade.stderr]).toEqual([6, expect.stringContaining("Create its folder")]);
   });
 
   test("a database without tables exits with 7, and migrate fixes it", async () => {
     const fresh = { ...env, GIFTCARD_DATABASE_URL: await testDatabase() };
-    const refused = await runProgram(["company", "list"], fresh);
+    const refused = await runCommand(["company", "list"], fresh);
     expect([refused.exitCode, refused.stderr]).toEqual([7, expect.stringMatching(/giftcard-service migrate/)]);
-    const migrated = await runProgram(["migrate", "--json"], fresh);
+    const migrated = await runCommand(["migrate", "--json"], fresh);
     expect(JSON.parse(migrated.stdout).applied).toContain("0001-initial");
-    expect((await runProgram(["company", "list"], fresh)).exitCode).toBe(0);
+    expect((await runCommand(["company", "list"], fresh)).exitCode).toBe(0);
   });
 });
 
@@ -303,7 +303,7 @@ describe("the secrets file", () => {
         ["serve", "--port", "0"],
         ["card", "issue", "--balance", "1"],
       ]) {
-        const { exitCode, stderr, stdout } = await runProgram(args, { ...env, GIFTCARD_SECRETS_FILE: other });
+        const { exitCode, stderr, stdout } = await runCommand(args, { ...env, GIFTCARD_SECRETS_FILE: other });
         expect([name, exitCode]).toEqual([name, 6]);
         expect(stderr).toContain(name);
         for (const key of Object.values(secrets)) expect(stdout + stderr).not.toContain(key);
@@ -313,7 +313,7 @@ describe("the secrets file", () => {
   });
 
   test("must be set with --database-url", async () => {
-    const { exitCode, stderr } = await runProgram(["serve"], { ...env, GIFTCARD_SECRETS_FILE: "" });
+    const { exitCode, stderr } = await runCommand(["serve"], { ...env, GIFTCARD_SECRETS_FILE: "" });
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/GIFTCARD_SECRETS_FILE/)]);
   });
 });

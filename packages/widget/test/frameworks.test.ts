@@ -56,7 +56,7 @@ async function compilerErrors(...options: string[]): Promise<string[]> {
 }
 
 describe("the packed package", () => {
-  it("compiles in projects with React, JSX, Vue and Svelte, and without a framework", async () => {
+  it("compiles in projects with React, JSX, Vue and Svelte, and without a framework", { tags: "long" }, async () => {
     expect(await compilerErrors()).toEqual([]);
   });
 

@@ -53,7 +53,8 @@ const sharedShops = new Map<string, Promise<SharedShop>>();
  * the products, cards and orders of earlier files, but not their log. Recovery runs only if a test triggers it.
  */
 export async function sharedShop(charges: "whole" | "by-line"): Promise<SharedShop> {
-  const starting = sharedShops.get(charges) ?? startShop({ TEST_RECOVER_BY_HAND: "yes" }, { charges });
+  const env = { TEST_RECOVER_BY_HAND: "yes", STORE_CORS: "https://shop.example" };
+  const starting = sharedShops.get(charges) ?? startShop(env, { charges });
   sharedShops.set(charges, starting);
   const shop = await starting;
   shop.proxy.clear();
