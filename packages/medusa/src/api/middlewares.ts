@@ -18,7 +18,13 @@ import { dropDeletedSession } from "./deleted-session.js";
 import { refundByHand } from "./refund-by-hand.js";
 import { removeSealedTokens } from "./sealed-tokens.js";
 import { createRemainderSession } from "./store/remainder-session.js";
-import { changeOrderInTurn, finishRefundsFirst, makeCollectionInTurn, refuseCancel } from "./turns.js";
+import {
+  changeCartInTurn,
+  changeOrderInTurn,
+  finishRefundsFirst,
+  makeCollectionInTurn,
+  refuseCancel,
+} from "./turns.js";
 
 /** Removes the gift card from the listed payment methods: a page can't start a payment with it. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
@@ -59,6 +65,17 @@ async function refuseSecondPayment(req: MedusaRequest, _res: MedusaResponse, nex
   next(isPaid ? toMedusaError(new CheckoutError("cart_completed")) : undefined);
 }
 
+/** Medusa's routes that change a cart. */
+const changesCart = [
+  "",
+  "/line-items",
+  "/line-items/:line_id",
+  "/promotions",
+  "/shipping-methods",
+  "/taxes",
+  "/customer",
+];
+
 /** Routes that begin an edit, return, exchange, claim or transfer of an order. */
 const beginsChange = [
   "/admin/order-edits",
@@ -93,6 +110,11 @@ export default defineMiddlewares({
     onPost("/store/payment-collections", makeCollectionInTurn),
     onPost("/store/payment-collections/:id/payment-sessions", createRemainderSession as MiddlewareFunction),
     onPost("/store/carts/:id/complete", prepareCart),
+    ...changesCart.map((route) => ({
+      matcher: `/store/carts/:id${route}`,
+      methods: ["POST" as const, "DELETE" as const],
+      middlewares: [changeCartInTurn],
+    })),
     onPost("/admin/payments/:id/capture", refusePartialCapture),
     onPost("/admin/payments/:id/refund", refundByHand),
     onPost("/admin/orders/:id/cancel", changeOrderInTurn, finishRefundsFirst, refuseCancel),

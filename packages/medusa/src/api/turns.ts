@@ -57,15 +57,23 @@ export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaRespons
  * Takes the cart's lease to create a payment collection: two processes would create one each, and Medusa would read
  * another one than the plugin.
  */
-export async function makeCollectionInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  const { cart_id } = (req.body ?? {}) as { cart_id?: unknown };
+export const makeCollectionInTurn = (req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) =>
+  takeCartTurn(req, res, next, ((req.body ?? {}) as { cart_id?: unknown }).cart_id);
+
+/**
+ * Takes the cart's lease for Medusa's routes that change a cart. They delete its payment sessions. If another process
+ * were completing the cart, they would cancel the remainder that its order has just been paid with.
+ */
+export const changeCartInTurn = (req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) =>
+  takeCartTurn(req, res, next, req.params.id);
+
+/** Takes the lease of a cart that had cards. It gives way to a completion, as Medusa's workflow waits for its lock on the cart. */
+async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction, cartId: unknown) {
   // Medusa refuses everything else.
-  if (typeof cart_id !== "string" || cart_id.includes("\0")) return next();
-  const { hadCards } = await readStanding(contextOf(req.scope).sql, cart_id);
-  if (!hadCards) return next();
-  const { leases } = contextOf(req.scope);
-  // Medusa's workflow waits for its lock on the cart.
-  return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cart_id, PATIENCE_MS)).release);
+  if (typeof cartId !== "string" || cartId.includes("\0")) return next();
+  const { leases, sql } = contextOf(req.scope);
+  if (!(await readStanding(sql, cartId)).hadCards) return next();
+  return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cartId, PATIENCE_MS)).release);
 }
 
 export async function takeTurn(
