@@ -98,6 +98,7 @@ async function runInPage(folder, files, { signal, isShort, isQuiet }) {
   const runner = path.join(path.dirname(require.resolve("@web/test-runner")), "bin.js");
   const cwd = path.join(root, folder);
   const chosen = files?.flatMap((file) => ["--files", path.relative(cwd, file)]) ?? [];
+  /** @type {Record<string, string>} */
   const env = isShort ? { GIFTCARD_TEST_SHORT: "yes" } : {};
   const { code, output } = await show([runner, ...chosen], { cwd, env, signal, isQuiet });
   const last = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)].at(-1);

@@ -35,16 +35,24 @@ export async function call(
     .medusa(medusa)
     .send(method, path, sent)
     .catch(() => undefined);
+  const isRefused = answer !== undefined && answer.status >= 400;
+  const hasCards = cart.cardIds.length > 0 && (!isRefused || (await hasAppliedCard(stage, cart)));
   const paid = stage.world.bank.paidPastShopCents(cart.id);
   round.entries.push({
     atMs: begin - round.startedAt,
     tookMs: performance.now() - begin,
     ...{ who: name, cart: cart.index, step: step.do, what, paidPastShopCents: paid, gaveCents },
     workedOnOrderId: orderId ?? null,
-    hadCards: hadCards && cart.cardIds.length > 0,
+    hadCards: hadCards && hasCards,
     ...readAnswer(answer),
   });
   return answer;
+}
+
+/** Reads whether a card is on the cart. A shopper doesn't know if another click has just removed an empty one. */
+async function hasAppliedCard({ world }: Stage, { id }: LivingCart): Promise<boolean> {
+  const applied = "select 1 from giftcard_tender where cart_id = $1 and state = 'applied'";
+  return (await world.shopBooks.query(applied, [id])).rows.length > 0;
 }
 
 function readAnswer(answer: Answer | undefined) {
