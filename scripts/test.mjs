@@ -21,7 +21,7 @@ packages in fresh folders, and needs the npm registry for that.
   npm test -- client service    these suites
   npm test -- medusa limits     the files of a suite whose names contain one of these words
   npm test -- limits            the same in all suites
-  npm test -- medusa limits -t "50.00"   only the tests whose names match
+  npm test -- medusa limits -t "restart" only the tests whose names match
   npm test -- all --times       everything, with a report of the times
 
 Suites: ${Object.keys(suites).join(", ")}
@@ -141,10 +141,11 @@ await command({ help: HELP, options, positionals: true }, async ({ values, posit
     if (values.times) say(await reportTimes({ file: times, results, buildMs: builtAt - startedAt }));
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     // A run without tests must not look like a success.
-    if (sum.passed + sum.failed === 0) sum.failed = 1;
+    const hasRun = sum.passed + sum.failed > 0;
+    if (!hasRun) say(`\nNo test ran: no name matches ${values.name}.`);
     say(`\n${written(sum)} in ${seconds} s`);
     if (choice.isShort) say('Skipped are also the tests with the tag "long". Run them too: npm test -- all');
-    return sum.failed > 0 ? 1 : 0;
+    return sum.failed > 0 || !hasRun ? 1 : 0;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

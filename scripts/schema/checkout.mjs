@@ -47,10 +47,11 @@ export async function freeze() {
   const { version } = JSON.parse(await readFile(path.join(root, "packages/checkout/package.json"), "utf8"));
   const late = Object.keys(found).filter((name) => {
     const [, release] = frozen[name] ? [] : name.split(", ");
-    return release && release.localeCompare(version, "en", { numeric: true }) < 0;
+    return release && release.localeCompare(version, "en", { numeric: true }) <= 0;
   });
-  if (late.length > 0)
-    throw new Error(`New, but of a release before ${version}: ${late.join("; ")}. Name the coming release.`);
+  const isFirst = Object.keys(frozen).length === 0;
+  if (late.length > 0 && !isFirst)
+    throw new Error(`New, but not of a release after ${version}, the package's: ${late.join("; ")}.`);
   return `${JSON.stringify({ ...frozen, ...found }, null, 2)}\n`;
 }
 
@@ -66,6 +67,8 @@ async function readMigrations() {
   const [postgres, sqlite] = stores.map(([, migrations]) =>
     migrations.map(({ number, release }) => `${number} of ${release}`).join(", "),
   );
+  const gap = postgresMigrations.find(({ number }, index) => number !== index + 1);
+  if (gap) throw new Error(`Number the migrations 1, 2, 3 and so on: ${gap.number} is out of order.`);
   if (postgres !== sqlite)
     throw new Error(`Give both stores the same migrations: postgres has ${postgres}, sqlite ${sqlite}.`);
   const folder = path.join(root, "packages/medusa/.medusa/server/src/modules/giftcard/migrations");

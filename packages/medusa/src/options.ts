@@ -151,7 +151,11 @@ export function readSetup(options: unknown) {
     given,
   );
   const { environment } = settings;
-  const connection = { environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs };
+  /** Fails to compile if an option is neither among the settings nor passed on. */
+  type Connecting = Exclude<keyof z.output<typeof schema>, keyof typeof settings | "sealingKeys"> | "environment";
+  const connection = {
+    ...{ environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs },
+  } satisfies Record<Connecting, unknown>;
   try {
     const client = createClient(connection as ClientOptions);
     return { client, sealer: createSealer({ keys: sealingKeys }), settings };

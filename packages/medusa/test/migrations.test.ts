@@ -5,7 +5,8 @@ import type { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { checkVersion } from "../src/journal-tables/version.js";
+import { checkVersion, NEWEST_MIGRATION } from "../src/journal-tables/version.js";
+import { refuseWhileOpen } from "../src/modules/giftcard/open-money.js";
 
 const folder = new URL("../src/modules/giftcard/migrations/", import.meta.url);
 
@@ -53,6 +54,22 @@ async function journalOf(pool: pg.Pool): Promise<unknown[]> {
 
 /** Runs a statement the way the plugin does. */
 const runSql = async (text: string, params: unknown[]) => (await plugin.query(text, params)).rows;
+
+test("each migration inserts its number, and NEWEST_MIGRATION is the last one's", async () => {
+  await run("up");
+  const { rows } = await plugin.query("select number from giftcard_medusa_migration order by number");
+  expect(rows.map(({ number }) => number)).toEqual(migrations.map((_, index) => index + 1));
+  expect(NEWEST_MIGRATION).toBe(migrations.length);
+  await plugin.query("drop schema public cascade; create schema public");
+});
+
+test("no migration is rolled back while money is open", async () => {
+  for (const migration of migrations) {
+    migration.reset();
+    await migration.down();
+    expect(String(migration.getQueries()[0])).toBe(refuseWhileOpen);
+  }
+});
 
 test("the plugin starts only with tables of its own version", async () => {
   await expect(checkVersion(runSql)).rejects.toMatchObject({ name: "TablesError", code: "not_migrated" });

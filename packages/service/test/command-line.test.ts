@@ -385,6 +385,14 @@ describe("every command", () => {
     for (const { long, description } of command.options) expect(description, long).not.toBe("");
   });
 
+  test("that uses the database has the common options", () => {
+    const lacksOne = ({ commands: own, options }: Command) =>
+      own.length === 0 && !["--database-url", "--json"].every((long) => options.some((option) => option.long === long));
+    expect(commands.filter(([, command]) => lacksOne(command)).map(([name]) => name)).toEqual([
+      "giftcard-service health",
+    ]);
+  });
+
   test("is in program()", () => {
     const cli = path.resolve(import.meta.dirname, "../src/cli");
     const sources = fs.readdirSync(cli).map((file) => fs.readFileSync(path.join(cli, file), "utf8"));

@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { standaloneSizes } from "../scripts/sizes.mjs";
-import { builtInLanguages } from "../src/messages/index.js";
+import { builtInLanguages, loadMessages, messagesOf } from "../src/messages/index.js";
 
 const here = import.meta.dirname;
 const dist = path.join(here, "..", "dist");
@@ -29,7 +29,8 @@ describe("the build", () => {
   it("keeps the standalone file self-contained and at the recorded size", async () => {
     const code = await readFile(path.join(dist, "giftcard-pay.standalone.js"));
     const sizes = await standaloneSizes();
-    expect(sizes).toEqual(JSON.parse(await readFile(path.join(here, "sizes.json"), "utf8")));
+    const recorded = JSON.parse(await readFile(path.join(here, "sizes.json"), "utf8"));
+    expect(sizes, "the size has changed; npm run sizes records it").toEqual(recorded);
     expect(sizes.brotli).toBeLessThanOrEqual(13_950);
     expect(sizes.gzip).toBeLessThanOrEqual(15_400);
     expect(code.toString()).toMatch(/giftcard-balance/);
@@ -42,8 +43,25 @@ describe("the build", () => {
     expect(builtInLanguages().sort()).toEqual(languages.sort());
     for (const page of ["../README.md", "../../../docs/any-shop.md"]) {
       const text = await readFile(path.join(here, page), "utf8");
-      for (const language of languages.filter((language) => language !== "en"))
-        expect(text).toMatch(new RegExp(`\`(?:giftcard-pay\\.)?${language}(?:\\.js)?\``));
+      const isNamed = (language: string) => new RegExp(`\`(?:giftcard-pay\\.)?${language}(?:\\.js)?\``).test(text);
+      expect(
+        languages.filter((language) => language !== "en" && !isNamed(language)),
+        page,
+      ).toEqual([]);
+    }
+  });
+
+  it("has the same placeholders in every language", async () => {
+    const placeholdersIn = (texts: object): object =>
+      Object.fromEntries(
+        Object.entries(texts).map(([name, text]) => [
+          name,
+          typeof text === "object" ? placeholdersIn(text) : [...String(text).matchAll(/\{\w+\}/g)].flat().sort(),
+        ]),
+      );
+    for (const language of builtInLanguages()) {
+      await loadMessages(language);
+      expect(placeholdersIn(messagesOf(language)), language).toEqual(placeholdersIn(messagesOf("en")));
     }
   });
 });

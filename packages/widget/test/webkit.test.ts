@@ -7,7 +7,7 @@ import { serveGallery } from "../gallery/serve.mjs";
 
 /** The driver of WebKitGTK and GTK's virtual display, from Debian's webkit2gtk-driver and libgtk-3-bin. */
 const programs = ["WebKitWebDriver", "broadwayd"].map((name) =>
-  (process.env["PATH"] ?? "").split(path.delimiter).find((folder) => exists(path.join(folder, name))),
+  (process.env.PATH ?? "").split(path.delimiter).find((folder) => exists(path.join(folder, name))),
 );
 const hasWebKit = programs.every(Boolean);
 if (!hasWebKit) console.log("WebKitWebDriver or broadwayd is not installed, so WebKit's tests are skipped.");
