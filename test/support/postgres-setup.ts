@@ -1,8 +1,7 @@
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { readCpuSeconds, recordTime } from "../../scripts/process/times.mjs";
-import { startPgBouncer } from "./pgbouncer.js";
-import { startPostgres, type TestPostgres } from "./postgres.js";
+import type { TestPostgres } from "./postgres.js";
 
 /** The server of this run. Each suite loads a copy of this module, so the server is global. */
 const run = globalThis as { giftcardPostgres?: { server: Promise<TestPostgres>; users: number } | undefined };
@@ -34,6 +33,9 @@ async function recordServer(url: string): Promise<void> {
 
 /** Starts the server. If `GIFTCARD_TEST_PGBOUNCER` is set, each service connects through a PgBouncer. */
 async function startServer(): Promise<TestPostgres> {
+  // Not at the top: the service may not be built yet when vitest loads this file.
+  const { startPostgres } = await import("./postgres.js");
+  const { startPgBouncer } = await import("./pgbouncer.js");
   const server = await startPostgres();
   const mode = process.env.GIFTCARD_TEST_PGBOUNCER;
   if (!mode) return server;
