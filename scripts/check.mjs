@@ -143,6 +143,7 @@ const steps = [
   {
     name: "types of tests and scripts",
     async run() {
+      await build();
       for (const project of ["tsconfig.tests.json", "packages/service/test", "packages/widget/test"])
         await types(project);
       for (const plugin of ["medusa", "medusa-events"]) await types(`packages/${plugin}/src/admin`);
