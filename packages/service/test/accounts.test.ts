@@ -20,7 +20,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what commands print
+// biome-ignore lint/suspicious/noExplicitAny: the output of any command
 const command = (...words: string[]): Promise<any> => service.command(...words);
 const run = (...words: string[]) =>
   runCommand(words, {
@@ -93,7 +93,7 @@ describe("an account", () => {
 
   test("creates no key if its password changes during the login", async () => {
     const company = await service.createCompany();
-    // Commits the change only after the login has checked the old password and wants to create its key.
+    // The change commits only after the login has checked the old password and is about to create its key.
     await db.query("begin");
     await db.query("update accounts set password_hash = 'another' where email = $1", [company.email]);
     await db.query("update api_keys set revoked_at = now() where company_id = $1", [company.companyId]);
@@ -108,7 +108,7 @@ describe("an account", () => {
 });
 
 describe("a key", () => {
-  test("is created with a label and a last day, and shows its last use", { tags: "long" }, async () => {
+  test("is created with a label and an expiry date, and shows its last use", { tags: "long" }, async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
     const made = await command("key", "create", "--company", id, "--label", "till 4", "--expires", "2088-06-30");
@@ -144,7 +144,7 @@ describe("a key", () => {
     expect((await run("key", "list", "--company", String(company.companyId))).stdout).toMatch(/expired/);
   });
 
-  test("is revoked with all others of its company, and new ones can be created", async () => {
+  test("is revoked together with all other keys of its company, and new ones can be created", async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
     const [free, login_] = [await service.createCompany(), await login(company.email, company.password)];
@@ -165,7 +165,7 @@ describe("a key", () => {
 });
 
 describe("a company with the maximum number of active keys", () => {
-  test("loses the login's key that was unused for longest, at least a day, and keeps the operator's keys", async () => {
+  test("loses the login key that has been unused for longest, at least a day, and keeps the operator's keys", async () => {
     const company = await service.createCompany();
     const logins: string[] = [];
     for (let index = 0; index < BOUND - 1; index++)
@@ -190,7 +190,7 @@ describe("a company with the maximum number of active keys", () => {
     expect([await works(company.apiKey), await works(own.apikey)]).toEqual([true, true]);
   });
 
-  test("gets no further keys by concurrent logins", { tags: "long" }, async () => {
+  test("gets no further keys from concurrent logins", { tags: "long" }, async () => {
     const company = await service.createCompany();
     const answers = await Promise.all(Array.from({ length: 10 }, () => login(company.email, company.password)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(BOUND - 1);

@@ -25,7 +25,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what commands print
+// biome-ignore lint/suspicious/noExplicitAny: the output of any command
 async function command(...words: string[]): Promise<any> {
   const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env);
   if (exitCode !== 0) throw new Error(stderr);
@@ -34,7 +34,7 @@ async function command(...words: string[]): Promise<any> {
 const audit = (...words: string[]) => command("audit", ...words);
 const newest = async () => (await audit()).at(-1);
 
-/** An entry by the account that runs this test, with empty fields. */
+/** Returns the expected entry of the user who runs this test. Fields that are not given are empty. */
 const entry = (action: string, more: object = {}) => ({
   id: expect.any(Number),
   at: expect.stringMatching(/Z$/),
@@ -133,12 +133,12 @@ test("a change is rolled back if its entry can't be written", async () => {
   }
 });
 
-test("a long log is read to its end, and `head` stops it silently", async () => {
+test("a long log is printed completely, and a reader that stops early, such as `head`, causes no error", async () => {
   await db.query(
     "insert into audit_log (operator, os_user, action) select 'many', 'many', 'test' from generate_series(1, 20000)",
   );
   const { rows } = await db.query("select count(*)::int as entries from audit_log");
-  const read = ({ isEnough = false } = {}) =>
+  const read = ({ stopsEarly = false } = {}) =>
     new Promise<{ code: number | null; text: string; errors: string }>((resolve) => {
       const child = spawn(process.execPath, [PROGRAM, "audit", "--json"], {
         env: { ...process.env, ...env },
@@ -146,12 +146,12 @@ test("a long log is read to its end, and `head` stops it silently", async () => 
       let [text, errors] = ["", ""];
       child.stdout.on("data", (chunk) => (text += chunk));
       child.stderr.on("data", (chunk) => (errors += chunk));
-      if (isEnough) child.stdout.once("data", () => child.stdout.destroy());
+      if (stopsEarly) child.stdout.once("data", () => child.stdout.destroy());
       child.once("close", (code) => resolve({ code, text, errors }));
     });
   const whole = await read();
   expect([whole.code, JSON.parse(whole.text).length]).toEqual([0, rows[0].entries]);
-  const part = await read({ isEnough: true });
+  const part = await read({ stopsEarly: true });
   expect([part.code, part.errors]).toEqual([0, ""]);
   expect(part.text.length).toBeLessThan(whole.text.length);
 });

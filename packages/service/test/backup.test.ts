@@ -28,7 +28,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** Devalues continuously until it is stopped. Returns the tokens in the order of the answers. */
+/** Devalues cards continuously until `stop` is called. `tokens` has the cancel tokens in the order of the answers. */
 function load() {
   const tokens: string[] = [];
   let going = true;
@@ -47,7 +47,7 @@ function load() {
   return { tokens, stop };
 }
 
-test("a backup under load has every devalue that was answered before it, and a correct ledger", async () => {
+test("a backup under load contains every devalue that was answered before it started, and a correct ledger", async () => {
   const calls = load();
   await expect.poll(() => calls.tokens.length).toBeGreaterThan(100);
   const before = [...calls.tokens];
@@ -88,7 +88,7 @@ test("restore fails without the right secrets, and leaves nothing behind", async
   for (const name of ["postgres", "postgres.password"]) expect(fs.existsSync(path.join(place, name))).toBe(false);
 });
 
-test("neither command overwrites anything, and restore rejects an incomplete backup", async () => {
+test("backup and restore overwrite nothing, and restore rejects an incomplete backup", async () => {
   for (const words of [
     ["backup", "--to", backup],
     ["restore", "--from", backup],

@@ -26,7 +26,7 @@ const latest = async (count: number): Promise<number[]> =>
   (await db.query("select id from cards order by id desc limit $1", [count])).rows
     .map(({ id }) => Number(id))
     .reverse();
-/** Counts the cards' ledger rows, and the commits that wrote them. */
+/** Counts the cards' devalues in the ledger, and the commits that wrote them. */
 const written = async (ids: number[]) =>
   (
     await db.query(
@@ -45,7 +45,7 @@ test("concurrent devalues share commits", async () => {
   expect(commits).toBeLessThan(rows);
 });
 
-test("each devalue gets its own answer", async () => {
+test("each devalue of a batch gets its own answer", async () => {
   const cards = await issue(20);
   const [blocked, empty, wrong, keyed] = cards as [TestCard, TestCard, TestCard, TestCard];
   await db.query("update cards set blocked = true where id = $1", [(await latest(20))[0]]);
@@ -70,7 +70,7 @@ test("each devalue gets its own answer", async () => {
   expect(answers.slice(5).map(({ status }) => status)).toEqual(cards.slice(4).map(() => 200));
 });
 
-test("devalues of cards that are locked elsewhere wait, and delay no others", async () => {
+test("devalues of cards that another transaction has locked wait without delaying others", async () => {
   const cards = await issue(20);
   const ids = await latest(20);
   const locked = cards.slice(0, 5);
@@ -93,7 +93,7 @@ test("devalues of cards that are locked elsewhere wait, and delay no others", as
   expect((await Promise.all(waiting)).map(({ body }) => body.amount_deducted)).toEqual(waiting.map(() => 100));
 });
 
-test("a devalue that fails leaves nothing, and fails no others", async () => {
+test("a devalue that fails writes nothing, and does not make others fail", async () => {
   const cards = await issue(24);
   const ids = await latest(24);
   await db.query(`create function fail_this() returns trigger language plpgsql as $$ begin

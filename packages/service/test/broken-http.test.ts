@@ -13,11 +13,11 @@ beforeAll(async () => {
   card = await service.issueCard({ balanceCents: 5000 });
 });
 
-/** Sends bytes, and closes its side after them if `isAll`. Returns everything that is received. */
-function exchange(bytes: string, isAll = false): Promise<string> {
+/** Sends bytes, and returns everything that is received. If `halfCloses`, it closes its own side after sending. */
+function exchange(bytes: string, halfCloses = false): Promise<string> {
   const { port, hostname } = new URL(service.url);
   return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port), hostname, () => (isAll ? socket.end(bytes) : socket.write(bytes)));
+    const socket = net.connect(Number(port), hostname, () => (halfCloses ? socket.end(bytes) : socket.write(bytes)));
     let received = "";
     socket.on("data", (chunk) => (received += chunk));
     socket.once("error", reject);
@@ -31,26 +31,26 @@ const form = "Content-Type: application/x-www-form-urlencoded\r\n";
 const get = (target: string, headers = "Host: x\r\n") => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
 
 test.each([
-  ["no HTTP", 400, "hello\r\n\r\n"],
+  ["plain text", 400, "hello\r\n\r\n"],
   ["TLS", 400, "\x16\x03\x01\x02\x00\x01\x00\x01"],
   ["HTTP/2", 400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["no Host", 400, get("/healthz", "")],
-  ["a Host that is none", 400, get("/healthz", "Host: a b\r\n")],
-  ["an address that is none", 400, get("http://[/healthz")],
-  ["an address outside of the host", 400, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"],
-  ["a header that is none", 400, get("/healthz", "Host: x\r\nno colon\r\n")],
-  ["two lengths of one body", 400, `${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\na`],
-  ["a length beside chunks", 400, `${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-  ["a chunk without a size", 400, `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
-  ["chunks of extensions", 413, `${head}${form}Transfer-Encoding: chunked\r\n\r\n1;${"x".repeat(20_000)}\r\n`],
-  ["a way to another host", 405, "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
-  ["another expectation", 417, get("/healthz", "Host: x\r\nExpect: the best\r\n")],
-  ["headers without end", 431, `${head}X: ${"x".repeat(40_000)}`],
-  ["headers that stop", 408, head],
-  ["a body that stops", 408, `${head}${form}Content-Length: 50\r\n\r\napikey=`],
-  ["a target that is no path", 400, get("*")],
-  ["an address of something else", 400, get("ftp://x/healthz")],
-])("%s gets an answer in JSON with %s, and the connection is closed", async (_what, status, bytes) => {
+  ["an invalid Host", 400, get("/healthz", "Host: a b\r\n")],
+  ["an invalid address", 400, get("http://[/healthz")],
+  ["OPTIONS *", 400, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["a header without a colon", 400, get("/healthz", "Host: x\r\nno colon\r\n")],
+  ["a repeated Content-Length", 400, `${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\na`],
+  ["Content-Length with chunks", 400, `${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ["a chunk with an invalid size", 400, `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  ["an oversized chunk extension", 413, `${head}${form}Transfer-Encoding: chunked\r\n\r\n1;${"x".repeat(20_000)}\r\n`],
+  ["CONNECT to another host", 405, "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["an unknown expectation", 417, get("/healthz", "Host: x\r\nExpect: the best\r\n")],
+  ["oversized headers", 431, `${head}X: ${"x".repeat(40_000)}`],
+  ["incomplete headers", 408, head],
+  ["an incomplete body", 408, `${head}${form}Content-Length: 50\r\n\r\napikey=`],
+  ["GET *", 400, get("*")],
+  ["an ftp address", 400, get("ftp://x/healthz")],
+])("%s gets a JSON answer with status %s, and the connection is closed", async (_what, status, bytes) => {
   const received = await exchange(bytes);
   const [top = "", body = ""] = received.split("\r\n\r\n");
   expect(top).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -61,12 +61,12 @@ test.each([
 test.each([
   ["HTTP/1.0 without a Host", "GET /readyz HTTP/1.0\r\n\r\n"],
   ["an empty Host", get("/readyz", "Host:\r\nConnection: close\r\n")],
-  ["a whole address", get("http://x/readyz", "Host: x\r\nConnection: close\r\n")],
+  ["an absolute address", get("http://x/readyz", "Host: x\r\nConnection: close\r\n")],
 ])("%s is accepted", async (_what, bytes) => {
   expect(await exchange(bytes)).toMatch(/^HTTP\/1.1 200 .*"status":"ready"/s);
 });
 
-/** A devalue of 100 cents, as bytes. */
+/** Returns the bytes of a devalue of 100 cents. */
 const devalue = () => {
   const body = new URLSearchParams({ ...onCard(company, card), amount: "100" } as never).toString();
   return `${head}${form}Content-Length: ${body.length}\r\n\r\n${body}`;
@@ -76,12 +76,12 @@ const statusesOf = (received: string) =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
 test.each([
-  ["no HTTP", [200], "garbage\r\n\r\n"],
-  ["one byte too many", [200], "0"],
-  ["another call, and no HTTP", [200, 200], `${get("/healthz")}garbage\r\n\r\n`],
-  ["a call whose body is broken", [200], `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
-  ["a way to another host", [200], "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
-])("a devalue gets its answer although %s follows", async (_what, statuses, rest) => {
+  ["garbage", [200], "garbage\r\n\r\n"],
+  ["an extra byte", [200], "0"],
+  ["another call and then garbage", [200, 200], `${get("/healthz")}garbage\r\n\r\n`],
+  ["a call with a malformed body", [200], `${head}${form}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  ["CONNECT to another host", [200], "CONNECT example.nl:443 HTTP/1.1\r\nHost: x\r\n\r\n"],
+])("a devalue gets its answer even if %s follows", async (_what, statuses, rest) => {
   const before = await balance();
   const received = await exchange(devalue() + rest);
   expect(received).toContain('"amount_deducted":100,');
@@ -89,14 +89,14 @@ test.each([
   expect(await balance()).toBe(before - 100);
 });
 
-test("a caller that ends its side of the connection after its call is answered", async () => {
+test("a caller that half-closes the connection after its call still gets the answer", async () => {
   const before = await balance();
   expect(await exchange(devalue(), true)).toContain('"amount_deducted":100,');
   expect(await balance()).toBe(before - 100);
   expect(await exchange(head, true)).toMatch(/^HTTP\/1.1 400 /);
 });
 
-test("a caller that disconnects within its body causes no failure", async () => {
+test("a caller that disconnects in the middle of a body causes no error", async () => {
   const { port, hostname } = new URL(service.url);
   await new Promise<void>((resolve) => {
     const socket = net.connect(Number(port), hostname, () => {

@@ -9,7 +9,8 @@ import { runCommand, type ServeProcess, spawnServe } from "../../../test/support
 import { isRunning } from "../src/postgres/processes.js";
 import { call, credentials } from "./wire.js";
 
-// mkdtemp creates a folder closed to others, so as root this also tests a data directory in a closed home directory.
+// mkdtemp creates a folder that only its owner can enter. If run as root, this also tests a data directory inside such a
+// home directory.
 let folder: string;
 let dataDir: string;
 let running: ServeProcess[] = [];
@@ -38,7 +39,7 @@ async function command(...args: string[]) {
 }
 
 const postmaster = () => fs.readFileSync(path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
-async function makeShop() {
+async function createShop() {
   const password = ["--password", "geheim"];
   const shop = await command("company", "create", "--name", "A", "--email", "a@example.nl", ...password);
   const card = await command("card", "issue", "--balance", "7500");
@@ -46,7 +47,7 @@ async function makeShop() {
   return { company, wire: { ...credentials(company), cardnumber: card.cardnumber, pin: card.pin } };
 }
 
-test("is reached even if the environment demands TLS", { tags: "long" }, async () => {
+test("commands reach the built-in database even if PGSSLMODE is set", { tags: "long" }, async () => {
   const shell = { PGSSLMODE: "prefer" };
   const server = await spawnServe(["--data-dir", dataDir], shell);
   running.push(server);
@@ -54,10 +55,10 @@ test("is reached even if the environment demands TLS", { tags: "long" }, async (
   expect(beside).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
-test("commands join the database of a running service, and leave it running", { tags: "long" }, async () => {
+test("commands connect to the database of a running service, and leave it running", { tags: "long" }, async () => {
   const server = await serve();
   const [pid] = postmaster();
-  const { wire } = await makeShop();
+  const { wire } = await createShop();
   expect((await call(server.url, "devalue", { ...wire, amount: 100 })).body.amount_deducted).toBe(100);
   expect((await command("card", "show", wire.cardnumber)).balance).toBe(7400);
   expect(postmaster()[0]).toBe(pid);
@@ -77,9 +78,9 @@ test("serve creates nothing if its port is taken", async () => {
   expect(fs.readdirSync(dataDir)).toEqual([]);
 });
 
-test("SIGTERM answers the calls in progress, stops the database, and exits with 0", async () => {
+test("on SIGTERM, serve answers the calls in progress, stops the database, and exits with 0", async () => {
   const server = await serve();
-  const { wire } = await makeShop();
+  const { wire } = await createShop();
   const [pid, , , port] = postmaster();
   const password = fs.readFileSync(path.join(dataDir, "postgres.password"), "utf8");
   const db = new pg.Client({ host: "127.0.0.1", port: Number(port), user: "postgres", password });
@@ -91,7 +92,7 @@ test("SIGTERM answers the calls in progress, stops the database, and exits with 
     .poll(async () => (await db.query("select count(*)::int as n from pg_locks where not granted")).rows[0].n)
     .toBe(1);
   const ended = server.stop();
-  // Calls without a pause must not keep their connection. They use no card, since a call on that card would wait for the devalue.
+  // Continuous calls must not keep their connection open. They use no card: a call on that card would wait for the devalue.
   await expect
     .poll(
       () =>
@@ -113,7 +114,7 @@ test("SIGTERM answers the calls in progress, stops the database, and exits with 
 
 test("after kill -9 the next start recovers every cent, and stops the orphaned database", async () => {
   const first = await serve();
-  const { company, wire } = await makeShop();
+  const { company, wire } = await createShop();
   const { body } = await call(first.url, "devalue", { ...wire, amount: 1000 });
   await first.kill();
   running = [];
@@ -130,11 +131,11 @@ test("after kill -9 the next start recovers every cent, and stops the orphaned d
   expect(canceled.body.card_new_balance).toBe(7500);
 });
 
-test("after kill -9 of the database and the service together, the next start recovers too", {
+test("after kill -9 of both the database and the service, the next start recovers every cent", {
   tags: "long",
 }, async () => {
   const first = await serve();
-  const { wire } = await makeShop();
+  const { wire } = await createShop();
   await call(first.url, "devalue", { ...wire, amount: 1000 });
   process.kill(Number(postmaster()[0]), "SIGKILL");
   await first.kill();
@@ -153,13 +154,13 @@ test.each([[[]], [["--workers", "2"]]])(
     expect(await server.stop()).toBe(5);
     expect(server.logs()).toContain("The built-in database has ended.");
     expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
-    const { wire } = await makeShop();
+    const { wire } = await createShop();
     const next = await serve();
     expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
   },
 );
 
-test("only serve and migrate create a new database; other commands name the folder and create nothing", async () => {
+test("only serve and migrate create a new database; other commands report the folder and create nothing", async () => {
   for (const words of [["check"], ["company", "list"], ["card", "issue", "--balance", "1"]]) {
     const { exitCode, stderr } = await runCommand([...words, "--data-dir", dataDir]);
     expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`There is no database in ${dataDir}.`)]);
@@ -172,7 +173,7 @@ test("only serve and migrate create a new database; other commands name the fold
   expect((await serve()).logs()).not.toContain("new");
 });
 
-test("a data directory that can't be created is named", async () => {
+test("serve reports the path of a data directory that can't be created", async () => {
   fs.writeFileSync(dataDir, "a file");
   const { exitCode, stderr } = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
   expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`The data directory ${dataDir} cannot be created`)]);

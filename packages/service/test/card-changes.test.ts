@@ -42,9 +42,8 @@ const devalue = (card: TestCard, amount: number, headers = {}) =>
 const cancel = (cancel_token: string) => call(service.url, "cancelDevalue", { ...credentials(company), cancel_token });
 const adjust = (card: TestCard, by: number) =>
   shell.run(["card", "adjust", card.cardNumber, "--by", String(by), ...WHY]);
-const newest = async () => (await shell.done("audit")).at(-1);
-/** Checks the ledger. */
-const booksAreRight = async () => expect(await shell.done("check")).toMatchObject({ ok: true, faults: [] });
+const newest = async () => (await shell.succeed("audit")).at(-1);
+const expectExactLedger = async () => expect(await shell.succeed("check")).toMatchObject({ ok: true, faults: [] });
 
 describe("card adjust", () => {
   test("changes a balance by ledger rows that refer to the audit log", async () => {
@@ -53,15 +52,15 @@ describe("card adjust", () => {
     expect((await adjust(card, -1250)).value).toMatchObject({ balance: 0, card_status: "No balance" });
     const entry = await newest();
     expect(entry).toMatchObject({ action: "card adjust", reason: WHY[1], details: { by: -1250 } });
-    expect((await shell.done("card", "show", card.cardNumber, "--history")).history.slice(1)).toEqual([
+    expect((await shell.succeed("card", "show", card.cardNumber, "--history")).history.slice(1)).toEqual([
       expect.objectContaining({ kind: "adjust", amount: 250, balance: 1250, company_id: null }),
       expect.objectContaining({ kind: "adjust", amount: -1250, balance: 0, audit: entry.id }),
     ]);
     expect((await balance(card)).body.balance).toBe(0);
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("never takes more than the balance; then it shows the balance and writes nothing", async () => {
+  test("refuses to take more than the balance, shows the balance, and writes nothing", async () => {
     const card = await service.issueCard({ balanceCents: 300 });
     const before = await newest();
     const refused = await adjust(card, -301);
@@ -71,17 +70,17 @@ describe("card adjust", () => {
     expect((await balance(card)).body.balance).toBe(300);
   });
 
-  test("done twice changes the balance twice, visibly", async () => {
+  test("changes the balance twice if it is run twice, and the history shows both", async () => {
     const card = await service.issueCard({ balanceCents: 100 });
     await adjust(card, 50);
     await adjust(card, 50);
-    const { balance: cents, history } = await shell.done("card", "show", card.cardNumber, "--history");
+    const { balance: cents, history } = await shell.succeed("card", "show", card.cardNumber, "--history");
     expect([cents, history.length]).toEqual([200, 3]);
   });
 
   test("works on a blocked or expired card", async () => {
     const blocked = await service.issueCard({ balanceCents: 100 });
-    await shell.done("card", "block", blocked.cardNumber, ...WHY);
+    await shell.succeed("card", "block", blocked.cardNumber, ...WHY);
     expect((await adjust(blocked, 100)).value).toMatchObject({ balance: 200, card_status: "Blocked" });
     const expired = await service.issueCard({ balanceCents: 100, expires: "2020-01-01" });
     expect((await adjust(expired, -100)).value).toMatchObject({ balance: 0, card_status: "Expired" });
@@ -96,7 +95,7 @@ describe("card adjust", () => {
     }
     expect((await balance(card)).body.balance).toBe(998);
     expect(await newest()).toEqual(before);
-    await booksAreRight();
+    await expectExactLedger();
   });
 });
 
@@ -110,7 +109,7 @@ describe("card reissue", () => {
 
   test("moves the balance to a new number and PIN, and closes the old one for good", async () => {
     const old = await service.issueCard({ balanceCents: 2500, expires: "2088-03-04" });
-    await shell.done("card", "block", old.cardNumber, ...WHY);
+    await shell.succeed("card", "block", old.cardNumber, ...WHY);
     const { value } = await reissue(old);
     expect(value).toEqual({
       card: expect.any(Number),
@@ -137,15 +136,15 @@ describe("card reissue", () => {
       details: { new_card: value.card, new_last_four: made.cardNumber.slice(-4), balance: 2500 },
     });
     expect(JSON.stringify(entry)).not.toContain(made.cardNumber);
-    // The new card's log has its origin.
-    const actions = (await shell.done("audit", "--card", String(value.card))).map(
+    // The new card's audit log includes the entries of the card that it replaces.
+    const actions = (await shell.succeed("audit", "--card", String(value.card))).map(
       (one: { action: string }) => one.action,
     );
     expect(actions).toEqual(["card issue", "card block", "card reissue"]);
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("each command refuses a closed card, and names its replacement", async () => {
+  test("closes the old card: each command refuses it, and names its replacement", async () => {
     const old = await service.issueCard({ balanceCents: 500 });
     const { value } = await reissue(old);
     for (const words of [
@@ -159,12 +158,12 @@ describe("card reissue", () => {
       const { exitCode, value: said } = await shell.run(["card", name, old.cardNumber, ...more, ...WHY]);
       expect([name, exitCode, said.error]).toEqual([name, 4, expect.stringContaining(`--card ${value.card}`)]);
     }
-    const shown = await shell.done("card", "show", old.cardNumber);
+    const shown = await shell.succeed("card", "show", old.cardNumber);
     expect(shown).toMatchObject({ reissued_as: value.card, balance: 0 });
-    expect((await shell.done("card", "show", "--card", String(value.card))).balance).toBe(500);
+    expect((await shell.succeed("card", "show", "--card", String(value.card))).balance).toBe(500);
   });
 
-  test("tokens and keys of the old card keep working: their money goes to the present card", async () => {
+  test("keeps the old card's tokens and keys valid: refunds go to the current card", async () => {
     const first = await service.issueCard({ balanceCents: 9000 });
     const headers = { "Idempotency-Key": "before-the-reissue" };
     const [byToken, byKey] = [await devalue(first, 1000), await devalue(first, 700, headers)];
@@ -174,13 +173,13 @@ describe("card reissue", () => {
     const done = await cancel(byToken.body.cancel_token);
     expect([done.status, done.body]).toEqual([200, { success: true, amount_refunded: 1000, card_new_balance: 8300 }]);
     expect((await cancel(byToken.body.cancel_token)).status).toBe(409);
-    // A repeated devalue is replayed, and resolving it by its key reverses it too.
+    // A repeated devalue is still replayed, and can be reversed by its key.
     expect((await devalue(first, 700, headers)).text).toBe(byKey.text);
     const ended = await call(service.url, "cancelDevalue", credentials(company), { headers });
     expect([ended.status, ended.body.card_new_balance]).toEqual([200, 9000]);
     const balances = await Promise.all([first, second, third].map(balance));
     expect(balances.map(({ body }) => body.balance)).toEqual([0, 0, 9000]);
-    const { history } = await shell.done("card", "show", first.cardNumber, "--history");
+    const { history } = await shell.succeed("card", "show", first.cardNumber, "--history");
     expect(history.map((row: { kind: string; amount: number }) => [row.kind, row.amount])).toEqual([
       ["issue", 9000],
       ["devalue", -1000],
@@ -191,10 +190,10 @@ describe("card reissue", () => {
       ["cancel", 700],
       ["move", -700],
     ]);
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("the replacement of an expired card is expired, and that of an empty card is empty", async () => {
+  test("replaces an expired card with an expired one, and an empty card with an empty one", async () => {
     const expired = await service.issueCard({ balanceCents: 400, expires: "2020-01-01" });
     expect((await balance(asCard((await reissue(expired)).value))).body).toMatchObject({
       balance: 400,
@@ -202,10 +201,10 @@ describe("card reissue", () => {
     });
     const empty = await service.issueCard({ balanceCents: 0 });
     expect((await balance(asCard((await reissue(empty)).value))).body.card_status).toBe("No balance");
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("changes nothing if it is killed: there is no second card", async () => {
+  test("changes nothing if it is killed, and creates no second card", async () => {
     const card = await service.issueCard({ balanceCents: 1000 });
     const cards = async () => (await db.query("select count(*)::int as n from cards")).rows[0].n;
     const before = await cards();
@@ -213,12 +212,12 @@ describe("card reissue", () => {
       await shell.killAt(db, table, ["card", "reissue", card.cardNumber, ...WHY]);
     expect((await devalue(card, 100)).body.amount_deducted).toBe(100);
     expect(await cards()).toBe(before);
-    await booksAreRight();
+    await expectExactLedger();
   });
 });
 
 describe("card extend", () => {
-  test("makes an expired card valid again, and shortens no card", async () => {
+  test("makes an expired card valid again, and never shortens a card's validity", async () => {
     const card = await service.issueCard({ balanceCents: 100, expires: "2020-01-01" });
     const extend = (day: string) => shell.run(["card", "extend", card.cardNumber, "--expires", day, ...WHY]);
     expect((await extend("2088-01-01")).value).toMatchObject({
@@ -238,8 +237,8 @@ describe("card extend", () => {
 describe("card unlock", () => {
   const wrong = (card: TestCard) => balance({ ...card, pin: "wrong" });
 
-  test("unlocks that number alone, also of a card under newer secrets", async () => {
-    await shell.done("secrets", "rotate");
+  test("unlocks only the given number, also if the card was issued after a rotation of the secrets", async () => {
+    await shell.succeed("secrets", "rotate");
     const [one, other] = [
       await service.issueCard({ balanceCents: 100 }),
       await service.issueCard({ balanceCents: 100 }),
@@ -248,16 +247,16 @@ describe("card unlock", () => {
       for (let index = 0; index < 3; index++) expect((await wrong(card)).status).toBe(400);
       expect((await balance(card)).status).toBe(429);
     }
-    const shown = await shell.done("card", "show", one.cardNumber);
+    const shown = await shell.succeed("card", "show", one.cardNumber);
     expect(Date.parse(shown.locked_until)).toBeGreaterThan(Date.now());
-    const unlock = () => shell.done("card", "unlock", one.cardNumber, ...WHY);
+    const unlock = () => shell.succeed("card", "unlock", one.cardNumber, ...WHY);
     expect(await unlock()).toMatchObject({ was_locked: true, card_status: "Active" });
     expect(await newest()).toMatchObject({ action: "card unlock", details: { was_locked: true } });
     expect((await balance(one)).status).toBe(200);
     expect((await balance(other)).status).toBe(429);
     expect(await unlock()).toMatchObject({ was_locked: false });
-    expect((await shell.done("card", "show", one.cardNumber)).locked_until).toBe(null);
-    // The count starts anew: three wrong PINs are allowed again.
+    expect((await shell.succeed("card", "show", one.cardNumber)).locked_until).toBe(null);
+    // The count restarts: three wrong PINs are allowed again.
     for (let index = 0; index < 3; index++) expect((await wrong(one)).status).toBe(400);
     expect((await balance(one)).status).toBe(429);
   });

@@ -9,7 +9,7 @@ test("the check digit is Luhn's", () => {
   expect(checkDigit("0".repeat(18))).toBe("0");
 });
 
-test("detects any mistyped digit", () => {
+test("the check digit detects any mistyped digit", () => {
   fc.assert(
     fc.property(digits, fc.nat(17), fc.integer({ min: 1, max: 9 }), (body, at, by) => {
       const mistyped = body.slice(0, at) + ((Number(body[at]) + by) % 10) + body.slice(at + 1);
@@ -18,7 +18,7 @@ test("detects any mistyped digit", () => {
   );
 });
 
-test("numbers have 19 digits, the prefix and a check digit, and differ", () => {
+test("card numbers have 19 digits, the prefix and a check digit, and are unique", () => {
   const made = Array.from({ length: 500 }, () => makeCardNumber("12").reveal());
   expect(new Set(made).size).toBe(500);
   for (const number of made) {

@@ -24,7 +24,7 @@ describe("devalue", () => {
     { balanceCents: 1234, amount: 4000, deducted: 1234, remaining: 2766, by: "the balance" },
     { balanceCents: 7500, amount: 4999, deducted: 4999, remaining: 0, by: "the amount" },
     { balanceCents: 1, amount: 100_000_000, deducted: 1, remaining: 99_999_999, by: "a balance of one cent" },
-    { balanceCents: 5000, amount: 5000, deducted: 5000, remaining: 0, by: "all three alike" },
+    { balanceCents: 5000, amount: 5000, deducted: 5000, remaining: 0, by: "all three equally" },
   ])("deducts $deducted of $amount, limited by $by", async ({ balanceCents, amount, deducted, remaining }) => {
     const card = await service.issueCard({ balanceCents });
     const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount });
@@ -92,15 +92,15 @@ describe("devalue", () => {
 });
 
 describe("the card's status", () => {
-  test("a card is valid on its expiry date, and expired on the next day", async () => {
-    const lasts = await service.issueCard({ balanceCents: 500, expires: await today(0) });
-    const over = await service.issueCard({ balanceCents: 500, expires: await today(-1) });
-    expect((await call(service.url, "balance", onCard(company, lasts))).body.card_status).toBe("Active");
-    expect((await call(service.url, "balance", onCard(company, over))).body.card_status).toBe("Expired");
-    expect((await call(service.url, "devalue", { ...onCard(company, lasts), amount: 1 })).status).toBe(200);
+  test("is Active on the expiry date, and Expired on the next day", async () => {
+    const valid = await service.issueCard({ balanceCents: 500, expires: await today(0) });
+    const expired = await service.issueCard({ balanceCents: 500, expires: await today(-1) });
+    expect((await call(service.url, "balance", onCard(company, valid))).body.card_status).toBe("Active");
+    expect((await call(service.url, "balance", onCard(company, expired))).body.card_status).toBe("Expired");
+    expect((await call(service.url, "devalue", { ...onCard(company, valid), amount: 1 })).status).toBe(200);
   });
 
-  test("blocked takes precedence over expired, and expired over no balance", async () => {
+  test("is Blocked rather than Expired, and Expired rather than No balance", async () => {
     const card = await service.issueCard({ balanceCents: 0, expires: "2020-01-01" });
     const status = async () => (await call(service.url, "balance", onCard(company, card))).body.card_status;
     expect(await status()).toBe("Expired");
@@ -110,7 +110,7 @@ describe("the card's status", () => {
 });
 
 describe("canceldevalue", () => {
-  test("puts back exactly the deducted amount, once, even if the card is blocked now", async () => {
+  test("refunds exactly the deducted amount once, even if the card is blocked by then", async () => {
     const card = await service.issueCard({ balanceCents: 7500 });
     const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount: 7498 });
     await service.command("card", "block", card.cardNumber);
@@ -133,7 +133,7 @@ describe("canceldevalue", () => {
     expect((await call(service.url, "balance", onCard(company, card))).body.balance).toBe(0);
   });
 
-  test("answers 422 without a token and a key", async () => {
+  test("answers 422 if it gets neither a token nor a key", async () => {
     const answer = await call(service.url, "cancelDevalue", credentials(company));
     expect([answer.status, answer.body.success]).toEqual([422, false]);
     expect(answer.headers.get("idempotency-key")).toBeNull();
@@ -165,7 +165,7 @@ describe("authenticate", () => {
     expect(answer.headers.get("www-authenticate")).toBe('Basic charset="UTF-8"');
   });
 
-  test("reads UTF-8, and splits at the first colon", async () => {
+  test("decodes the credentials as UTF-8, and splits them at the first colon", async () => {
     const email = "zoë@example.nl";
     const password = "één:twee:drie";
     await service.command("company", "create", "--name", "Zoë", "--email", email, "--password", password);
@@ -174,8 +174,8 @@ describe("authenticate", () => {
   });
 });
 
-describe("bad input on the wire", () => {
-  test("a body far above the limit is refused, and always gets an answer", async () => {
+describe("a request body", () => {
+  test("far above the limit is refused, and always gets an answer", async () => {
     for (let round = 0; round < 10; round++) {
       const answer = await call(service.url, "devalue", {}, { raw: new Uint8Array(8 * 1024 * 1024) });
       expect([answer.status, answer.body.success]).toEqual([413, false]);
@@ -190,21 +190,21 @@ describe("bad input on the wire", () => {
     ['{"apikey":', 400],
     [new Uint8Array([0x22, 0xff, 0x22]), 400],
     ['{"__proto__":{"amount":1}}', 422],
-  ])("JSON %j gets %i", async (raw, status) => {
+  ])("of JSON %j gets %i", async (raw, status) => {
     const answer = await call(service.url, "devalue", {}, { encoding: "json", raw });
     expect([answer.status, answer.body.success]).toEqual([status, false]);
   });
 
-  test("a body without a content type or with compression is refused; a missing body lacks its fields", async () => {
-    const typeless = await call(
+  test("without a content type or with compression gets 415, and a missing one gets 422", async () => {
+    const untyped = await call(
       service.url,
       "devalue",
       {},
       { raw: new Uint8Array([1]), headers: { "Content-Type": "" } },
     );
-    expect(typeless.status).toBe(415);
-    const packed = await call(service.url, "devalue", { amount: 1 }, { headers: { "Content-Encoding": "gzip" } });
-    expect(packed.status).toBe(415);
+    expect(untyped.status).toBe(415);
+    const compressed = await call(service.url, "devalue", { amount: 1 }, { headers: { "Content-Encoding": "gzip" } });
+    expect(compressed.status).toBe(415);
     const response = await fetch(`${service.url}/api/endpoint/v1/devalue`, { method: "POST" });
     expect(response.status).toBe(422);
   });

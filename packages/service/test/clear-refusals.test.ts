@@ -26,22 +26,25 @@ const concept = (register: string) =>
     },
   );
 
-describe("text that is not UTF-8 is refused with its field, and never stored differently", () => {
-  test.each(["Caf%E9", "%C3", "%80abc", "%ED%A0%80"])("a form's %s", async (register) => {
-    const { status, body } = await concept(register);
-    expect([status, body.errors]).toEqual([422, [{ path: "register", message: "must be UTF-8 text" }]]);
-  });
+describe("a text parameter", () => {
+  test.each(["Caf%E9", "%C3", "%80abc", "%ED%A0%80"])(
+    "is refused by name if a form sends %s, which is not UTF-8",
+    async (register) => {
+      const { status, body } = await concept(register);
+      expect([status, body.errors]).toEqual([422, [{ path: "register", message: "must be UTF-8 text" }]]);
+    },
+  );
 
   test.each([
     ["Caf%C3%A9+%26+bar", "Café & bar"],
     ["50%", "50%"],
     ["%zz%EF%BF%BD", "%zz\ufffd"],
     ["%F0%9F%8E%81", "🎁"],
-  ])("%s is stored as %s", async (register, stored) => {
+  ])("sent as %s is stored as %s", async (register, stored) => {
     expect((await concept(register)).body).toMatchObject({ register: stored });
   });
 
-  test("a JSON string with half a surrogate pair", async () => {
+  test("is refused by name if JSON sends half a surrogate pair", async () => {
     const wire = { apikey: company.apiKey, representative: "J", eventprovider_id: providerId };
     const half = await call(service.url, "createEventConcept", { ...wire, register: "a\ud800b" });
     expect([half.status, half.body.errors]).toEqual([422, [{ path: "register", message: "must be UTF-8 text" }]]);
@@ -73,7 +76,7 @@ describe("a 422 names the invalid fields", () => {
     expect(balance.body.errors.map(({ path }: { path: string }) => path)).toEqual(["company_id", "pin"]);
   });
 
-  test("but for a missing field only `required`", async () => {
+  test("but lists a missing field only in `required`", async () => {
     const { body } = await call(service.url, "devalue", { ...credentials(company), amount: "1.50" });
     expect(body.errors).toEqual([{ path: "amount", message: "must be a whole number" }]);
     expect(body.required).toContain("pin");
@@ -89,7 +92,7 @@ test("a form of more than 1,000 fields is refused; below that, unknown fields ar
   expect([status, body.error]).toEqual([400, "The request body cannot be read."]);
 });
 
-test("a line break after number, PIN or key is reported, and does not count as a wrong guess", async () => {
+test("a line break after a card number, PIN or API key is reported, and does not count as a wrong guess", async () => {
   const message = "must not end with a line break";
   const wire = onCard(company, card);
   for (let guess = 0; guess < 12; guess++) {
@@ -100,8 +103,8 @@ test("a line break after number, PIN or key is reported, and does not count as a
     ["cardnumber", "\r\n"],
     ["apikey", "\n"],
   ] as const) {
-    const spoilt = { ...wire, [field]: `${wire[field]}${ending}`, amount: 1 };
-    const { status, body } = await call(service.url, "devalue", spoilt);
+    const withLineBreak = { ...wire, [field]: `${wire[field]}${ending}`, amount: 1 };
+    const { status, body } = await call(service.url, "devalue", withLineBreak);
     expect([status, body.errors]).toEqual([422, [{ path: field, message }]]);
   }
   expect((await call(service.url, "balance", wire)).status).toBe(200);
@@ -111,7 +114,7 @@ test("a line break after number, PIN or key is reported, and does not count as a
   await db.end();
 });
 
-test("a multipart form gets an answer that explains how to send a form, also from PHP", async () => {
+test("a multipart form is refused with an explanation of how to send a form, also from PHP", async () => {
   const form = new FormData();
   for (const [name, value] of Object.entries(onCard(company, card))) form.set(name, String(value));
   const answer = await fetch(`${service.url}/api/endpoint/v1/balance`, { method: "POST", body: form });

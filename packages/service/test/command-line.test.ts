@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 const run = (...args: string[]) => runCommand(args, env);
-/** Runs a command with --json, which must print exactly one value. */
+/** Runs a command with --json, and checks that it prints exactly one value. */
 async function json(...args: string[]) {
   const { exitCode, stdout, stderr } = await run(...args, "--json");
   expect(stdout).toMatch(/^[^\n]+\n$/);
@@ -88,14 +88,14 @@ describe("the output of", () => {
     expect(text.stdout).not.toContain(card.cardnumber);
   });
 
-  test("many cards at once, with a prefix", async () => {
+  test("card issue with --count and --prefix", async () => {
     const { value } = await json("card", "issue", "--balance", "100", "--count", "20", "--prefix", "77");
     expect(value).toHaveLength(20);
     expect(new Set(value.map((card: { cardnumber: string }) => card.cardnumber)).size).toBe(20);
     for (const card of value) expect(card.cardnumber).toMatch(/^77\d{17}$/);
   });
 
-  test("a past date and 0 cents, which are accepted with a warning", async () => {
+  test("card issue with a past date and 0 cents, which are accepted with a warning", async () => {
     const past = await json("card", "issue", "--balance", "0", "--expires", "2020-01-01");
     expect(past.exitCode).toBe(0);
     expect(past.stderr).toMatch(/0 cents/);
@@ -112,8 +112,8 @@ describe("the output of", () => {
   });
 });
 
-describe("secrets that are not on the command line", () => {
-  test("a password by standard input or environment", async () => {
+describe("standard input or the environment", () => {
+  test("can provide a password", async () => {
     const args = ["company", "create", "--name", "A", "--json"];
     const byInput = await runCommand([...args, "--email", "in@example.nl", "--password-stdin"], env, "geheim\n");
     expect(byInput.exitCode).toBe(0);
@@ -125,7 +125,7 @@ describe("secrets that are not on the command line", () => {
     expect((await runCommand([...args, "--email", "none@example.nl"], env)).exitCode).toBe(2);
   });
 
-  test("a card number and a database address by standard input or environment", async () => {
+  test("can provide a card number and a database address", async () => {
     const { value: card } = await json("card", "issue", "--balance", "1");
     const byInput = await runCommand(["card", "show", "-", "--json"], env, `${card.cardnumber}\n`);
     expect(JSON.parse(byInput.stdout).card_status).toBe("Active");
@@ -144,7 +144,7 @@ describe("secrets that are not on the command line", () => {
   });
 });
 
-describe("failures", () => {
+describe("a command that fails", () => {
   test.each([
     { args: ["card", "show", "9528000000000000000"], exitCode: 3, says: /no card/ },
     { args: ["card", "show"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
@@ -207,14 +207,14 @@ describe("failures", () => {
     { args: ["key", "revoke", "1", "2", "--reason", "x"], exitCode: 2, says: /too many arguments/ },
     { args: ["nonsense"], exitCode: 2, says: /unknown command/ },
     { args: ["card", "list"], exitCode: 2, says: /unknown command/ },
-  ])("$args exits with $exitCode, and says what to do", async ({ args, exitCode, says }) => {
+  ])("exits with $exitCode, and explains what to do: $args", async ({ args, exitCode, says }) => {
     const answer = await json(...args);
     expect([answer.exitCode, answer.value.exit_code]).toEqual([exitCode, exitCode]);
     expect(answer.stderr).toMatch(says);
     expect(answer.value.error).toMatch(says);
   });
 
-  test("an unreachable database exits with 5, without showing its password", async () => {
+  test("exits with 5 if the database is unreachable, without showing its password", async () => {
     const url = "postgres://someone:sesame@127.0.0.1:1/nowhere";
     const { exitCode, stdout, stderr } = await runCommand(["company", "list"], {
       ...env,
@@ -227,7 +227,7 @@ describe("failures", () => {
     expect(odd.stdout + odd.stderr).not.toContain("sesame");
   });
 
-  test("an error of the database is explained, with what to do", async () => {
+  test("explains an error of the database, and what to do", async () => {
     const db = new pg.Client({ connectionString: await testDatabase() });
     await db.connect();
     try {
@@ -263,7 +263,7 @@ describe("failures", () => {
     }
   });
 
-  test("a file that can't be used is named, with the reason", async () => {
+  test("names a file that can't be used, and the reason", async () => {
     const nowhere = path.join(folder, "nowhere", "cards.csv");
     const { exitCode, stderr } = await run("card", "issue", "--balance", "1", "--out", nowhere);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${nowhere}.partial cannot be created (ENOENT)`)]);
@@ -274,7 +274,7 @@ describe("failures", () => {
     expect([unmade.exitCode, unmade.stderr]).toEqual([6, expect.stringContaining("Create its folder")]);
   });
 
-  test("a database without tables exits with 7, and migrate fixes it", async () => {
+  test("exits with 7 if the database has no tables, until migrate creates them", async () => {
     const fresh = { ...env, GIFTCARD_DATABASE_URL: await testDatabase() };
     const refused = await runCommand(["company", "list"], fresh);
     expect([refused.exitCode, refused.stderr]).toEqual([7, expect.stringMatching(/giftcard-service migrate/)]);
@@ -285,7 +285,7 @@ describe("failures", () => {
 });
 
 describe("the secrets file", () => {
-  test("that is another database's, missing, damaged or readable by others exits with 6", async () => {
+  test("must exist, belong to the database, be complete, and be readable by its owner alone: otherwise commands exit with 6", async () => {
     expect((await run("card", "issue", "--balance", "1")).exitCode).toBe(0);
     const file = env.GIFTCARD_SECRETS_FILE as string;
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
@@ -312,25 +312,25 @@ describe("the secrets file", () => {
     expect(fs.existsSync(path.join(folder, "missing.json"))).toBe(false);
   });
 
-  test("must be set with --database-url", async () => {
+  test("must be named if --database-url is given", async () => {
     const { exitCode, stderr } = await runCommand(["serve"], { ...env, GIFTCARD_SECRETS_FILE: "" });
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/GIFTCARD_SECRETS_FILE/)]);
   });
 });
 
-test("a wrong command line names the help of the command", async () => {
+test("an invalid command line refers to the help of the command", async () => {
   expect((await run("card", "list")).stderr).toContain("`giftcard-service card --help` lists its options.");
   expect((await run("card", "issue")).stderr).toContain("`giftcard-service card issue --help`");
 });
 
-test("the help lists a command's own options first, and which are required", async () => {
+test("the help lists a command's own options first, and marks the required ones", async () => {
   const { stdout } = await run("card", "issue", "--help");
   expect(stdout).toMatch(/--balance <cents>[^-]*\(required\)/);
   expect(stdout.indexOf("--balance")).toBeLessThan(stdout.indexOf("Options of most commands:"));
   expect(stdout.indexOf("Options of most commands:")).toBeLessThan(stdout.indexOf("--data-dir"));
 });
 
-test("the audit log and the liability as CSV for a spreadsheet", async () => {
+test("the audit log and the liability can be printed as CSV for a spreadsheet", async () => {
   const label = 'till, "2"';
   const made = await json("company", "create", "--name", "Csv BV", "--email", "csv@example.nl", "--password", "geheim");
   await run("key", "create", "--company", String(made.value.company_id), "--label", label);
@@ -379,7 +379,7 @@ describe("every command", () => {
     command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
   const commands = all(program()).map((command): [string, Command] => [nameOf(command), command]);
 
-  test.each(commands)("%s describes itself, its options and its arguments", (name, command) => {
+  test.each(commands)("describes itself, its options and its arguments: %s", (name, command) => {
     expect(command.helpInformation()).toContain(`Usage: ${name} `);
     expect(command.description()).not.toBe("");
     for (const { long, description } of command.options) expect(description, long).not.toBe("");
@@ -393,7 +393,7 @@ describe("every command", () => {
     ]);
   });
 
-  test("is in program()", () => {
+  test("is added to program()", () => {
     const cli = path.resolve(import.meta.dirname, "../src/cli");
     const sources = fs.readdirSync(cli).map((file) => fs.readFileSync(path.join(cli, file), "utf8"));
     const declared = sources.flatMap((text) =>

@@ -21,7 +21,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-company-limits-")
 let services: [TestService, TestService];
 let db: pg.Client;
 
-// Two processes on one database, so that no count can be in the memory of one.
+// Two processes share one database: a count that is kept in one process's memory would fail these tests.
 beforeAll(async () => {
   const databaseUrl = await testDatabase();
   const secretsFile = path.join(folder, "secrets.json");
@@ -46,7 +46,7 @@ const limitedBy = async (service: TestService, limit: string) => {
 };
 
 describe("calls of a company", () => {
-  test("are limited over all of its keys and all processes; another company is not affected", async () => {
+  test("are limited across all of its keys and all processes; another company is not affected", async () => {
     const [own, free] = [await services[0].createCompany(), await services[0].createCompany()];
     const keys = [own.apiKey];
     for (let index = 0; index < 3; index++) {
@@ -75,7 +75,7 @@ describe("calls of a company", () => {
     expect((await call(either(0), "listEvents", { apikey: free.apiKey })).status).toBe(200);
   });
 
-  test("return to the limit once if a process leaves them unused, even if the answer to that is lost", async () => {
+  test("are returned to the limit once if a process leaves them unused, even if the database's answer is lost", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { companyId } = await services[0].createCompany();
@@ -101,7 +101,7 @@ describe("calls of a company", () => {
   });
 });
 
-describe("wrong PINs of a company, over all cards", () => {
+describe("wrong PINs of a company, across all cards,", () => {
   const balance = (company: TestCompany, card: TestCard, url: string) => call(url, "balance", onCard(company, card));
   const wrong = (index: number): TestCard => ({
     cardNumber: `600600000${index}`,
@@ -109,7 +109,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expiryDate: "",
   });
 
-  test("block its balance and devalue, even with right PINs, in each process; reversals and other companies are not affected", async () => {
+  test("block its balance and devalue calls in each process, even with the right PIN; reversals and other companies are not affected", async () => {
     const [guesser, other] = [await services[0].createCompany(), await services[0].createCompany()];
     const card = await services[0].issueCard({ balanceCents: 5000 });
     const taken = await call(either(0), "devalue", { ...onCard(guesser, card), amount: 100 });
@@ -146,7 +146,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect((await balance(other, card, either(0))).body.balance).toBe(5000);
   });
 
-  test("include those with an Idempotency-Key that took money, which no lock counts", async () => {
+  test("include guesses with the Idempotency-Key of an earlier devalue, which the card's lock does not count", async () => {
     const company = await services[0].createCompany();
     const card = await services[0].issueCard({ balanceCents: 5000 });
     const guess = (pin: string) => {
@@ -167,7 +167,7 @@ describe("wrong PINs of a company, over all cards", () => {
     expect((await guess(50)).status).toBe(429);
   });
 
-  test("stop blocking the company after its wait, until its next wrong PIN", async () => {
+  test("stop blocking the company when its wait is over, until its next wrong PIN", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { companyId } = await services[0].createCompany();

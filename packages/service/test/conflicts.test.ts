@@ -15,7 +15,7 @@ test("recognizes a rolled-back transaction by its code, in any language", () => 
   expect(isAborted(new Error("Connection terminated unexpectedly"))).toBe(false);
 });
 
-test("retries work that is rolled back because of others", async () => {
+test("retries a transaction that is rolled back because of a concurrent one", async () => {
   let left = 2;
   const work = async () => {
     left -= 1;

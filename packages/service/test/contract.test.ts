@@ -31,7 +31,7 @@ let strict: TestService;
 /** Allows one concurrent call, and that one hangs. */
 let full: TestService;
 let hanging: { release(): Promise<void> };
-/** An address whose failures are not counted for the other tests. */
+/** A client address of its own. Failed logins from it do not count against the other tests. */
 const elsewhere = { "X-Forwarded-For": "198.51.100.1" };
 /** A company that exceeds the limits of calls and logins. */
 let busy: TestCompany;
@@ -82,7 +82,7 @@ async function hang(at: TestService): Promise<typeof hanging> {
   await client.query("lock table providers in access exclusive mode");
   const waiting = call(at.url, "listProviders");
   for (;;) {
-    // Only this table's: other databases of the same server have locks too.
+    // Other databases of the same server have locks too.
     const { rows } = await client.query(
       "select from pg_locks where not granted and relation = 'providers'::regclass and database = (select oid from pg_database where datname = current_database())",
     );
@@ -108,7 +108,7 @@ interface Sample {
   readonly headers?: Record<string, string>;
 }
 
-/** A call that succeeds, with its parameters. */
+/** A successful call of each operation. */
 const samples: Record<EndpointName, () => Promise<Sample>> = {
   authenticate: async () => ({ parameters: {}, headers: basic(company.email, company.password) }),
   listEvents: async () => ({ parameters: { apikey: company.apiKey } }),
@@ -131,7 +131,7 @@ const samples: Record<EndpointName, () => Promise<Sample>> = {
   },
 };
 
-/** The exact names and JavaScript types of each answer. */
+/** The exact field names and JavaScript types of each operation's answer. */
 const shapes: Record<EndpointName, unknown> = {
   authenticate: { apikey: "string" },
   listEvents: [
@@ -195,10 +195,10 @@ interface Provocation {
   readonly at?: () => TestService;
 }
 
-/** Makes the call twice; the second one is refused. */
-const spoilt = { "Idempotency-Key": "contract-other-parameters" };
+/** The header with a key that was already used with other parameters. */
+const reusedKey = { "Idempotency-Key": "contract-other-parameters" };
 
-/** Ways to provoke each error, on any operation that lists it. */
+/** How to provoke each error, on any operation that lists it. */
 const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> = {
   invalid_request: (row) => ({ change: ({ [missing(row)]: _, ...rest }) => rest }),
   unreadable_body: () => ({ call: { encoding: "json", raw: '{"apikey": ' } }),
@@ -220,7 +220,7 @@ const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> =
   }),
   key_closed: () => ({ call: { headers: { "Idempotency-Key": "contract-never-done" } } }),
   idempotency_key_invalid: () => ({ call: { headers: { "Idempotency-Key": "two words" } } }),
-  idempotency_key_reused: () => ({ call: { headers: spoilt } }),
+  idempotency_key_reused: () => ({ call: { headers: reusedKey } }),
   idempotency_key_spent: () => ({ call: { headers: { "Idempotency-Key": "contract-yesterday" } } }),
   card_locked: () => ({ change: (rest) => ({ ...rest, ...cardOf(cards.locked) }) }),
   // A login is limited by its account, every other call by its key.
@@ -232,10 +232,10 @@ const provocations: Partial<Record<ErrorCode, (row: Endpoint) => Provocation>> =
   internal: () => ({ at: () => broken }),
 };
 
-/** Codes that are listed for other services, and that this service never uses. */
+/** Codes that only other services use. */
 const notProvoked: readonly ErrorCode[] = ["card_not_active"];
 
-/** A company's credentials, in the form that the operation takes. */
+/** Returns a company's credentials with the parameters that the operation expects. */
 const credentialsFor = (parameters: Record<string, unknown>, as: TestCompany) =>
   "company_id" in parameters ? credentials(as) : { apikey: as.apiKey };
 
@@ -251,18 +251,18 @@ beforeAll(async () => {
   await call(service.url, "cancelDevalue", credentials(company), {
     headers: { "Idempotency-Key": "contract-never-done" },
   });
-  const elsewise: Record<string, Record<string, unknown>> = {
+  const otherParameters: Record<string, Record<string, unknown>> = {
     devalue: { ...onCard(company, cards.rich), amount: 151 },
     createEvents: { apikey: company.apiKey, events: [eventInput(provider.id, { event_name: "Another" })] },
   };
   for (const name of ["devalue", "createEvents"] as const) {
-    await call(service.url, name, elsewise[name], { headers: spoilt });
+    await call(service.url, name, otherParameters[name], { headers: reusedKey });
     const { parameters } = await samples[name]();
     await call(service.url, name, parameters, { headers: { "Idempotency-Key": "contract-yesterday" } });
   }
   const client = new pg.Client({ connectionString: service.databaseUrl });
   await client.connect();
-  // Makes these two keys, the latest ones, two days old.
+  // Makes the latest two keys, which were just used, two days old.
   await client.query(`update idempotency_keys set created_at = created_at - interval '2 days'
     where created_at in (select max(created_at) from idempotency_keys where parameters_hash is not null group by operation)`);
   await client.end();
@@ -274,7 +274,7 @@ for (const name of Object.keys(endpoints) as EndpointName[]) {
 
   describe(row.path, () => {
     for (const encoding of encodings) {
-      test(`answers a valid call (${row.encoding === null ? "no body" : encoding}), with and without the last slash`, async () => {
+      test(`answers a valid call (${row.encoding === null ? "no body" : encoding}), with and without the trailing slash`, async () => {
         const stem = row.path.replace(/\/$/, "");
         for (const path of [stem, `${stem}/`]) {
           const { parameters, headers = {} } = await samples[name]();

@@ -10,7 +10,7 @@ const rootFile = path.join(folder, "root.crt");
 fs.writeFileSync(rootFile, "a certificate");
 
 describe("the host", () => {
-  test("is left to the driver, with all that is not read here", () => {
+  test("is passed on to the driver, together with all parameters that are not read here", () => {
     expect(readAddress("postgres://me:pa%40ss@db.internal:5433/cards?application_name=x")).toEqual({
       connectionString: "postgres://me:pa%40ss@db.internal:5433/cards?application_name=x",
       ssl: undefined,
@@ -23,7 +23,7 @@ describe("the host", () => {
     });
   });
 
-  test("may be missing, or a folder of sockets", () => {
+  test("may be missing, or the folder of a Unix socket", () => {
     expect(readAddress("postgres:///cards?host=/run/postgresql").connectionString).toBe(
       "postgres:///cards?host=%2Frun%2Fpostgresql",
     );
@@ -34,10 +34,10 @@ describe("the host", () => {
   });
 });
 
-describe("TLS, with libpq's meaning", () => {
+describe("sslmode, as in libpq,", () => {
   const sslOf = (query: string) => readAddress(`postgres://a/cards?${query}`).ssl;
 
-  test("require trusts any server, verify-ca checks the authority, verify-full also the name", () => {
+  test("trusts any server if it is require, checks the authority if it is verify-ca, and also the name if it is verify-full", () => {
     expect(sslOf("")).toBe(undefined);
     expect(sslOf("sslmode=disable")).toBe(false);
     expect(sslOf("sslmode=require")).toEqual({ rejectUnauthorized: false });
@@ -65,7 +65,7 @@ test.each([
   ["postgres://u:sesame@a/cards?sslmod=verify-full", /unknown parameter. Is one mistyped/],
   ["postgres://u:1?sesame@a/cards", /is not valid|unknown/],
   ["postgres://u:sesame@a/cards?pgbouncer=yes", /pgbouncer must be true or false/],
-])("an invalid address is rejected with the reason, without its password", (url, says) => {
+])("an invalid address is rejected with a reason that does not show its password", (url, says) => {
   let message = "";
   try {
     readAddress(url);

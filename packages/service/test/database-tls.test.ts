@@ -26,7 +26,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** The server's address by way of this host, with these parameters. */
+/** Returns the server's address with this host and these parameters. */
 const addressOf = (host: string, query = "") =>
   `postgres://${address.username}:${address.password}@${host}/postgres?${query}`;
 const here = () => `127.0.0.1:${address.port}`;
@@ -56,7 +56,7 @@ const hasOpenssl = (() => {
   }
 })();
 
-/** The certificates need `openssl`. */
+// The certificates are created with `openssl`.
 describe.skipIf(!hasOpenssl)("TLS", () => {
   const root = (name: string) => path.join(folder, `${name}.crt`);
   const usesTls = async (query: string, host = here()) => {
@@ -91,7 +91,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     const { rows } = await operator.query(
       `select current_setting('data_directory') as folder, pid from pg_stat_activity where backend_type = 'checkpointer'`,
     );
-    // Run as root, the server starts inside its folder and reports that path.
+    // If run as root, the server starts inside its folder, and reports a path that only its own processes can resolve.
     const cluster = rows[0].folder.replace("/proc/self/", `/proc/${rows[0].pid}/`);
     const { uid, gid } = fs.statSync(path.join(cluster, "PG_VERSION"));
     for (const name of ["server.key", "server.crt"]) {
@@ -112,7 +112,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     expect(await usesTls(`sslmode=verify-full&sslrootcert=${root("ours")}`, localhost)).toBe(true);
   });
 
-  test("a certificate of another authority or for another name is rejected", async () => {
+  test("rejects a certificate from another authority or for another name", async () => {
     const localhost = `localhost:${address.port}`;
     const unknown = /UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/;
     expect(await refusal(`sslmode=require&sslrootcert=${root("theirs")}`)).toMatch(unknown);
@@ -122,7 +122,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     expect(await refusal(`sslmode=verify-full&sslrootcert=${root("ours")}`)).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
   });
 
-  test("commands report a rejected certificate, without the password", async () => {
+  test("failures are reported by commands, without the password", async () => {
     const url = addressOf(here(), `sslmode=verify-ca&sslrootcert=${root("theirs")}`);
     const { exitCode, stdout, stderr } = await runCommand(["migrate"], { GIFTCARD_DATABASE_URL: url });
     expect([exitCode, stderr]).toEqual([5, expect.stringMatching(/certificate/)]);

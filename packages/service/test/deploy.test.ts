@@ -5,7 +5,7 @@ import { runCommand } from "../../../test/support/service.js";
 import { exitCodes } from "../src/operator-error.js";
 import { version } from "../src/version.js";
 
-// The unit and the container file must match the program's options, commands, ports, codes and times.
+// The unit and the container file must match the program's options, commands, ports, exit codes and timeouts.
 
 const folder = path.resolve(import.meta.dirname, "..");
 const read = (name: string) => fs.readFileSync(path.join(folder, name), "utf8");
@@ -14,13 +14,12 @@ const container = read("deploy/Containerfile");
 const operating = read("../../docs/operating.md");
 const { engines, files } = JSON.parse(read("package.json"));
 
-/** All values of a setting in the unit. */
+/** Returns all values of a setting in the unit. */
 const settings = (name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => String(value));
-/** All values of an instruction in the container file, including continued lines. */
+/** Returns all values of an instruction in the container file, including continued lines. */
 const instructions = (name: string) =>
   [...container.replaceAll("\\\n", " ").matchAll(new RegExp(`^${name} (.*)$`, "gm"))].map(([, rest]) => String(rest));
-/** The container's environment. */
 const environment = Object.fromEntries(
   instructions("ENV").flatMap((line) => line.split(/ +/).map((pair) => pair.split(/=(.*)/s).slice(0, 2))),
 );
@@ -30,7 +29,7 @@ beforeAll(async () => {
   for (const command of ["serve", "health"])
     helps[command] = (await runCommand([command, "--help"])).stdout.replaceAll(/\s+/g, " ");
 });
-/** The default of an option in its help. */
+/** Returns the default of an option of `serve`, from its help. */
 const defaultOf = (setting: string) =>
   new RegExp(`\\(default: "?([^",)]+)"?, env: ${setting}\\)`).exec(String(helps.serve))?.[1];
 
@@ -84,7 +83,7 @@ test("persistent data is on the volume, and in the unit's own folder", () => {
   expect(settings("WorkingDirectory")).toEqual([state]);
 });
 
-test("neither runs as root or contains a secret", () => {
+test("neither the unit nor the container runs as root or contains a secret", () => {
   expect(settings("User")).toEqual(["giftcard"]);
   expect(settings("CapabilityBoundingSet")).toEqual([""]);
   const lastStage = container.slice(container.lastIndexOf("\nFROM "));
@@ -92,7 +91,7 @@ test("neither runs as root or contains a secret", () => {
   expect(`${unit}${container}`).not.toMatch(/postgres:\/\/|password|apikey/i);
 });
 
-test("both allow enough time for the end", async () => {
+test("the unit and the documented container command allow enough time to shut down", async () => {
   const sources = ["src/http/server.ts", "src/postgres/server.ts"].map(read).join("\n");
   const seconds = (pattern: RegExp) => Number(pattern.exec(sources)?.[1]?.replace("_", "")) / 1000;
   const ofCalls = seconds(/DRAIN_TIMEOUT_MS = ([\d_]+)/);
@@ -102,12 +101,12 @@ test("both allow enough time for the end", async () => {
   const [stop] = settings("TimeoutStopSec");
   expect(Number(stop)).toBeGreaterThan(least);
   expect(operating).toContain(`podman stop --time ${stop}`);
-  // Only the first process gets the signal, and ends the others.
+  // Only the main process gets the signal. It stops the others.
   expect([settings("KillMode"), settings("KillSignal")]).toEqual([["mixed"], ["SIGTERM"]]);
   expect(instructions("STOPSIGNAL")).toEqual(["SIGTERM"]);
 });
 
-test("the unit is restarted, except after failures that no restart fixes", () => {
+test("systemd restarts the unit, except after failures that no restart fixes", () => {
   expect(settings("Restart")).toEqual(["on-failure"]);
   expect(settings("RestartPreventExitStatus")).toEqual([`${exitCodes.usage} ${exitCodes.secretsMismatch}`]);
 });
@@ -120,7 +119,7 @@ test("the container's Node.js is supported, and its packages come from a lockfil
   expect(instructions("RUN")[0]).toMatch(/^npm ci --omit=dev /);
 });
 
-test("the documents name the paths of both files", () => {
+test("docs/operating.md names the paths of both files", () => {
   for (const name of ["giftcard.service", "Containerfile"])
     expect(operating).toContain(`node_modules/@giftcard-pay/service/deploy/${name}`);
   expect(version).toMatch(/^\d/);

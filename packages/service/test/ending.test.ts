@@ -10,7 +10,7 @@ import {
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, credentials, onCard, type WireAnswer } from "./wire.js";
 
-// If a devalue's caller gives up and resolves it by its key, the ledger stays exact whatever happened.
+// A devalue's caller gives up, and resolves the devalue by its key. The ledger must stay exact in every case.
 
 const TWENTY = 20;
 let service: TestService;
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 beforeEach(nextCard);
 
-/** Issues a new card, and notes the last ledger row before it. */
+/** Issues a new card and chooses a new key. Remembers the last ledger row before the card. */
 async function nextCard(): Promise<void> {
   card = await service.issueCard({ balanceCents: 8000 });
   keys += 1;
@@ -49,7 +49,7 @@ async function nextCard(): Promise<void> {
 
 const headers = () => ({ "Idempotency-Key": `ending-${keys}` });
 const devalue = () => call(proxy.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers: headers() });
-/** The time limit of the devalue's caller. */
+/** Devalues, and gives up after 300 ms. Returns the result that the caller sees. */
 const devalueAndGiveUp = () =>
   Promise.race([
     devalue().then(
@@ -58,7 +58,7 @@ const devalueAndGiveUp = () =>
     ),
     new Promise<string>((resolve) => setTimeout(() => resolve("timed out"), 300)),
   ]);
-const endTwenty = () =>
+const resolveTwentyTimes = () =>
   Promise.all(
     Array.from({ length: TWENTY }, () =>
       call(service.url, "cancelDevalue", credentials(company), { headers: headers() }),
@@ -80,7 +80,7 @@ const movements = async () => {
 test("a devalue that is delayed beyond its timeout is resolved, and takes nothing when it arrives", async () => {
   proxy.set("devalue", "hold", 1);
   expect(await devalueAndGiveUp()).toBe("timed out");
-  const ended = await endTwenty();
+  const ended = await resolveTwentyTimes();
   expect(statuses(ended)).toEqual({ 404: TWENTY });
   for (const answer of ended) expect(answer.headers.get("idempotency-key")).toBe(headers()["Idempotency-Key"]);
   await proxy.release();
@@ -91,9 +91,9 @@ test("a devalue that is delayed beyond its timeout is resolved, and takes nothin
 test("a devalue whose answer is lost is reversed once by twenty concurrent resolutions", async () => {
   proxy.set("devalue", "cut-after", 1);
   expect(await devalueAndGiveUp()).toBe("connection lost");
-  expect(statuses(await endTwenty())).toEqual({ 200: 1, 409: TWENTY - 1 });
+  expect(statuses(await resolveTwentyTimes())).toEqual({ 200: 1, 409: TWENTY - 1 });
   expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
-  // The stored answer is still replayed, with a used token.
+  // The stored answer is still replayed, but its token is used.
   const replay = await devalue();
   expect([replay.status, replay.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
   const token = { ...credentials(company), cancel_token: replay.body.cancel_token };
@@ -103,11 +103,11 @@ test("a devalue whose answer is lost is reversed once by twenty concurrent resol
 test("twenty concurrent resolutions change nothing after a cancel by token", async () => {
   const { body } = await devalue();
   await call(service.url, "cancelDevalue", { ...credentials(company), cancel_token: body.cancel_token });
-  expect(statuses(await endTwenty())).toEqual({ 409: TWENTY });
+  expect(statuses(await resolveTwentyTimes())).toEqual({ 409: TWENTY });
   expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
 });
 
-test("a resolution that races with the devalue reverses it once, or prevents it", async () => {
+test("a resolution that races with the devalue either reverses it once or prevents it", async () => {
   for (let round = 0; round < 10; round++) {
     if (round > 0) await nextCard();
     proxy.set("devalue", "hold", 1);
@@ -115,17 +115,17 @@ test("a resolution that races with the devalue reverses it once, or prevents it"
     while (proxy.seen.at(-1)?.idempotencyKey !== headers()["Idempotency-Key"]) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    const [first, second] = round % 2 ? [endTwenty, proxy.release] : [proxy.release, endTwenty];
+    const [first, second] = round % 2 ? [resolveTwentyTimes, proxy.release] : [proxy.release, resolveTwentyTimes];
     const results = [first(), second()];
     const ended = (await results[round % 2 ? 0 : 1]) as WireAnswer[];
     await Promise.all(results);
     const devalued = await late;
-    const way = `${devalued.status} ${JSON.stringify(statuses(ended))}`;
+    const outcome = `${devalued.status} ${JSON.stringify(statuses(ended))}`;
     if (devalued.status === 409) {
       expect(statuses(ended)).toEqual({ 404: TWENTY });
       expect(await movements()).toEqual(["issue 8000"]);
     } else {
-      expect(way).toBe(`200 ${JSON.stringify({ 200: 1, 409: TWENTY - 1 })}`);
+      expect(outcome).toBe(`200 ${JSON.stringify({ 200: 1, 409: TWENTY - 1 })}`);
       expect(await movements()).toEqual(["issue 8000", "devalue -700", "cancel 700"]);
     }
   }

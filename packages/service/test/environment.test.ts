@@ -16,7 +16,7 @@ let shell: ReturnType<typeof operatorShell>;
 beforeAll(async () => {
   databaseUrl = await testDatabase();
   shell = operatorShell(databaseUrl, secretsFile);
-  await shell.done("migrate");
+  await shell.succeed("migrate");
 });
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
@@ -25,13 +25,13 @@ const serve = (environment: string) =>
     GIFTCARD_DATABASE_URL: databaseUrl,
     GIFTCARD_SECRETS_FILE: secretsFile,
   });
-const served = async (environment: string) => expect(await (await serve(environment)).stop()).toBe(0);
+const serveAndStop = async (environment: string) => expect(await (await serve(environment)).stop()).toBe(0);
 
-test("a database is served only in its own environment, until a person changes it", async () => {
-  expect(await shell.done("environment", "show")).toEqual({ environment: null });
-  await served("sandbox");
-  expect(await shell.done("environment", "show")).toEqual({ environment: "sandbox" });
-  await served("sandbox");
+test("a database is served only in its own environment, until an operator changes it", async () => {
+  expect(await shell.succeed("environment", "show")).toEqual({ environment: null });
+  await serveAndStop("sandbox");
+  expect(await shell.succeed("environment", "show")).toEqual({ environment: "sandbox" });
+  await serveAndStop("sandbox");
   const { exitCode, stderr } = await shell.run(["serve", "--port", "0"]);
   expect([exitCode, stderr]).toEqual([
     2,
@@ -40,13 +40,13 @@ test("a database is served only in its own environment, until a person changes i
 
   expect((await shell.run(["environment", "set", "live"])).exitCode).toBe(2);
   expect((await shell.run(["environment", "set", "prod", "--reason", "x"])).exitCode).toBe(2);
-  expect(await shell.done("environment", "set", "live", "--reason", "the first start was wrong")).toEqual({
+  expect(await shell.succeed("environment", "set", "live", "--reason", "the first start was wrong")).toEqual({
     ...{ environment: "live", before: "sandbox" },
   });
-  await served("live");
-  const again = await shell.done("environment", "set", "live", "--reason", "again");
+  await serveAndStop("live");
+  const again = await shell.succeed("environment", "set", "live", "--reason", "again");
   expect(again).toEqual({ environment: "live", before: "live" });
-  const entries: { action: string }[] = await shell.done("audit");
+  const entries: { action: string }[] = await shell.succeed("audit");
   expect(entries.filter(({ action }) => action === "environment set")).toMatchObject([
     { reason: "the first start was wrong", details: { from: "sandbox", to: "live" } },
   ]);

@@ -2,21 +2,21 @@ import type pg from "pg";
 import { transaction } from "../dist/database/database.js";
 import { createEvents, listEvents } from "../dist/store/events.js";
 
-/** Makes a company without an account. */
+/** Creates a company without an account. */
 export async function newCompany(db: pg.Pool): Promise<number> {
   const { rows } = await db.query("insert into companies (name) values ('A shop') returning id");
   return rows[0].id;
 }
 
-/** All that `getallevents` lists. */
+/** Returns all events that `getallevents` lists. */
 export async function listedEvents(db: pg.Pool, companyId: number) {
   const all = [];
   for await (const page of listEvents(db, companyId)) all.push(...page);
   return all;
 }
 
-/** Makes an event as `newevent` does; false where the company has its key already. */
-export async function makeOwnEvent(
+/** Creates an event as `newevent` does. Returns false if the company already has an event with this key. */
+export async function createOwnEvent(
   db: pg.Pool,
   companyId: number,
   { key, name, providerId }: { key: string; name: string; providerId: number },

@@ -17,7 +17,7 @@ const create = (events: unknown, as = company) => call(service.url, "createEvent
 const list = async (as = company) => (await call(service.url, "listEvents", { apikey: as.apiKey })).body;
 
 describe("newevent", () => {
-  test("lists what was given under the listing's names, oldest first, for the key's company alone", async () => {
+  test("creates events that getallevents lists under its own field names, oldest first, only for the key's company", async () => {
     const shop = await service.createCompany();
     const full = eventInput(provider.id, {
       event_name: "Lentefeest",
@@ -74,7 +74,7 @@ describe("newevent", () => {
     expect(await list(other)).toEqual([]);
   });
 
-  test("is all or nothing, and tells the index and the fault of each", async () => {
+  test("creates all events or none, and reports the index and the fault of each invalid one", async () => {
     const before = await list();
     const answer = await create([
       eventInput(provider.id),
@@ -111,7 +111,7 @@ describe("newevent", () => {
     ]);
   });
 
-  test("takes 1 to 500 events", async () => {
+  test("accepts 1 to 500 events", async () => {
     expect((await create([])).status).toBe(422);
     expect((await create("many")).status).toBe(422);
     const shop = await service.createCompany();
@@ -124,7 +124,7 @@ describe("newevent", () => {
     expect(await list(shop)).toHaveLength(500);
   });
 
-  test("takes an event_key once within the company, also within one call", async () => {
+  test("accepts an event_key once per company, also within one call", async () => {
     const keyed = eventInput(provider.id, { event_key: "eigen-1" });
     const twice = await create([keyed, keyed]);
     expect(twice.body.errors).toEqual([
@@ -132,14 +132,14 @@ describe("newevent", () => {
     ]);
     expect((await create([keyed])).status).toBe(200);
     expect((await create([keyed])).status).toBe(422);
-    // As a feed, which the operator pulls, has it.
+    // Keys are trimmed, as in a feed.
     expect((await create([{ ...keyed, event_key: " eigen-1\u00a0" }])).status).toBe(422);
     expect((await create([keyed], await service.createCompany())).status).toBe(200);
     const keyless = eventInput(provider.id, { event_key: "" });
     expect((await create([keyless, keyless])).status).toBe(200);
   });
 
-  test("judges the start by the clock in Amsterdam, to the second", async () => {
+  test("compares the start with the clock in Amsterdam, to the second", async () => {
     const at = (instant: number) => {
       const [date, time] = amsterdamTime(new Date(instant)).split(" ");
       return eventInput(provider.id, { event_start_date: date, event_start_time: time });
@@ -152,7 +152,7 @@ describe("newevent", () => {
 });
 
 describe("neweventconcept", () => {
-  test("answers under its own names, and is listed under the listing's", async () => {
+  test("answers with its own field names, and creates a concept that is listed with the listing's field names", async () => {
     const shop = await service.createCompany();
     const wire = {
       apikey: shop.apiKey,
@@ -191,6 +191,6 @@ describe("neweventconcept", () => {
   });
 });
 
-test("get_providers lists them, without a key", async () => {
+test("get_providers lists the providers without a key", async () => {
   expect((await call(service.url, "listProviders")).body).toEqual([{ id: provider.id, name: "Kaartbureau" }]);
 });

@@ -7,16 +7,16 @@ import { runProgram } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { pullFeed } from "../dist/feed/pull-feed.js";
 import { createProvider } from "../dist/store/providers.js";
-import { listedEvents, makeOwnEvent, newCompany } from "./event-tables.js";
-import { asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
+import { createOwnEvent, listedEvents, newCompany } from "./event-tables.js";
+import { asJson, type FakeShop, feedOf, show, startFakeShop } from "./played-shop.js";
 
-// However a company came to its events, after a pull they are what the feed says.
+// After a pull, a company's events match the feed, whatever events it had before.
 const act = { operator: "feeds", osUser: "feeds", reason: undefined };
-/** Far below what Node takes for itself. */
+/** A heap far smaller than Node's default. */
 const MEMORY_MIB = 160;
 let databaseUrl: string;
 let pool: pg.Pool;
-let shop: PlayedShop;
+let shop: FakeShop;
 let providerId: number;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   pool = openPool(databaseUrl, () => {});
   await migrate(pool);
   providerId = (await createProvider(pool, "Kaartbureau", act)).id;
-  shop = await playedShop();
+  shop = await startFakeShop();
   shop.trust();
 });
 afterAll(async () => {
@@ -37,7 +37,7 @@ const idsOf = async (companyId: number) => {
   return new Map<string, number>(rows.map((row) => [row.event_key, row.id]));
 };
 
-test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", { tags: "long" }, async () => {
+test("a pull applies 5,000 shows, then 500 edits and 50 withdrawals, with a small heap", { tags: "long" }, async () => {
   const companyId = await newCompany(pool);
   const shows = Array.from({ length: 5000 }, (_, index) =>
     show(`show-${index}`, { description: `Night ${index}. ${"Doors open at eight. ".repeat(40)}` }),
@@ -52,7 +52,7 @@ test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", { tags:
     expect([exitCode, stderr.replaceAll(/^\d+ (of \d+ )?(events|bytes of the feed)\n/gm, "")]).toEqual([0, ""]);
     return JSON.parse(stdout);
   };
-  await shop.shows(shows);
+  await shop.serveFeed(shows);
   const made = await pull(["--url", shop.url, "--allow-private"]);
   expect(made.created).toEqual(shows.map(({ key }) => key));
   expect((await listedEvents(pool, companyId)).map(({ title }) => title)).toEqual(shows.map(({ title }) => title));
@@ -61,7 +61,7 @@ test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", { tags:
   const edited = shows
     .map((one, index) => (index % 10 === 0 ? { ...one, title: `${one.title} (moved)` } : one))
     .filter((_, index) => index % 100 !== 55);
-  await shop.shows(edited);
+  await shop.serveFeed(edited);
   const report = await pull();
   expect([report.created.length, report.changed.length, report.withdrawn.length, report.unchanged]).toEqual([
     0, 500, 50, 4450,
@@ -71,20 +71,20 @@ test("5,000 shows, then 500 edits and 50 withdrawals, in little memory", { tags:
   expect(await pull()).toMatchObject({ created: [], changed: [], withdrawn: [], unchanged: 4950 });
 });
 
-test("what is there already takes no new ids, however often it is pulled or pushed", async () => {
+test("existing events use up no new ids, however often they are pulled or sent", async () => {
   const companyId = await newCompany(pool);
-  await shop.shows([show("a"), show("b")]);
+  await shop.serveFeed([show("a"), show("b")]);
   await pull(companyId, false);
   const own = { name: "Own", providerId };
-  expect(await makeOwnEvent(pool, companyId, { key: "own", ...own })).toBe(true);
+  expect(await createOwnEvent(pool, companyId, { key: "own", ...own })).toBe(true);
   const lastId = async () => (await pool.query("select last_value::int as id from events_id_seq")).rows[0].id;
   const before = await lastId();
   for (let times = 0; times < 3; times++) {
     await pull(companyId, false);
-    for (const key of ["a", "own"]) expect(await makeOwnEvent(pool, companyId, { key, ...own })).toBe(false);
+    for (const key of ["a", "own"]) expect(await createOwnEvent(pool, companyId, { key, ...own })).toBe(false);
   }
   expect(await lastId()).toBe(before);
-  await shop.shows([show("a"), show("b"), show("c")]);
+  await shop.serveFeed([show("a"), show("b"), show("c")]);
   await pull(companyId, false);
   expect((await idsOf(companyId)).get("c")).toBe(before + 1);
 });
@@ -103,7 +103,7 @@ const step = fc.record({
   events: fc.uniqueArray(event, { selector: ({ key }) => key, maxLength: keys.length }),
   isBroken: fc.boolean(),
   acceptsShrink: fc.boolean(),
-  /** What `newevent` makes before. */
+  /** The keys of events that `newevent` creates before the pull. */
   own: fc.uniqueArray(fc.constantFrom(...keys, "own"), { maxLength: 3 }),
 });
 
@@ -114,14 +114,14 @@ const showOf = ({ end, isProviderNamed, isPast, ...more }: typeof event extends 
     ...(isProviderNamed && { providerId }),
   });
 
-/** Plays the steps, and gives by key what is to be listed then. */
-async function play(companyId: number, steps: (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) {
+/** Runs the steps. Returns the last applied feed, and the key and title of each event that must be listed afterwards. */
+async function runSteps(companyId: number, steps: (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) {
   const own = new Map<string, string>();
   let last: ShopEvent[] = [];
   for (const { events, isBroken, acceptsShrink, own: ownKeys } of steps) {
     for (const key of ownKeys) {
       const name = `Own ${key}`;
-      if (await makeOwnEvent(pool, companyId, { key, name, providerId })) own.set(key, name);
+      if (await createOwnEvent(pool, companyId, { key, name, providerId })) own.set(key, name);
     }
     const [before, ids] = [await listedEvents(pool, companyId), await idsOf(companyId)];
     const shows = events.map(showOf);
@@ -149,17 +149,17 @@ const pull = (companyId: number, acceptsShrink: boolean, db = pool) => {
   return pullFeed(db, { companyId, address, timeoutMs: 60_000, acceptsShrink, isDryRun: false }, act);
 };
 
-test("whatever feeds came before, failed or were held, the last one is what is listed; and a key keeps its id", {
+test("the last applied feed is listed, whatever feeds came before, failed or were held, and each key keeps its id", {
   tags: "long",
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
       const companyId = await newCompany(pool);
-      const { last, expected } = await play(companyId, steps);
+      const { last, expected } = await runSteps(companyId, steps);
       const titles = (await listedEvents(pool, companyId)).map(({ title }) => title);
       expect(titles.sort()).toEqual(expected.map(([, title]) => title).sort());
-      // Once more changes nothing.
-      await shop.shows(last);
+      // Another pull of the same feed changes nothing.
+      await shop.serveFeed(last);
       await pull(companyId, true);
       expect(await pull(companyId, false)).toMatchObject({ created: [], changed: [], withdrawn: [] });
       const again = await idsOf(companyId);
@@ -170,7 +170,7 @@ test("whatever feeds came before, failed or were held, the last one is what is l
 });
 
 test.each(["read committed", "serializable"])(
-  "at %s, of pulls at once one is done as a whole and the others not at all; newevent takes no key twice meanwhile",
+  "at %s, each of several concurrent pulls is applied completely or not at all, and newevent duplicates no key meanwhile",
   async (isolation) => {
     const url = await testDatabase();
     const name = new URL(url).pathname.slice(1);
@@ -186,10 +186,10 @@ test.each(["read committed", "serializable"])(
     };
     for (let round = 0; round < 10; round++) {
       const pulls = Promise.allSettled(Array.from({ length: 4 }, () => pull(companyId, false, db)));
-      const own = many.map((key) => makeOwnEvent(db, companyId, { key, name: "Own", providerId: provider.id }));
+      const own = many.map((key) => createOwnEvent(db, companyId, { key, name: "Own", providerId: provider.id }));
       const ended = await pulls;
-      const isMade = await Promise.all(own);
-      if (round > 0) expect(isMade).not.toContain(true);
+      const created = await Promise.all(own);
+      if (round > 0) expect(created).not.toContain(true);
       const refused = ended.flatMap((one) => (one.status === "rejected" ? [one.reason.exitCode] : []));
       expect(refused.length).toBeLessThan(4);
       expect(refused).toEqual(refused.map(() => 4));

@@ -11,13 +11,13 @@ import { type FeedRequest, fetchFeed } from "../dist/feed/fetch-feed.js";
 import { type PullOrder, pullFeed } from "../dist/feed/pull-feed.js";
 import { createProvider } from "../dist/store/providers.js";
 import { listedEvents, newCompany } from "./event-tables.js";
-import { type Answer, asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
+import { type Answer, asJson, type FakeShop, feedOf, show, startFakeShop } from "./played-shop.js";
 
-// Whatever a shop's server does, a pull applies the whole feed, or changes nothing and reports the reason.
+// A pull applies the whole feed, or changes nothing and reports the reason, whatever the shop's server does.
 const act = { operator: "faults", osUser: "faults", reason: undefined };
 const MIB = 1024 * 1024;
 let pool: pg.Pool;
-let shop: PlayedShop;
+let shop: FakeShop;
 let companyId: number;
 let before: unknown;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   pool = openPool(await testDatabase(), () => {});
   await migrate(pool);
   await createProvider(pool, "Kaartbureau", act);
-  shop = await playedShop();
+  shop = await startFakeShop();
   shop.trust();
 });
 afterAll(async () => {
@@ -49,13 +49,13 @@ const pull = (more: Partial<PullOrder> = {}) =>
   );
 const failureOf = (work: Promise<unknown>): Promise<FeedFailure> =>
   work.then(
-    (value) => expect.fail(`It was done: ${JSON.stringify(value)}`),
+    (value) => expect.fail(`The pull succeeded: ${JSON.stringify(value)}`),
     (error) => error,
   );
 
 beforeEach(async () => {
   companyId = await newCompany(pool);
-  await shop.shows([show("a"), show("b")]);
+  await shop.serveFeed([show("a"), show("b")]);
   await pull();
   before = await listed();
   expect(before).toHaveLength(2);
@@ -72,41 +72,45 @@ const half: Answer = async (_request, response) => {
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": String(whole.length) });
   response.write(whole.slice(0, whole.length / 2), () => response.destroy());
 };
-const halfPacked: Answer = async (request, response) => {
+const halfCompressed: Answer = async (request, response) => {
   const whole = gzipSync(await feedOf([show("c")]));
   await asJson(whole.subarray(0, whole.length / 2), { "Content-Encoding": "gzip" })(request, response);
 };
-const bomb = (pack: (raw: Buffer) => Buffer, encoding: string): Answer =>
-  asJson(pack(Buffer.alloc(200 * MIB, " ")), { "Content-Encoding": encoding });
+const bomb = (compress: (raw: Buffer) => Buffer, encoding: string): Answer =>
+  asJson(compress(Buffer.alloc(200 * MIB, " ")), { "Content-Encoding": encoding });
 
 describe("nothing is changed, and the reason is reported, if", () => {
   test.each<[string, Answer, RegExp]>([
     ["the answer is lost", (_request, response) => void response.destroy(), /is incomplete/],
-    ["half of the answer comes", half, /is incomplete/],
-    ["half of a packed answer comes", halfPacked, /is incomplete, or is not compressed/],
+    ["only half of the answer arrives", half, /is incomplete/],
+    ["only half of a compressed answer arrives", halfCompressed, /is incomplete, or is not compressed/],
     [
-      "it isn't packed as it says",
+      "the answer is not compressed as it says",
       asJson(text, { "Content-Encoding": "br" }),
       /not compressed as its Content-Encoding says/,
     ],
-    ["it is packed in another way", asJson(text, { "Content-Encoding": "zstd" }), /Content-Encoding/],
-    ["gzip unpacks to too much", bomb((raw) => gzipSync(raw), "gzip"), /larger than 32 MiB/],
-    ["brotli unpacks to too much", bomb((raw) => brotliCompressSync(raw), "br"), /larger than 32 MiB/],
-    ["there is an error of the server's", plain(500), /answer 500 from 127\.0\.0\.1/],
-    ["it isn't there", plain(404), /answer 404/],
-    ["it says 304 and wasn't asked", plain(304), /answer 304/],
-    ["it is a page", asJson(text, { "Content-Type": "text/html" }), /Content-Type/],
-    ["it is Latin-1", asJson(text, { "Content-Type": "application/json; charset=latin1" }), /UTF-8/],
-    ["its bytes are no UTF-8", asJson(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8/],
-    ["it is no JSON", asJson("<html>"), /is not JSON/],
-    ["it is empty", asJson(""), /is not JSON/],
-    ["it is JSON of something else", asJson("[]"), /events: must be an array/],
-    ["it is null", asJson("null"), /events: must be an array/],
-    ["it has too many events", asJson(`{"events":[${"{},".repeat(20_000)}{}]}`), /20001 events/],
-    ["it is made of nothing but brackets", asJson("[".repeat(2 * MIB)), /more than 1000000 values/],
-    ["it redirects to ftp", plain(302, { Location: "ftp://127.0.0.1/" }), /without https/],
-    ["it redirects with a password", plain(307, { Location: "https://a:b@127.0.0.1/" }), /with a password/],
-    ["it redirects without end", plain(301, { Location: "/again" }), /more than 5 times/],
+    ["the compression is not supported", asJson(text, { "Content-Encoding": "zstd" }), /Content-Encoding/],
+    ["the decompressed gzip is too large", bomb((raw) => gzipSync(raw), "gzip"), /larger than 32 MiB/],
+    ["the decompressed brotli is too large", bomb((raw) => brotliCompressSync(raw), "br"), /larger than 32 MiB/],
+    ["the server answers 500", plain(500), /answer 500 from 127\.0\.0\.1/],
+    ["the server answers 404", plain(404), /answer 404/],
+    ["the server answers 304 to a request without validators", plain(304), /answer 304/],
+    ["the answer is HTML", asJson(text, { "Content-Type": "text/html" }), /Content-Type/],
+    ["the charset is Latin-1", asJson(text, { "Content-Type": "application/json; charset=latin1" }), /UTF-8/],
+    ["the bytes are not UTF-8", asJson(Buffer.from([0x7b, 0xff, 0x7d])), /is not UTF-8/],
+    ["the text is not JSON", asJson("<html>"), /is not JSON/],
+    ["the answer is empty", asJson(""), /is not JSON/],
+    ["the JSON is not a feed", asJson("[]"), /events: must be an array/],
+    ["the JSON is null", asJson("null"), /events: must be an array/],
+    ["the feed has too many events", asJson(`{"events":[${"{},".repeat(20_000)}{}]}`), /20001 events/],
+    ["the answer consists only of brackets", asJson("[".repeat(2 * MIB)), /more than 1000000 values/],
+    ["the server redirects to ftp", plain(302, { Location: "ftp://127.0.0.1/" }), /without https/],
+    [
+      "the server redirects to an address with a password",
+      plain(307, { Location: "https://a:b@127.0.0.1/" }),
+      /with a password/,
+    ],
+    ["the server redirects endlessly", plain(301, { Location: "/again" }), /more than 5 times/],
   ])("%s", async (_name, answer, says) => {
     shop.answer = answer;
     const failure = await failureOf(pull());
@@ -115,11 +119,11 @@ describe("nothing is changed, and the reason is reported, if", () => {
     expect(failure.exitCode).toBe(1);
     expect(await listed()).toEqual(before);
     // The next valid feed is applied.
-    await shop.shows([show("a"), show("b"), show("c")]);
+    await shop.serveFeed([show("a"), show("b"), show("c")]);
     expect(await pull()).toMatchObject({ created: ["c"] });
   });
 
-  test("it arrives too slowly, redirects included", async () => {
+  test("the answer takes too long, including redirects", async () => {
     const open = new Set<ServerResponse>();
     shop.answer = (request, response) => {
       if (request.url === "/feed.json") return void response.writeHead(302, { Location: "/slow" }).end();
@@ -142,7 +146,7 @@ describe("nothing is changed, and the reason is reported, if", () => {
   });
 });
 
-test("a server may ask to wait, in seconds or until a time", async () => {
+test("a failed pull reports the server's Retry-After, given in seconds or as a date", async () => {
   const asked = async (status: number, retryAfter: string) => {
     shop.answer = plain(status, { "Retry-After": retryAfter });
     return (await failureOf(pull())).retryAfterSeconds;
@@ -156,12 +160,12 @@ test("a server may ask to wait, in seconds or until a time", async () => {
   expect(at).toBeLessThanOrEqual(600);
 });
 
-describe("a feed with faults", () => {
+describe("a faulty feed", () => {
   const items = async (count: number) =>
     JSON.parse(await feedOf(Array.from({ length: count }, (_, index) => show(`n${index}`)))).events;
   const send = (events: unknown[]) => void (shop.answer = asJson(JSON.stringify({ events })));
 
-  test("with one bad event of 5,000 is rejected, and names the event", async () => {
+  test("is rejected if one event of 5,000 is invalid, and the error names that event", async () => {
     const events = await items(5000);
     events[4321].date = "2099-02-30";
     send(events);
@@ -176,21 +180,21 @@ describe("a feed with faults", () => {
     expect(await listed()).toEqual(before);
   });
 
-  test("with new keys each time does not fill the database; existing events are still changed", async () => {
+  test("cannot fill the database with new keys; changes of existing events are still applied", async () => {
     await pool.query(
       `insert into events (company_id, from_feed, event_key, taken_back, name, organiser, start_date, start_time, ticket_link)
          select $1, true, 'old-' || n, 'withdrawn', 'Old', 'Zaal BV', '2020-01-01', '20:00', 'https://tickets.example.nl/'
            from generate_series(1, 99998) n`,
       [companyId],
     );
-    await shop.shows([show("a"), show("b"), show("one-more")]);
+    await shop.serveFeed([show("a"), show("b"), show("one-more")]);
     expect((await failureOf(pull())).message).toMatch(/has 1 new events.*makes 100001, more than the 100000/);
     expect(await listed()).toEqual(before);
-    await shop.shows([show("a", { title: "Later" }), show("b")]);
+    await shop.serveFeed([show("a", { title: "Later" }), show("b")]);
     expect((await pull()).changed).toEqual(["a"]);
   });
 
-  test("reports every fault by the feed's own names, up to a limit", async () => {
+  test("is reported with every fault, by the feed's own field names, up to a limit", async () => {
     const [one, two, three, four, five, six, seven, eight] = await items(8);
     send([
       one,
@@ -266,7 +270,7 @@ describe("an unchanged feed", () => {
     const headers = { ETag: '"one"', "Last-Modified": "Sat, 01 Jan 2028 10:00:00 GMT" };
     await tagged(["a", "b", "c"], headers);
     expect(await pull()).toMatchObject({ isModified: true, created: ["c"] });
-    // Caches must ask the shop.
+    // Caches in between must revalidate with the shop.
     expect(shop.requests.at(-1)?.headers["cache-control"]).toBe("no-cache");
     expect(await pull()).toMatchObject({ isModified: false, created: [], unchanged: 0 });
     await tagged(["a", "b", "c", "d"], { ...headers, ETag: '"two"' });
@@ -300,7 +304,7 @@ describe("an unchanged feed", () => {
   });
 });
 
-describe("a private address", () => {
+describe("the address of a feed", () => {
   const port = () => new URL(shop.url).port;
   /** Treats only the shop's own address as public. */
   const shopAlone = (address: string) => address === "127.0.0.1";
@@ -323,13 +327,13 @@ describe("a private address", () => {
     "https://169.254.169.254/latest/meta-data/",
     "https://[fe80::1]/",
     "https://[fd00:ec2::254]/",
-  ])("is not connected to: %s", async (url) => {
+  ])("is refused if it is private: %s", async (url) => {
     const failure = await failureOf(pull({ address: { url, allowsPrivate: false } }));
     expect(failure.message).toMatch(/not on the public Internet\. --allow-private allows it/);
   });
 
   test.each(["https://127.0.0.2:PORT/", "https://[::1]:PORT/", "https://[::ffff:127.0.0.1]:PORT/"])(
-    "is not connected to after a redirect: %s",
+    "is refused if a redirect leads to a private one: %s",
     async (target) => {
       shop.answer = plain(302, { Location: target.replace("PORT", port()) });
       expect((await failureOf(fetched({}))).message).toMatch(/not on the public Internet/);
@@ -338,7 +342,7 @@ describe("a private address", () => {
   );
 
   test.each(["http://169.254.169.254/latest/", "https://169.254.169.254/", "https://[fe80::1]/"])(
-    "of a cloud's keys is not connected to, even with --allow-private: %s",
+    "is refused if a cloud gives its machines their keys there, even with --allow-private: %s",
     async (target) => {
       shop.answer = plain(302, { Location: target });
       expect((await failureOf(pull())).message).toMatch(
@@ -348,7 +352,7 @@ describe("a private address", () => {
     },
   );
 
-  test("is not allowed by http, at first or after a redirect", async () => {
+  test("is refused over http unless it is private and allowed, at first or after a redirect", async () => {
     const away = "http://198.41.0.4/";
     shop.answer = plain(302, { Location: away });
     const failures = [
@@ -366,7 +370,7 @@ describe("a private address", () => {
     ]);
   });
 
-  test("a name is resolved once: a later DNS answer changes nothing", async () => {
+  test("is resolved once: a later DNS answer changes nothing", async () => {
     const url = shop.url.replace("127.0.0.1", "localhost");
     const says = (...addresses: string[]) =>
       vi.spyOn(dns, "lookup").mockImplementationOnce(((_name: string, _options: object, found: Found) =>
@@ -393,10 +397,10 @@ describe("a private address", () => {
     expect(shop.requests).toHaveLength(2);
   });
 
-  test("an unknown name and an untrusted certificate are reported", async () => {
+  test("is reported if its name is unknown or its certificate is not trusted", async () => {
     const nobody = await failureOf(pull({ address: { url: "https://nobody.invalid/", allowsPrivate: false } }));
     expect(nobody.message).toMatch(/nobody\.invalid, an unknown name/);
-    const stranger = await playedShop();
+    const stranger = await startFakeShop();
     const untrusted = await failureOf(pull({ address: { url: stranger.url, allowsPrivate: true } }));
     await stranger.close();
     expect(untrusted.message).toMatch(/whose certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
@@ -404,7 +408,7 @@ describe("a private address", () => {
   });
 });
 
-test("a feed keeps the reason of its failure until a pull succeeds", async () => {
+test("a feed keeps the reason of its last failure until a pull succeeds", async () => {
   const kept = async () =>
     (await pool.query("select failure, failed_at from event_feeds where company_id = $1", [companyId])).rows[0];
   expect(await kept()).toEqual({ failure: null, failed_at: null });
@@ -416,7 +420,7 @@ test("a feed keeps the reason of its failure until a pull succeeds", async () =>
     failure: expect.stringMatching(/answer 500/),
     failed_at: expect.any(Date),
   });
-  await shop.shows([show("a"), show("b")]);
+  await shop.serveFeed([show("a"), show("b")]);
   await pull();
   expect(await kept()).toEqual({ failure: null, failed_at: null });
 });

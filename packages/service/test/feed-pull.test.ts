@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { operatorShell } from "./operator-shell.js";
-import { type Answer, asJson, feedOf, type PlayedShop, playedShop, show } from "./played-shop.js";
+import { type Answer, asJson, type FakeShop, feedOf, show, startFakeShop } from "./played-shop.js";
 import { call, eventInput } from "./wire.js";
 
-// The command as an operator runs it, and the events that the service lists afterwards.
+// These tests run the command as an operator does, and check the events that the service lists afterwards.
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-pull-"));
 let service: TestService;
-let shop: PlayedShop;
+let shop: FakeShop;
 let shell: ReturnType<typeof operatorShell>;
 let db: pg.Client;
 let provider: { id: number };
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const secretsFile = path.join(folder, "secrets.json");
   service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile });
   shell = operatorShell(service.databaseUrl, secretsFile);
-  shop = await playedShop();
+  shop = await startFakeShop();
   Object.assign(shell.env, shop.env);
   shop.trust();
   db = new pg.Client({ connectionString: service.databaseUrl });
@@ -43,7 +43,7 @@ const pullWords = ({ companyId }: TestCompany, ...more: string[]) => [
   String(companyId),
   ...more,
 ];
-const first = (company: TestCompany, ...more: string[]) =>
+const firstPullWords = (company: TestCompany, ...more: string[]) =>
   pullWords(company, "--url", shop.url, "--allow-private", ...more);
 const list = async ({ apiKey }: TestCompany) => {
   const { body } = await call(service.url, "listEvents", { apikey: apiKey });
@@ -53,8 +53,8 @@ const titles = async (company: TestCompany) => (await list(company)).map(({ titl
 
 test("a feed creates, changes and withdraws events; an event that returns keeps its id", async () => {
   const company = await service.createCompany();
-  await shop.shows([show("a"), show("b"), show("c"), show("d", { state: "withdrawn" })]);
-  const made = await shell.done(...first(company));
+  await shop.serveFeed([show("a"), show("b"), show("c"), show("d", { state: "withdrawn" })]);
+  const made = await shell.succeed(...firstPullWords(company));
   expect(made).toEqual({
     company_id: company.companyId,
     url: shop.url,
@@ -68,8 +68,8 @@ test("a feed creates, changes and withdraws events; an event that returns keeps 
   const before = await list(company);
   expect(before.map(({ title }) => title)).toEqual(["Show a", "Show b", "Show c"]);
 
-  await shop.shows([show("a"), show("b", { title: "Other" }), show("c", { state: "canceled" }), show("e")]);
-  expect(await shell.done(...pullWords(company))).toMatchObject({
+  await shop.serveFeed([show("a"), show("b", { title: "Other" }), show("c", { state: "canceled" }), show("e")]);
+  expect(await shell.succeed(...pullWords(company))).toMatchObject({
     created: ["e"],
     changed: ["b"],
     withdrawn: ["c"],
@@ -81,8 +81,8 @@ test("a feed creates, changes and withdraws events; an event that returns keeps 
   expect(after[1]?.id).toBe(before[1]?.id);
   expect(after[1]?.updated_at).not.toBe(before[1]?.updated_at);
 
-  await shop.shows([show("a"), show("c"), show("e")]);
-  expect(await shell.done(...pullWords(company))).toMatchObject({
+  await shop.serveFeed([show("a"), show("c"), show("e")]);
+  expect(await shell.succeed(...pullWords(company))).toMatchObject({
     created: [],
     changed: ["c"],
     withdrawn: ["b"],
@@ -106,8 +106,8 @@ test("events of newevent stay unchanged unless the feed has their key and takes 
   const before = await list(company);
   const others = await list(other);
 
-  await shop.shows([show("both", { providerId: provider.id }), show("off", { state: "canceled" })]);
-  expect(await shell.done(...first(company))).toMatchObject({
+  await shop.serveFeed([show("both", { providerId: provider.id }), show("off", { state: "canceled" })]);
+  expect(await shell.succeed(...firstPullWords(company))).toMatchObject({
     created: [],
     changed: ["both"],
     withdrawn: ["off"],
@@ -117,23 +117,23 @@ test("events of newevent stay unchanged unless the feed has their key and takes 
   expect(after.map(({ id }) => id)).toEqual(before.slice(0, 3).map(({ id }) => id));
 
   // The event belongs to the feed now and leaves with it. Its key stays taken.
-  await shop.shows([show("new")]);
-  await shell.done(...pullWords(company, "--accept-shrink", "--reason", "as they said"));
+  await shop.serveFeed([show("new")]);
+  await shell.succeed(...pullWords(company, "--accept-shrink", "--reason", "as they said"));
   expect(await titles(company)).toEqual(["Own mine", "Own undefined", "Show new"]);
   expect((await create(company.apiKey, [own("both")])).status).toBe(422);
   // Another company's event with the same key is not affected.
   expect(await list(other)).toEqual(others);
 });
 
-test("a feed that lacks more than half of its future events is held for a person, who accepts it with a reason", async () => {
+test("a feed that lacks more than half of its future events is held until an operator accepts it with a reason", async () => {
   const company = await service.createCompany();
   const past = { start: "2020-01-01T20:00:00" };
   const four = ["a", "b", "c", "d"].map((key) => show(key));
-  await shop.shows([...four, show("e", past), show("f", past)]);
-  await shell.done(...first(company));
+  await shop.serveFeed([...four, show("e", past), show("f", past)]);
+  await shell.succeed(...firstPullWords(company));
   const before = await list(company);
 
-  await shop.shows([show("a")]);
+  await shop.serveFeed([show("a")]);
   for (const more of [[], ["--dry-run"]]) {
     const held = await shell.run(pullWords(company, ...more));
     expect(held).toMatchObject({
@@ -150,9 +150,9 @@ test("a feed that lacks more than half of its future events is held for a person
     expect(await list(company)).toEqual(before);
   }
   expect((await shell.run(pullWords(company, "--accept-shrink"))).exitCode).toBe(2);
-  await shell.done(...pullWords(company, "--accept-shrink", "--reason", "the season is over", "--as", "Mila"));
+  await shell.succeed(...pullWords(company, "--accept-shrink", "--reason", "the season is over", "--as", "Mila"));
   expect(await titles(company)).toEqual(["Show a"]);
-  const audit = await shell.done("audit", "--company", String(company.companyId));
+  const audit = await shell.succeed("audit", "--company", String(company.companyId));
   expect(audit.at(-1)).toMatchObject({
     operator: "Mila",
     reason: "the season is over",
@@ -161,27 +161,27 @@ test("a feed that lacks more than half of its future events is held for a person
   });
 
   // Half is allowed. Events that the feed takes back and past events don't count as missing.
-  await shop.shows([...four, show("e", past), show("f", past)]);
-  await shell.done(...pullWords(company));
-  await shop.shows([...four.slice(0, 2), show("c", { state: "withdrawn" })]);
-  expect(await shell.done(...pullWords(company))).toMatchObject({
+  await shop.serveFeed([...four, show("e", past), show("f", past)]);
+  await shell.succeed(...pullWords(company));
+  await shop.serveFeed([...four.slice(0, 2), show("c", { state: "withdrawn" })]);
+  expect(await shell.succeed(...pullWords(company))).toMatchObject({
     withdrawn: expect.arrayContaining(["c", "d"]),
   });
-  await shop.shows([show("a", { state: "canceled" }), show("b", { state: "canceled" })]);
-  expect(await shell.done(...pullWords(company))).toMatchObject({ withdrawn: ["a", "b"] });
+  await shop.serveFeed([show("a", { state: "canceled" }), show("b", { state: "canceled" })]);
+  expect(await shell.succeed(...pullWords(company))).toMatchObject({ withdrawn: ["a", "b"] });
   expect(await titles(company)).toEqual([]);
 });
 
 test("a killed pull changes nothing, and the next one applies everything", async () => {
   const company = await service.createCompany();
-  await shop.shows([show("a"), show("b")]);
-  await shell.done(...first(company));
+  await shop.serveFeed([show("a"), show("b")]);
+  await shell.succeed(...firstPullWords(company));
   const before = await list(company);
-  await shop.shows([show("a", { title: "Other" }), show("c")]);
-  // All changes are written, but not committed.
+  await shop.serveFeed([show("a", { title: "Other" }), show("c")]);
+  // At this point, all changes are written but not committed.
   await shell.killAt(db, "audit_log", pullWords(company));
   expect(await list(company)).toEqual(before);
-  expect(await shell.done(...pullWords(company))).toMatchObject({
+  expect(await shell.succeed(...pullWords(company))).toMatchObject({
     created: ["c"],
     changed: ["a"],
     withdrawn: ["b"],
@@ -190,8 +190,8 @@ test("a killed pull changes nothing, and the next one applies everything", async
 
 test("one of two concurrent pulls succeeds; the other changes nothing", async () => {
   const company = await service.createCompany();
-  await shop.shows([show("a")]);
-  for (const words of [first(company), pullWords(company)]) {
+  await shop.serveFeed([show("a")]);
+  for (const words of [firstPullWords(company), pullWords(company)]) {
     const feeds = [await feedOf([show("a"), show("old")]), await feedOf([show("a"), show("new")])];
     const waiting: (() => void)[] = [];
     // Both pulls have started before either gets its answer.
@@ -207,46 +207,46 @@ test("one of two concurrent pulls succeeds; the other changes nothing", async ()
     const { created, changed } = done?.value ?? {};
     const [made] = [...created, ...changed].filter((key: string) => key !== "a");
     expect(await titles(company)).toEqual(["Show a", `Show ${made}`]);
-    await shop.shows([show("a")]);
-    await shell.done(...pullWords(company));
+    await shop.serveFeed([show("a")]);
+    await shell.succeed(...pullWords(company));
   }
 });
 
 test("a pull that began before its feed was removed changes nothing, even if the company has another feed now", async () => {
-  const asBefore: Answer = (_request, response) => void response.writeHead(304).end();
-  const answers = [asJson(await feedOf([show("a"), show("old")])), asBefore, asJson("no feed")];
+  const notModified: Answer = (_request, response) => void response.writeHead(304).end();
+  const answers = [asJson(await feedOf([show("a"), show("old")])), notModified, asJson("no feed")];
   for (const answer of answers) {
     const company = await service.createCompany();
     shop.answer = asJson(await feedOf([show("a")]), { ETag: '"one"' });
-    await shell.done(...first(company));
-    let goOn = () => {};
-    const moved = new Promise<void>((resolve) => (goOn = resolve));
+    await shell.succeed(...firstPullWords(company));
+    let sendAnswer = () => {};
+    const moved = new Promise<void>((resolve) => (sendAnswer = resolve));
     shop.answer = (request, response) => void moved.then(() => answer(request, response));
     shop.requests.splice(0);
     const begun = shell.run(pullWords(company));
     await expect.poll(() => shop.requests.length).toBe(1);
-    await shell.done("events", "feed", "remove", "--company", String(company.companyId), "--reason", "moved");
-    await shop.shows([show("a"), show("new")]);
-    await shell.done(...pullWords(company, "--url", `${shop.url}?moved`, "--allow-private"));
-    const after = await shell.done("events", "feed", "list");
-    goOn();
+    await shell.succeed("events", "feed", "remove", "--company", String(company.companyId), "--reason", "moved");
+    await shop.serveFeed([show("a"), show("new")]);
+    await shell.succeed(...pullWords(company, "--url", `${shop.url}?moved`, "--allow-private"));
+    const after = await shell.succeed("events", "feed", "list");
+    sendAnswer();
     expect((await begun).exitCode).not.toBe(0);
-    expect(await shell.done("events", "feed", "list")).toEqual(after);
+    expect(await shell.succeed("events", "feed", "list")).toEqual(after);
     expect(await titles(company)).toEqual(["Show a", "Show new"]);
   }
 });
 
-test("all feeds are pulled in turn, although one fails and is reported", async () => {
+test("all feeds are pulled in turn even if one fails, and the failure is reported", async () => {
   const companies = [await service.createCompany(), await service.createCompany()] as const;
   const [good, bad] = companies.map((company) => String(company.companyId)) as [string, string];
-  const feeds = (await shell.done("events", "feed", "list")) as { company_id: number }[];
+  const feeds = (await shell.succeed("events", "feed", "list")) as { company_id: number }[];
   for (const { company_id } of feeds)
-    await shell.done("events", "feed", "remove", "--company", String(company_id), "--reason", "tidy");
-  expect(await shell.done("events", "pull")).toEqual({ pulls: [] });
+    await shell.succeed("events", "feed", "remove", "--company", String(company_id), "--reason", "tidy");
+  expect(await shell.succeed("events", "pull")).toEqual({ pulls: [] });
 
-  await shop.shows([show("a")]);
+  await shop.serveFeed([show("a")]);
   for (const company of companies)
-    await shell.done(...pullWords(company, "--url", `${shop.url}?of=${company.companyId}`, "--allow-private"));
+    await shell.succeed(...pullWords(company, "--url", `${shop.url}?of=${company.companyId}`, "--allow-private"));
   const text = await feedOf([show("a"), show("b")]);
   shop.answer = (request, response) => {
     if (request.url?.endsWith(`=${bad}`)) response.writeHead(503).end();
@@ -259,7 +259,7 @@ test("all feeds are pulled in turn, although one fails and is reported", async (
     expect.objectContaining({ company_id: Number(bad), exit_code: 1, error: expect.stringMatching(/503/) }),
   ]);
   expect(stderr).toMatch(/1 of 2 feeds could not be pulled/);
-  expect(await shell.done("events", "feed", "list")).toEqual([
+  expect(await shell.succeed("events", "feed", "list")).toEqual([
     {
       company_id: Number(good),
       url: `${shop.url}?of=${good}`,
@@ -271,29 +271,29 @@ test("all feeds are pulled in turn, although one fails and is reported", async (
     expect.objectContaining({ failed_at: expect.any(String), failure: expect.stringMatching(/503/) }),
   ]);
   // Feeds of closed companies and removed feeds are not pulled; their events stay.
-  await shell.done("company", "close", bad, "--reason", "left");
-  expect(await shell.done("events", "pull")).toMatchObject({ pulls: [{ company_id: Number(good) }] });
+  await shell.succeed("company", "close", bad, "--reason", "left");
+  expect(await shell.succeed("events", "pull")).toMatchObject({ pulls: [{ company_id: Number(good) }] });
   expect((await shell.run(pullWords(companies[1], "--url", shop.url, "--allow-private"))).exitCode).toBe(4);
-  await shell.done("events", "feed", "remove", "--company", good, "--reason", "left");
+  await shell.succeed("events", "feed", "remove", "--company", good, "--reason", "left");
   expect((await shell.run(pullWords(companies[0]))).exitCode).toBe(3);
   expect(await titles(companies[0])).toEqual(["Show a", "Show b"]);
-  // The audit log has no query of an address.
-  const audit = JSON.stringify(await shell.done("audit"));
+  // The audit log omits the query of a feed's address.
+  const audit = JSON.stringify(await shell.succeed("audit"));
   expect(audit).toContain(shop.url);
   expect(audit).not.toContain("?of=");
 });
 
 test("a pull without changes writes no entry into the audit log, except for the first pull of a feed", async () => {
   const company = await service.createCompany();
-  await shop.shows([]);
+  await shop.serveFeed([]);
   const entries = async () =>
-    (await shell.done("audit", "--company", String(company.companyId))).filter(
+    (await shell.succeed("audit", "--company", String(company.companyId))).filter(
       ({ action }: { action: string }) => action === "events pull",
     );
-  await shell.done(...first(company, "--dry-run"));
+  await shell.succeed(...firstPullWords(company, "--dry-run"));
   expect(await entries()).toEqual([]);
-  await shell.done(...first(company, "--reason", "agreed by mail"));
-  await shell.done(...pullWords(company));
+  await shell.succeed(...firstPullWords(company, "--reason", "agreed by mail"));
+  await shell.succeed(...pullWords(company));
   expect(await entries()).toEqual([
     expect.objectContaining({
       reason: "agreed by mail",
@@ -314,7 +314,7 @@ test.each([
   expect([exitCode, stderr]).toEqual([2, expect.stringMatching(says)]);
 });
 
-test("an unknown company, or one without a feed, exits with 3", async () => {
+test("a pull exits with 3 if the company is unknown or has no feed", async () => {
   const nobody = ["events", "pull", "--company", "999999", "--url", shop.url];
   expect((await shell.run(nobody)).exitCode).toBe(3);
   const company = await service.createCompany();

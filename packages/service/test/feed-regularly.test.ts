@@ -9,14 +9,14 @@ import { runCommand, startGiftcardService, type TestCompany, type TestService } 
 import { testDatabase } from "../../../test/support/test-database.js";
 import { type PullOutcome, pauseOf, pullRegularly } from "../dist/feed/pull-regularly.js";
 import { operatorShell } from "./operator-shell.js";
-import { type PlayedShop, playedShop, show } from "./played-shop.js";
+import { type FakeShop, show, startFakeShop } from "./played-shop.js";
 import { call } from "./wire.js";
 
 const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-service.js");
 const MINUTE = 60_000;
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-regularly-"));
 let service: TestService;
-let shop: PlayedShop;
+let shop: FakeShop;
 let company: TestCompany;
 let shell: ReturnType<typeof operatorShell>;
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const secretsFile = path.join(folder, "secrets.json");
   service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile });
   company = await service.createCompany();
-  shop = await playedShop();
+  shop = await startFakeShop();
   shell = operatorShell(service.databaseUrl, secretsFile);
   Object.assign(shell.env, shop.env);
   shop.trust();
@@ -44,17 +44,17 @@ const startPulling = (...words: string[]) =>
     ready: /\n/,
   });
 
-test("--every pulls at once, tells each pull in a line, and ends with 0 by SIGTERM", async () => {
-  await shop.shows([show("a")]);
+test("--every pulls immediately, prints a line for each pull, and exits with 0 on SIGTERM", async () => {
+  await shop.serveFeed([show("a")]);
   const address = ["--company", String(company.companyId), "--url", shop.url, "--allow-private"];
   const pulling = await startPulling("--json", ...address);
   expect(JSON.parse(pulling.logs())).toMatchObject({ company_id: company.companyId, created: ["a"] });
   expect(await pulling.stop()).toBe(0);
 });
 
-test("it ends gracefully while a shop keeps it waiting, without changes", async () => {
-  await shop.shows([show("a")]);
-  await shell.done("events", "pull");
+test("--every stops gracefully while a shop does not answer, and changes nothing", async () => {
+  await shop.serveFeed([show("a")]);
+  await shell.succeed("events", "pull");
   shop.answer = (_request, response) => void response.writeHead(500).end();
   const pulling = await startPulling();
   expect(pulling.logs()).toMatch(/^warning: company \d+: Nothing was changed: the feed got the answer 500/);
@@ -62,7 +62,7 @@ test("it ends gracefully while a shop keeps it waiting, without changes", async 
 
   shop.requests.splice(0);
   shop.answer = () => {};
-  const failed = await shell.done("events", "feed", "list");
+  const failed = await shell.succeed("events", "feed", "list");
   const waiting = spawn(process.execPath, [PROGRAM, "events", "pull", "--every", "1"], {
     env: { ...process.env, ...shell.env },
     stdio: "ignore",
@@ -70,12 +70,12 @@ test("it ends gracefully while a shop keeps it waiting, without changes", async 
   await expect.poll(() => shop.requests.length).toBe(1);
   waiting.kill("SIGTERM");
   expect(await once(waiting, "exit")).toEqual([0, null]);
-  expect(await shell.done("events", "feed", "list")).toEqual(failed);
+  expect(await shell.succeed("events", "feed", "list")).toEqual(failed);
   const { body } = await call(service.url, "listEvents", { apikey: company.apiKey });
   expect(body).toHaveLength(1);
 });
 
-test("--every ends where the company that it names isn't there, or has no feed", async () => {
+test("--every exits with 3 if the given company does not exist or has no feed", async () => {
   const other = await service.createCompany();
   for (const id of [999, other.companyId]) {
     const { exitCode, stderr } = await shell.run(["events", "pull", "--every", "1", "--company", String(id)]);
@@ -83,7 +83,7 @@ test("--every ends where the company that it names isn't there, or has no feed",
   }
 });
 
-test("--every doesn't keep a data directory from the service that is to run there", async () => {
+test("--every exits with 4 if no service uses the data directory, which it would otherwise block for the service", async () => {
   const dataDir = path.join(folder, "giftcard-data");
   expect((await runCommand(["migrate", "--data-dir", dataDir])).exitCode).toBe(0);
   const { exitCode, stderr } = await runCommand(["events", "pull", "--every", "1", "--data-dir", dataDir]);
@@ -93,18 +93,18 @@ test("--every doesn't keep a data directory from the service that is to run ther
 test("the metrics show the last successful pull of each feed, until it is removed", async () => {
   const shown = async () =>
     /^giftcard_event_feed_pulled_timestamp_seconds\{company="(\d+)"\} (\S+)$/m.exec(await service.metrics());
-  await shop.shows([show("a")]);
-  await shell.done("events", "pull");
+  await shop.serveFeed([show("a")]);
+  await shell.succeed("events", "pull");
   const [, id, seconds] = (await shown()) ?? [];
-  const [feed] = await shell.done("events", "feed", "list");
+  const [feed] = await shell.succeed("events", "feed", "list");
   expect([Number(id), Number(seconds)]).toEqual([company.companyId, Date.parse(feed.pulled_at) / 1000]);
   shop.answer = (_request, response) => void response.writeHead(500).end();
   expect((await shell.run(["events", "pull"])).exitCode).toBe(1);
   expect((await shown())?.[2]).toBe(seconds);
-  await shop.shows([show("a")]);
-  await shell.done("events", "pull");
+  await shop.serveFeed([show("a")]);
+  await shell.succeed("events", "pull");
   expect(Number((await shown())?.[2])).toBeGreaterThan(Number(seconds));
-  await shell.done("events", "feed", "remove", "--company", String(company.companyId), "--reason", "left");
+  await shell.succeed("events", "feed", "remove", "--company", String(company.companyId), "--reason", "left");
   expect(await shown()).toBeNull();
 });
 

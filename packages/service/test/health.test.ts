@@ -9,7 +9,7 @@ let service: TestService;
 let db: pg.Client;
 
 beforeAll(async () => {
-  // Listens on all addresses: the command asks the loopback address.
+  // The service listens on all addresses, so the command calls the loopback address.
   service = await startGiftcardService({ databaseUrl: await testDatabase(), args: ["--host", "0.0.0.0"] });
   db = new pg.Client({ connectionString: service.databaseUrl });
   await db.connect();
@@ -24,36 +24,36 @@ const health = (...args: string[]) =>
     GIFTCARD_HOST: "0.0.0.0",
     GIFTCARD_PORT: new URL(service.url).port,
   });
-/** Removes a migration, so that the service is alive but not ready. */
-const loseMigration = () =>
+/** Moves the migrations' rows away: the service is then alive but not ready. */
+const hideMigrations = () =>
   db.query("create table kept as select * from migrations").then(() => db.query("delete from migrations"));
-const findMigration = () =>
+const restoreMigrations = () =>
   db.query("insert into migrations select * from kept").then(() => db.query("drop table kept"));
 
-test("it reports whether a service is alive, and whether it can take calls", async () => {
+test("health reports whether a service is alive, and whether it is ready for calls", async () => {
   const [alive, ready] = [await health(), await health("--ready")];
   expect([alive, ready].map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).status])).toEqual([
     [0, "ok"],
     [0, "ready"],
   ]);
-  await loseMigration();
-  const [still, not] = [await health(), await health("--ready")];
-  await findMigration();
-  expect(still.exitCode).toBe(0);
-  expect([not.exitCode, JSON.parse(not.stdout).status]).toEqual([1, "database not migrated"]);
-  expect(not.stderr).toContain("/readyz says: database not migrated");
+  await hideMigrations();
+  const [stillAlive, notReady] = [await health(), await health("--ready")];
+  await restoreMigrations();
+  expect(stillAlive.exitCode).toBe(0);
+  expect([notReady.exitCode, JSON.parse(notReady.stdout).status]).toEqual([1, "database not migrated"]);
+  expect(notReady.stderr).toContain("/readyz says: database not migrated");
 });
 
-test("it waits until the service can take calls", async () => {
-  await loseMigration();
+test("health --wait waits until the service is ready", async () => {
+  await hideMigrations();
   const waiting = health("--ready", "--wait", "60");
-  // By the time that another check has finished, this one has asked at least once.
+  // When this second check has finished, the waiting one has asked at least once.
   expect((await health("--ready")).exitCode).toBe(1);
-  await findMigration();
+  await restoreMigrations();
   expect((await waiting).exitCode).toBe(0);
 });
 
-test("it does not wait for a service whose process has ended", async () => {
+test("health --wait does not wait for a service whose process has exited", async () => {
   const gone = spawn(process.execPath, ["-e", ""]);
   await once(gone, "exit");
   const { exitCode, stderr } = await health("--port", "1", "--wait", "3600", "--pid", String(gone.pid));

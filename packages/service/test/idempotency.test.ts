@@ -18,11 +18,11 @@ const balanceOf = async (card: TestCard) => (await call(service.url, "balance", 
 const devalue = (card: TestCard, amount: number, key: string, as = company) =>
   call(service.url, "devalue", { ...onCard(as, card), amount }, withKey(key));
 const resolveByKey = (key: string, as = company) => call(service.url, "cancelDevalue", credentials(as), withKey(key));
-/** Makes the stored answers of all keys expire. */
-const aDayLater = () => db.query("update idempotency_keys set created_at = created_at - interval '24 hours'");
+/** Makes all keys 24 hours older, so that their stored answers expire. */
+const expireAnswers = () => db.query("update idempotency_keys set created_at = created_at - interval '24 hours'");
 
 describe("a devalue with a key", () => {
-  test("is replayed byte for byte and takes nothing, whatever the card's state is now", async () => {
+  test("is replayed byte for byte and takes nothing, whatever the card's current state", async () => {
     const card = await service.issueCard({ balanceCents: 7500 });
     const key = newKey();
     const first = await devalue(card, 7498, key);
@@ -70,7 +70,7 @@ describe("a devalue with a key", () => {
     expect(await balanceOf(card)).toBe(700);
   });
 
-  test("is free after a refusal, and is judged anew", async () => {
+  test("can be repeated with the same key after a refusal, and is processed anew", async () => {
     const card = await service.issueCard({ balanceCents: 900 });
     const key = newKey();
     await service.command("card", "block", card.cardNumber);
@@ -80,11 +80,11 @@ describe("a devalue with a key", () => {
     expect((await devalue(card, 250, key)).body.amount_deducted).toBe(250);
   });
 
-  test("gets 422 after 24 hours, never a new deduction, and can still be resolved", async () => {
+  test("gets 422 after 24 hours instead of a new deduction, and can still be resolved", async () => {
     const card = await service.issueCard({ balanceCents: 900 });
     const key = newKey();
     await devalue(card, 100, key);
-    await aDayLater();
+    await expireAnswers();
     expect((await devalue(card, 100, key)).status).toBe(422);
     expect(await balanceOf(card)).toBe(800);
     expect((await resolveByKey(key)).body).toEqual({
@@ -94,7 +94,7 @@ describe("a devalue with a key", () => {
     });
   });
 
-  test.each(["", " ", "a b", "é", "x".repeat(256)])("a key of %j gets 422 and is not echoed", async (key) => {
+  test.each(["", " ", "a b", "é", "x".repeat(256)])("gets 422 and no echo if the key is %j", async (key) => {
     const card = await service.issueCard({ balanceCents: 900 });
     const bytes = Buffer.from(key, "utf8").toString("latin1");
     const answer = await devalue(card, 100, bytes);
@@ -103,7 +103,7 @@ describe("a devalue with a key", () => {
     expect(await balanceOf(card)).toBe(900);
   });
 
-  test("has no echo without a key", async () => {
+  test("differs from one without a key, whose answer echoes none", async () => {
     const card = await service.issueCard({ balanceCents: 900 });
     const answer = await call(service.url, "devalue", { ...onCard(company, card), amount: 1 });
     expect(answer.headers.get("idempotency-key")).toBeNull();
@@ -143,13 +143,13 @@ describe("resolving a devalue by its key", () => {
     const ended = await resolveByKey(key);
     expect([ended.status, ended.headers.get("idempotency-key"), ended.body.success]).toEqual([404, key, false]);
     expect((await devalue(card, 100, key)).status).toBe(409);
-    await aDayLater();
+    await expireAnswers();
     expect((await devalue(card, 100, key)).status).toBe(409);
     expect((await resolveByKey(key)).status).toBe(404);
     expect(await balanceOf(card)).toBe(100);
   });
 
-  test("of another company closes only that company's key", async () => {
+  test("as another company closes only that company's key", async () => {
     const other = await service.createCompany();
     const card = await service.issueCard({ balanceCents: 100 });
     const key = newKey();
@@ -160,7 +160,7 @@ describe("resolving a devalue by its key", () => {
 });
 
 describe("newevent with a key", () => {
-  test("creates events once and replays its answer byte for byte; other events get 422, and after a day the key is spent", async () => {
+  test("creates events once and replays its answer byte for byte; with other events or after a day, the key gets 422", async () => {
     const provider = await service.createProvider();
     const wire = { apikey: company.apiKey, events: [eventInput(provider.id), eventInput(provider.id)] };
     const key = newKey();
@@ -169,18 +169,18 @@ describe("newevent with a key", () => {
     expect([second.status, second.text, second.headers.get("idempotency-replayed")]).toEqual([200, first.text, "true"]);
     const changed = { ...wire, events: [eventInput(provider.id)] };
     expect((await call(service.url, "createEvents", changed, withKey(key))).status).toBe(422);
-    await aDayLater();
+    await expireAnswers();
     expect((await call(service.url, "createEvents", wire, withKey(key))).status).toBe(422);
     const { body } = await call(service.url, "listEvents", { apikey: company.apiKey });
     expect(body).toHaveLength(2);
   });
 
-  test("is free after a refusal", async () => {
+  test("can be repeated with the same key after a refusal", async () => {
     const provider = await service.createProvider();
     const key = newKey();
     const faulty = { apikey: company.apiKey, events: [eventInput(99_999)] };
     expect((await call(service.url, "createEvents", faulty, withKey(key))).status).toBe(422);
-    const mended = { apikey: company.apiKey, events: [eventInput(provider.id)] };
-    expect((await call(service.url, "createEvents", mended, withKey(key))).status).toBe(200);
+    const corrected = { apikey: company.apiKey, events: [eventInput(provider.id)] };
+    expect((await call(service.url, "createEvents", corrected, withKey(key))).status).toBe(200);
   });
 });

@@ -20,7 +20,8 @@ import { reissueCard } from "../dist/store/card-reissue.js";
 import { checkLedger } from "../dist/store/ledger-check.js";
 import { call, credentials, onCard } from "./wire.js";
 
-// What an operator does to a card while its holder pays. The commands' own functions run here, beside the service.
+// An operator changes a card while its holder pays. The tests call the commands' functions directly, next to a running
+// service.
 const ROUNDS = 25;
 const act = { operator: "races", osUser: "races", reason: "a race" };
 
@@ -42,7 +43,7 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     const secretsFile = path.join(folder, "secrets.json");
     service = await startGiftcardService({ databaseUrl, secretsFile, args: ["--calls-per-minute", "0"] });
     company = await service.createCompany();
-    // One for each of those who come at once: none waits for a connection.
+    // Enough connections that no concurrent operation waits for one.
     pool = openPool(databaseUrl, () => {}, 24);
     keys = await openKeyring(secretsFile, pool);
   });
@@ -70,8 +71,8 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     call(service.url, "cancelDevalue", { ...credentials(company), cancel_token });
   const balance = async (card: TestCard): Promise<number> =>
     (await call(service.url, "balance", onCard(company, card))).body.balance;
-  /** Whether it was done; a card in no state for it is a plain no. */
-  const tried = (work: Promise<unknown>) =>
+  /** Returns false if the card's state does not allow the operation. */
+  const succeeds = (work: Promise<unknown>) =>
     work.then(
       () => true,
       (error) => {
@@ -79,28 +80,28 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
         throw error;
       },
     );
-  const adjust = (card: TestCard, by: number) => tried(adjustCard(pool, keys, reference(card), by as Cents, act));
+  const adjust = (card: TestCard, by: number) => succeeds(adjustCard(pool, keys, reference(card), by as Cents, act));
 
-  test("an adjustment and a devalue of the same cents: never below zero, and never both in full", async () => {
+  test("a devalue and an adjustment of the same cents never overdraw the card, and never both succeed in full", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const card = await issue(1000);
       const pay = round % 2 ? devalue(card, 800) : undefined;
       const [adjusted, devalued] = await Promise.all([adjust(card, -800), pay ?? devalue(card, 800)]);
       const taken = devalued.body.amount_deducted;
-      // Whoever comes second finds 200: a devalue takes them, an adjustment is refused.
+      // The second one finds 200 cents: a devalue takes them, and an adjustment is refused.
       expect(["true 200", "false 800"]).toContain(`${adjusted} ${taken}`);
       expect(await balance(card)).toBe(1000 - taken - (adjusted ? 800 : 0));
     }
   });
 
-  test("of many adjustments at once each is made, until nothing is left", async () => {
+  test("concurrent adjustments are made until the balance is too small for another one", async () => {
     const card = await issue(1000);
     const done = await Promise.all(Array.from({ length: 20 }, () => adjust(card, -90)));
     expect(done.filter(Boolean)).toHaveLength(11);
     expect(await balance(card)).toBe(10);
   });
 
-  test("a card that is reissued while many pay with it: what they took and what was moved is all of it", async () => {
+  test("a reissue during concurrent devalues moves exactly the money that they leave", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const card = await issue(2000);
       const reissue = reissueCard(pool, keys, reference(card), undefined, act);
@@ -112,7 +113,7 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     }
   });
 
-  test("reissued twice at once, it has one successor", async () => {
+  test("concurrent reissues of a card create one replacement", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const card = await issue(500);
       const reissue = () => reissueCard(pool, keys, reference(card), undefined, act);
@@ -123,7 +124,7 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     }
   });
 
-  test("a cancel and a reissue at once: the money is on the new card, whichever came first", async () => {
+  test("a cancel that races with a reissue leaves the money on the new card, whichever comes first", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const card = await issue(3000);
       const { cancel_token } = (await devalue(card, 1200)).body;
@@ -138,10 +139,10 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     }
   });
 
-  test("activated several times at once, and paid with: its money comes once, and before that nothing is taken", async () => {
+  test("concurrent activations credit a card once, and a concurrent devalue takes nothing before that", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const card = await issue(700, true);
-      const activate = () => tried(activateCard(pool, keys, reference(card), act));
+      const activate = () => succeeds(activateCard(pool, keys, reference(card), act));
       const [first, paid, second, third] = await Promise.all([activate(), devalue(card, 700), activate(), activate()]);
       expect([first, second, third].filter(Boolean)).toHaveLength(1);
       const taken = paid.body.amount_deducted ?? 0;
@@ -151,12 +152,12 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     }
   });
 
-  test("a batch activated twice at once, while single cards of it are: each gets its money once", async () => {
+  test("each card gets its money once if its batch is activated twice and the card itself is activated too, all concurrently", async () => {
     const order = { count: 200, balanceCents: 100 as Cents, expiryDate: "2099-12-31", isInactive: true };
     const cards = (await issueCards(pool, keys, order, act)).map(testCard);
     const { rows } = await pool.query<{ id: number }>("select max(id)::int as id from card_batches");
-    const batch = () => tried(activateBatch(pool, rows[0]?.id as number, act, () => {}));
-    const singles = cards.slice(0, 20).map((card) => tried(activateCard(pool, keys, reference(card), act)));
+    const batch = () => succeeds(activateBatch(pool, rows[0]?.id as number, act, () => {}));
+    const singles = cards.slice(0, 20).map((card) => succeeds(activateCard(pool, keys, reference(card), act)));
     expect([await Promise.all([batch(), batch()]), await Promise.all(singles)].flat()).toContain(true);
     const { rows: sums } = await pool.query<{ cents: number }>(
       "select sum(balance_cents)::int as cents from cards where batch_id = $1",
@@ -165,7 +166,7 @@ describe.each(["read committed", "serializable"])("at %s", (isolation) => {
     expect(sums[0]?.cents).toBe(200 * 100);
   });
 
-  test("a chain of reissues, cancels and adjustments at once ends with every cent on the last card", async () => {
+  test("a chain of concurrent reissues, cancels and adjustments leaves every cent on the last card", async () => {
     const first = await issue(5000);
     const tokens: string[] = [];
     for (let index = 0; index < 6; index++) tokens.push((await devalue(first, 100)).body.cancel_token);

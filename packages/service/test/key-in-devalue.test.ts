@@ -19,7 +19,7 @@ import { devalueInBatches } from "../src/store/devalue-batches.js";
 import { openKeyring } from "../src/store/secret-generations.js";
 import { call, onCard } from "./wire.js";
 
-// A devalue judges its API key in its own statement.
+// A devalue checks its API key in the same statement that takes the money.
 
 const LIMIT = 200;
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-key-"));
@@ -58,11 +58,11 @@ afterAll(async () => {
 });
 
 const keyOf = ({ apiKey }: TestCompany) => hashOf(new Secret(apiKey));
-const end = (whose: TestCompany, column = "revoked_at") =>
+const invalidateKey = (whose: TestCompany, column = "revoked_at") =>
   db.query(`update api_keys set ${column} = now() where key_hash = $1`, [keyOf(whose)]);
 
-/** Devalues each card, by these companies in turn, in one statement; what became of them. */
-const together = (...companies: TestCompany[]) =>
+/** Devalues a card for each of these companies, all in one statement. Returns the outcomes. */
+const devalueTogether = (...companies: TestCompany[]) =>
   Promise.all(
     companies.map((whose, index) => {
       const { cardNumber, pin } = cards[index] as TestCard;
@@ -75,10 +75,10 @@ const together = (...companies: TestCompany[]) =>
     }),
   );
 
-/** Does something when the ledger gets a row of this card. */
-const whenDevalued = async (id: number | undefined, what: string) => {
+/** Runs SQL when this card gets a row in the ledger. */
+const whenDevalued = async (id: number | undefined, sql: string) => {
   await db.query(`create or replace function meddle() returns trigger language plpgsql as $$ begin
-      if new.card_id = ${id} then ${what}; end if; return new; end $$`);
+      if new.card_id = ${id} then ${sql}; end if; return new; end $$`);
   await db.query("create trigger meddle before insert on ledger for each row execute function meddle()");
 };
 const devalued = async () => {
@@ -92,27 +92,27 @@ const devalued = async () => {
   };
 };
 
-test("a key that is revoked between two devalues of one statement is refused from the second on", async () => {
+test("if a key is revoked between two devalues of one statement, its later devalues are refused", async () => {
   const hash = keyOf(company).toString("hex");
   await whenDevalued(ids[1], `update api_keys set revoked_at = now() where key_hash = '\\x${hash}'`);
-  expect(await together(company, other, company, other)).toEqual(["done", "done", "unauthorized", "done"]);
+  expect(await devalueTogether(company, other, company, other)).toEqual(["done", "done", "unauthorized", "done"]);
   expect(await devalued()).toEqual({ cards: [0, 1, 3], commits: 1 });
 });
 
-test("where one devalue of a statement fails, the others are done again, and each still needs its key", async () => {
-  await end(company);
+test("if one devalue of a statement fails, the others are retried, and each still needs a valid key", async () => {
+  await invalidateKey(company);
   await whenDevalued(ids[1], "raise exception 'broken'");
-  expect(await together(other, other, company, other)).toEqual(["done", "failed", "unauthorized", "done"]);
+  expect(await devalueTogether(other, other, company, other)).toEqual(["done", "failed", "unauthorized", "done"]);
   expect((await devalued()).cards).toEqual([0, 3]);
 });
 
-test("a key moves nothing in the name of another company", async () => {
+test("a key takes nothing if it is sent with another company's id", async () => {
   const stranger = { ...company, companyId: other.companyId };
-  expect(await together(stranger, company)).toEqual(["unauthorized", "done"]);
+  expect(await devalueTogether(stranger, company)).toEqual(["unauthorized", "done"]);
   expect((await devalued()).cards).toEqual([1]);
 });
 
-const devalueOver = (whose: TestCompany, headers: Record<string, string> = {}) =>
+const devalueOverHttp = (whose: TestCompany, headers: Record<string, string> = {}) =>
   call(service.url, "devalue", { ...onCard(whose, cards[0] as TestCard), amount: 100 }, { headers });
 const lineOf = async (id: string | null) => {
   const find = () =>
@@ -125,15 +125,15 @@ const lineOf = async (id: string | null) => {
 };
 
 test.each(["revoked_at", "expires_at"])(
-  "a key that a process knows is refused at once when its %s has come",
+  "a key that a process has already accepted is refused immediately after its %s",
   async (column) => {
-    const first = await devalueOver(company, { "Idempotency-Key": `first-${column}` });
+    const first = await devalueOverHttp(company, { "Idempotency-Key": `first-${column}` });
     expect(first.status).toBe(200);
-    await end(company, column);
+    await invalidateKey(company, column);
     const known = { "Idempotency-Key": `first-${column}` };
     const fresh = { "Idempotency-Key": `second-${column}` };
     for (const headers of [known, fresh, {}]) {
-      const { status, body } = await devalueOver(company, headers);
+      const { status, body } = await devalueOverHttp(company, headers);
       expect([status, body.success]).toEqual([401, false]);
     }
     expect((await devalued()).cards).toEqual([0]);
@@ -142,19 +142,19 @@ test.each(["revoked_at", "expires_at"])(
   },
 );
 
-test("the call that finds its key gone is logged without the key", async () => {
-  await devalueOver(company);
-  await end(company);
-  const { headers } = await devalueOver(company);
+test("a call whose key is no longer valid is logged without the key's id", async () => {
+  await devalueOverHttp(company);
+  await invalidateKey(company);
+  const { headers } = await devalueOverHttp(company);
   const line = await lineOf(headers.get("x-request-id"));
   expect(line).toMatchObject({ operation: "devalue", status: 401, outcome: "unauthorized" });
   expect(line).not.toHaveProperty("keyId");
 });
 
-test("no limit is told to a key that is gone", async () => {
-  const answers = await Promise.all(Array.from({ length: LIMIT + 20 }, () => devalueOver(company)));
+test("a key that is no longer valid gets 401 even if its calls are above the limit", async () => {
+  const answers = await Promise.all(Array.from({ length: LIMIT + 20 }, () => devalueOverHttp(company)));
   expect(answers.some(({ status }) => status === 200)).toBe(true);
-  expect((await devalueOver(company)).status).toBe(429);
-  await end(company);
-  expect((await devalueOver(company)).status).toBe(401);
+  expect((await devalueOverHttp(company)).status).toBe(429);
+  await invalidateKey(company);
+  expect((await devalueOverHttp(company)).status).toBe(401);
 });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 
-/** Of one month; `CARDS=300000` is the longer form. */
+/** The cards that are used in each month. `CARDS=300000` runs a longer test. */
 const CARDS = Number(process.env.CARDS ?? 60_000);
 const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-service.js");
 const PERIOD = ["--from", "2030-01-01", "--to", "2030-01-31"];
@@ -25,7 +25,8 @@ beforeAll(async () => {
   db = new pg.Client({ connectionString: databaseUrl });
   await db.connect();
   await db.query("insert into companies (name) values ('A shop')");
-  // As they came, day by day; the trigger that moves balances would take far longer.
+  // The rows are in order of time, as the service would write them. The trigger that updates balances is off: with it,
+  // inserting them would take far longer.
   await db.query("set session_replication_role = replica");
   await db.query(
     `insert into cards (number_hash, pin_hash, last_four, expiry_date)
@@ -57,14 +58,14 @@ interface Run {
   readonly last: string;
   readonly bytes: number;
   readonly exitCode: number | null;
-  /** The most that its process held, in megabytes. */
+  /** The peak memory of the process, in megabytes. */
   readonly peakMb: number;
 }
 
-/** Node gives back what it doesn't need when it has to: with so little, a command that keeps its rows fails. */
+/** Node frees memory only when it must. With this small heap, a command that keeps all rows in memory fails. */
 const SMALL_HEAP = "--max-old-space-size=24";
 
-/** Runs it with its output to a pipe, and counts what comes. */
+/** Runs the report with its output to a pipe, and counts the lines and bytes that arrive. */
 async function report(...args: string[]): Promise<Run> {
   const child = spawn(process.execPath, [SMALL_HEAP, PROGRAM, "report", ...PERIOD, ...args], {
     env: { ...process.env, ...env },
@@ -79,7 +80,7 @@ async function report(...args: string[]): Promise<Run> {
       const status = fs.readFileSync(`/proc/${child.pid}/status`, "utf8");
       peakMb = Math.max(peakMb, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
     } catch {
-      // It has ended, and this is the rest of what it wrote.
+      // The process has exited. These are the last bytes that it wrote.
     }
   });
   for await (const line of createInterface(child.stdout)) {
@@ -89,7 +90,7 @@ async function report(...args: string[]): Promise<Run> {
   return { lines, bytes, last, peakMb, exitCode: await exited };
 }
 
-test(`a month of ${CARDS} cards is printed in every form, and the command does not grow with it`, async () => {
+test(`a month of ${CARDS} cards is printed in every format, and the memory of the command does not grow with it`, async () => {
   const table = await report();
   expect([table.exitCode, table.lines]).toEqual([0, CARDS + 2]);
   expect(table.last).toMatch(new RegExp(`^total +${CARDS} +`));
@@ -102,25 +103,25 @@ test(`a month of ${CARDS} cards is printed in every form, and the command does n
   const sums = { devalues: CARDS, devalued: CARDS * 100, cancels: 0, canceled: 0, outstanding: CARDS * 100 };
   expect(companies).toEqual([{ company_id: 1, company: "A shop", ...sums }]);
   expect(total).toEqual(sums);
-  // The same command for a day, a thirtieth, is the measure: what a report holds is a page of it.
+  // The report of a day, a thirtieth, is the baseline: a report keeps only one page in memory.
   const day = await report("--json", "--from", "2030-01-15", "--to", "2030-01-15");
   expect(day.bytes).toBeLessThan(json.bytes / 10);
   if (process.platform === "linux") expect(json.peakMb / day.peakMb).toBeLessThan(1.5);
 });
 
-test("a reader who has seen enough, as head, ends it without a word", async () => {
+test("a reader that stops early, such as `head`, ends the report without an error message", async () => {
   const child = spawn(process.execPath, [PROGRAM, "report", ...PERIOD, "--csv"], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   child.stdout.once("data", () => child.stdout.destroy());
-  let said = "";
-  child.stderr.on("data", (chunk) => (said += chunk));
+  let errors = "";
+  child.stderr.on("data", (chunk) => (errors += chunk));
   const exitCode = await new Promise((resolve) => child.once("close", resolve));
-  expect([exitCode, said.replaceAll(/^\d+ cards\n/gm, "")]).toEqual([0, ""]);
+  expect([exitCode, errors.replaceAll(/^\d+ cards\n/gm, "")]).toEqual([0, ""]);
 });
 
-test("a day is found by an index, not by reading the whole ledger", async () => {
+test("the rows of a day are found by an index, not by reading the whole ledger", async () => {
   const { rows } = await db.query(
     `explain (costs off) select from ledger where created_at >= '2030-01-15' and created_at < '2030-01-16'`,
   );

@@ -38,7 +38,10 @@ async function check() {
   return { exitCode, stderr, ...JSON.parse(stdout) };
 }
 
-/** Changes what no statement of the service could: triggers and foreign keys are off for it. Takes it back afterwards. */
+/**
+ * Runs a statement without triggers and foreign keys, as the service never could. Returns the result of a check, and undoes
+ * the statement.
+ */
 async function tamper(statement: string, undo: string) {
   const run = async (text: string) => {
     await db.query("set session_replication_role = replica");
@@ -51,7 +54,7 @@ async function tamper(statement: string, undo: string) {
   return found;
 }
 
-test("check finds the ledger right, and says what it looked at", async () => {
+test("check accepts a correct ledger, and reports the cards, rows and balance that it checked", async () => {
   expect(await check()).toMatchObject({
     exitCode: 0,
     ok: true,
@@ -62,7 +65,7 @@ test("check finds the ledger right, and says what it looked at", async () => {
   });
 });
 
-test("check finds a cent that was moved by hand, shows the rows, and ends with 1", async () => {
+test("check finds a cent that was moved by hand, reports both cards, and exits with 1", async () => {
   const found = await tamper(
     "update cards set balance_cents = balance_cents + case id when 1 then -1 else 1 end",
     "update cards set balance_cents = balance_cents - case id when 1 then -1 else 1 end",
@@ -77,7 +80,7 @@ test("check finds a cent that was moved by hand, shows the rows, and ends with 1
   expect((await check()).exitCode).toBe(0);
 });
 
-test("check finds a reversal of another amount, one of nothing, and a ledger that went below zero", async () => {
+test("check finds a reversal of a wrong amount, a reversal of nothing, a negative balance, and a key with a wrong row", async () => {
   const canceled = await tamper(
     "update ledger set amount_cents = 999 where kind = 'cancel'",
     "update ledger set amount_cents = 1000 where kind = 'cancel'",
@@ -105,7 +108,7 @@ test("check finds a reversal of another amount, one of nothing, and a ledger tha
 
 const period = ["--from", "2000-01-01", "--to", "2100-01-01"];
 
-test("report gives what each company took from each card and put back, and the sums", async () => {
+test("report lists the money that each company took from and returned to each card, and the totals", async () => {
   const report = await service.command("report", ...period);
   const row = { company: "A shop", cancels: 0, canceled: 0 };
   const first = { card: 1, last_four: lastFours[0], balance: 5050 };
@@ -163,7 +166,7 @@ test("report gives what each company took from each card and put back, and the s
   expect(alone.total).toMatchObject({ outstanding: 450 });
 });
 
-test("a period begins and ends at midnight in Amsterdam", async () => {
+test("a report's period begins and ends at midnight in Amsterdam", async () => {
   await db.query("set session_replication_role = replica");
   await db.query("update ledger set created_at = '2030-06-30T22:30:00Z' where company_id = $1", [other.companyId]);
   await db.query("set session_replication_role = origin");
@@ -172,7 +175,7 @@ test("a period begins and ends at midnight in Amsterdam", async () => {
   expect([await on("2030-06-30"), await on("2030-07-01")]).toEqual([0, 1]);
 });
 
-test("a report is a table for people, or comma-separated values in which no name is a formula", async () => {
+test("a report is printed as a table, or as CSV in which no name can act as a spreadsheet formula", async () => {
   await db.query("update companies set name = '=1+2, \"Ltd\"' where id = $1", [other.companyId]);
   const csv = await runCommand(["report", ...period, "--csv", "--company", String(other.companyId)], env());
   expect(csv.stdout.split("\r\n")).toEqual([
@@ -185,7 +188,7 @@ test("a report is a table for people, or comma-separated values in which no name
   expect((await runCommand(["report", "--from", "2030-02-02", "--to", "2030-02-01"], env())).exitCode).toBe(2);
 });
 
-test("check finds a move without its other half, an adjustment that its entry doesn't know, and money on a closed card", async () => {
+test("check finds a move without its other half, an adjustment that differs from its audit entry, and money on a closed card", async () => {
   const card = await service.issueCard({ balanceCents: 700 });
   await service.command("card", "adjust", card.cardNumber, "--by", "50");
   const { replaces: old, card: made } = (await service.command("card", "reissue", card.cardNumber)) as {

@@ -28,17 +28,17 @@ test.each([
   "update cards set balance_cents = balance_cents + 1",
   "insert into cards (number_hash, pin_hash, last_four, expiry_date, balance_cents) values ('a', 'b', '1234', '2099-01-01', 100)",
   "delete from cards",
-  // More than is on the card, more than one devalue may, and a devalue of nobody.
+  // An amount above the balance, above the limit of a devalue, and a devalue without a company.
   "insert into ledger (card_id, kind, amount_cents) select id, 'issue', -1 from cards",
   `insert into ledger (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
      select id, 'devalue', -2501, 1, 2501, gen_random_uuid(), 'n', 't' from cards`,
   `insert into ledger (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
      select id, 'devalue', -5001, 1, 5001, gen_random_uuid(), 'n', 't' from cards`,
   "insert into ledger (card_id, kind, amount_cents) select id, 'devalue', -1 from cards",
-  // A cancel of another amount than was deducted, and of what was no deduction.
+  // A cancel of another amount than was deducted, and a cancel of a row that is not a deduction.
   "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 4999, 1, id from ledger where kind = 'devalue'",
   "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 7500, 1, id from ledger where kind = 'issue'",
-  // An adjustment of nobody, a card's first money a second time, and a move of other cents than left the other card.
+  // An adjustment without an operator, a second initial balance, and moves of other cents than left another card.
   "insert into ledger (card_id, kind, amount_cents) select id, 'adjust', 1 from cards",
   "insert into ledger (card_id, kind, amount_cents) select id, 'issue', 1 from cards",
   "insert into ledger (card_id, kind, amount_cents, moved_from, moved_from_card) select card_id, 'move', 4999, id, card_id from ledger where kind = 'devalue'",
@@ -54,7 +54,7 @@ test.each([
   expect(before.cards).toBe(before.ledger);
 });
 
-test("a second cancel of one deduction is refused, whoever inserts it", async () => {
+test("the database itself refuses a second cancel of one deduction", async () => {
   const cancel = `insert into ledger (card_id, kind, amount_cents, company_id, reverses)
     select card_id, 'cancel', 5000, 1, id from ledger where kind = 'devalue'`;
   await db.query(cancel);

@@ -21,7 +21,7 @@ let second: TestService;
 let company: TestCompany;
 let db: pg.Client;
 
-// Two processes on one database, so that no count can stand in the memory of one.
+// Two processes share one database: a count that is kept in one process's memory would fail these tests.
 beforeAll(async () => {
   const databaseUrl = await testDatabase();
   const secretsFile = path.join(folder, "secrets.json");
@@ -52,8 +52,8 @@ const unknown = (): TestCard => ({
   expiryDate: "",
 });
 const retryAfter = (answer: WireAnswer) => Number(answer.headers.get("retry-after"));
-/** Lets time pass for what is counted: everything that was noted lies so much further back. */
-const pass = (seconds: number) =>
+/** Moves all recorded failures this many seconds into the past. */
+const moveIntoPast = (seconds: number) =>
   db.query(
     `update failed_attempts set locked_until = locked_until - make_interval(secs => $1),
        expires_at = expires_at - make_interval(secs => $1),
@@ -62,7 +62,7 @@ const pass = (seconds: number) =>
   );
 
 describe("wrong PINs", () => {
-  test("ten lock the number for 15 minutes, in every process, also for the right PIN; balance says 9", async () => {
+  test("lock the number after ten, for 15 minutes, in every process, even for the right PIN; balance returns code 9", async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
     for (let index = 0; index < FAILURES; index++) {
       const answer =
@@ -84,24 +84,24 @@ describe("wrong PINs", () => {
         expect(retryAfter(devalued)).toBeGreaterThan(15 * 60 - 20);
       }
     }
-    await pass(15 * 60);
+    await moveIntoPast(15 * 60);
     expect((await balance(card)).body.balance).toBe(5000);
   });
 
-  test("nine do not, and those of more than 15 minutes ago don't count", async () => {
+  test("do not lock the number after nine, and do not count after 15 minutes", async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
     for (let index = 0; index < FAILURES - 1; index++) await balance(wrong(card, index));
     expect((await balance(card)).status).toBe(200);
-    await pass(14 * 60);
-    // The right PIN in between forgives nothing; one minute later the nine are too old.
-    await pass(61);
+    await moveIntoPast(14 * 60);
+    // The right PIN in between did not reset the count. One minute later, the nine are too old to count.
+    await moveIntoPast(61);
     for (let index = 0; index < FAILURES - 1; index++) expect((await balance(wrong(card, index))).status).toBe(400);
     expect((await balance(card)).status).toBe(200);
     await balance(wrong(card));
     expect((await balance(card)).status).toBe(429);
   });
 
-  test("each further lock doubles, up to 24 hours, and after a day without one it begins anew", {
+  test("double the time of each further lock, up to 24 hours, and begin at 15 minutes after a day without a lock", {
     tags: "long",
   }, async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
@@ -112,16 +112,16 @@ describe("wrong PINs", () => {
     const quarter = 15;
     for (const minutes of [1, 2, 4, 8, 16, 32, 64].map((times) => times * quarter)) {
       expect(await lock()).toBe(minutes);
-      await pass(minutes * 60);
+      await moveIntoPast(minutes * 60);
     }
     expect(await lock()).toBe(24 * 60);
-    await pass(24 * 3600);
+    await moveIntoPast(24 * 3600);
     expect(await lock()).toBe(24 * 60);
-    await pass(48 * 3600);
+    await moveIntoPast(48 * 3600);
     expect(await lock()).toBe(quarter);
   });
 
-  test("an unknown number is counted and locked the same way", async () => {
+  test("are counted and lock the number in the same way if the number is unknown", async () => {
     const card = unknown();
     const texts = new Set<string>();
     for (let index = 0; index < FAILURES; index++) {
@@ -138,7 +138,7 @@ describe("wrong PINs", () => {
   test.each([
     ["a card", () => service.issueCard({ balanceCents: 5000 })],
     ["an unknown number", async () => unknown()],
-  ])("of 100 guesses at once at %s no more than ten are judged", async (_what, make) => {
+  ])("are checked at most ten times if 100 guesses at %s are concurrent", async (_what, make) => {
     for (let round = 0; round < 3; round++) {
       const card = await make();
       const answers = await atOnce(100, (url, index) =>
@@ -150,8 +150,8 @@ describe("wrong PINs", () => {
     }
   });
 
-  /** Guesses that wait for another one at the same number. */
-  const waiting = async () =>
+  /** Counts the guesses that wait for another guess at the same number. */
+  const waitingGuesses = async () =>
     (
       await db.query(
         `select count(*)::int as n from pg_locks where not granted and locktype = 'advisory' and database =
@@ -159,24 +159,24 @@ describe("wrong PINs", () => {
       )
     ).rows[0].n;
 
-  test("a right guess behind ten wrong ones at once is not judged either", async () => {
+  test("also block a right PIN that waits behind ten concurrent wrong ones", async () => {
     for (let round = 0; round < 5; round++) {
       const card = await service.issueCard({ balanceCents: 5000 });
-      // Held until all wait for the number, in the order in which they came.
+      // The table is locked until all guesses wait for the number, in the order of their arrival.
       await db.query("begin");
       await db.query("lock table failed_attempts in access exclusive mode");
       const ten = atOnce(FAILURES, (url, index) => balance(wrong(card, index), url));
-      // The first of them waits for the table.
-      await expect.poll(waiting).toBe(FAILURES - 1);
+      // The first guess waits for the table, and the others wait for the number.
+      await expect.poll(waitingGuesses).toBe(FAILURES - 1);
       const right = balance(card);
-      await expect.poll(waiting).toBe(FAILURES);
+      await expect.poll(waitingGuesses).toBe(FAILURES);
       await db.query("commit");
       expect(count(await ten, 400)).toBe(FAILURES);
       expect((await right).status).toBe(429);
     }
   });
 
-  test("a stored response is replayed while the card number is locked", async () => {
+  test("do not prevent the replay of a stored response while the card number is locked", async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
     const headers = { "Idempotency-Key": "kept-then-locked" };
     const wire = { ...onCard(company, card), amount: 100 };
@@ -187,9 +187,9 @@ describe("wrong PINs", () => {
     expect([again.status, again.text]).toEqual([200, first.text]);
   });
 
-  test("the right PIN writes nothing for it", async () => {
+  test("are the only guesses that write to the database", async () => {
     const card = await service.issueCard({ balanceCents: 5000 });
-    // Who only reads passes this lock; a write, or a row locked to be written, waits for its end.
+    // This lock lets reads pass. Writes, and row locks before a write, wait until it is released.
     await db.query("begin");
     await db.query("lock table failed_attempts in exclusive mode");
     try {
@@ -210,7 +210,7 @@ describe("failed logins", () => {
   const login = (email: string, password: string, ip: string, url = service.url) =>
     call(url, "authenticate", {}, { headers: { ...basic(email, password), "X-Forwarded-For": ip } });
 
-  test("ten for one account, from wherever, make the next 429 in every process; right ones don't count", async () => {
+  test("for one account get 429 after ten, from any addresses, in every process; successful logins don't count", async () => {
     const own = await service.createCompany();
     for (let index = 0; index < 3; index++) expect((await login(own.email, own.password, from())).status).toBe(200);
     for (let index = 0; index < FAILURES; index++) {
@@ -223,11 +223,11 @@ describe("failed logins", () => {
       expect(retryAfter(answer)).toBeGreaterThan(15 * 60 - 60);
       expect(retryAfter(answer)).toBeLessThanOrEqual(15 * 60);
     }
-    await pass(15 * 60);
+    await moveIntoPast(15 * 60);
     expect((await login(own.email, own.password, from())).status).toBe(200);
   });
 
-  test("ten from one address, for whatever accounts, make the next 429; another address is free", {
+  test("from one address get 429 after ten, for any accounts; another address is not affected", {
     tags: "long",
   }, async () => {
     const own = await service.createCompany();
@@ -235,18 +235,18 @@ describe("failed logins", () => {
     const answers = await atOnce(FAILURES + 6, (url, index) => login(`nobody-${index}@example.nl`, "wrong", ip, url));
     expect([count(answers, 401), count(answers, 429)]).toEqual([FAILURES, 6]);
     expect((await login(own.email, own.password, ip)).status).toBe(429);
-    // What the caller writes before the proxy's own entry changes nothing.
+    // Entries that the caller writes before the proxy's own entry change nothing.
     expect((await login(own.email, own.password, `203.0.113.7, ${ip}`)).status).toBe(429);
     expect((await login(own.email, own.password, from())).status).toBe(200);
   });
 
-  test("an email that nobody has is counted as one", { tags: "long" }, async () => {
+  test("for an unknown email address are counted in the same way", { tags: "long" }, async () => {
     const email = "niemand@example.nl";
     for (let index = 0; index < FAILURES; index++) expect((await login(email, "x", from())).status).toBe(401);
     expect((await login(email, "x", from())).status).toBe(429);
   });
 
-  test("whoever changes the end of an IPv6 address is still the same", { tags: "long" }, async () => {
+  test("from one IPv6 network are counted together, whatever the end of the address", { tags: "long" }, async () => {
     const answers: WireAnswer[] = [];
     for (let index = 0; index < FAILURES + 1; index++)
       answers.push(await login(`six-${index}@example.nl`, "x", `2001:db8::${index}:1`));
@@ -274,7 +274,7 @@ describe("calls of a key", () => {
 
   const list = (own: TestCompany, url: string) => call(url, "listEvents", { apikey: own.apiKey });
 
-  test("past the limit are 429 with Retry-After, in all processes together; another key is free", async () => {
+  test("above the limit get 429 with Retry-After, counted across all processes; another key is not affected", async () => {
     const [own, free] = [await service.createCompany(), await service.createCompany()];
     const answers: WireAnswer[] = [];
     const startedAt = performance.now();
@@ -286,7 +286,7 @@ describe("calls of a key", () => {
       );
     }
     const passed = count(answers, 200);
-    // Each process may hold a fiftieth that it does not use, and at most 5 % more than the limit pass.
+    // Each process may hold an unused lease of a fiftieth of the limit. At most 5 % more calls than the limit pass.
     expect(passed).toBeGreaterThanOrEqual(LIMIT - 4);
     const allowed = LIMIT * (1 + (performance.now() - startedAt) / 60_000);
     expect(passed).toBeLessThanOrEqual(allowed * 1.05);
@@ -299,16 +299,16 @@ describe("calls of a key", () => {
       expect(retryAfter(answer)).toBeLessThanOrEqual(60);
     }
     expect((await list(free, limited.url)).status).toBe(200);
-    // A refused key can be one that is not valid, and that comes first.
+    // An invalid key is refused as unauthorized, not as rate limited.
     expect((await call(limited.url, "listEvents", { apikey: "nobody's" })).status).toBe(401);
 
-    // A minute later it is free again.
+    // A minute later, calls are allowed again.
     await db.query("update call_usage set slot = slot - 30");
     await sleep(2100);
     expect((await list(own, limited.url)).status).toBe(200);
   });
 
-  test("cost few writes: a block of them is granted at once, and what is not used goes back", {
+  test("need few writes: they are leased in blocks, and unused ones are returned", {
     tags: "long",
   }, async () => {
     const own = await service.createCompany();
@@ -319,13 +319,13 @@ describe("calls of a key", () => {
       "select granted from call_usage u join api_keys k on u.kind = 'key' and u.id = k.id where k.company_id = $1",
       [own.companyId],
     );
-    // One call of the first slot was used, of the newest a block is out.
+    // One call of the first slot was used. Of the newest slot, a block is leased.
     const [newest, ...older] = rows[0].granted as number[];
     expect(newest).toBe(LIMIT / 50);
     expect(older.reduce((sum, calls) => sum + calls, 0)).toBe(1);
   });
 
-  test("cost a key nothing when the database's clock goes back: it is granted calls at once, and its count stays whole", async () => {
+  test("are allowed immediately if the database's clock moves back, and their count stays correct", async () => {
     const own = await service.createCompany();
     const usage = async () => {
       const { rows } = await db.query(
@@ -337,14 +337,14 @@ describe("calls of a key", () => {
     let status = 200;
     while (status === 200) status = (await list(own, limited.url)).status;
     expect(status).toBe(429);
-    // Seen from the new time, all that was counted lies five minutes ahead.
+    // This has the same effect as a clock that moves back: all counted calls are five minutes ahead of it.
     await db.query("update call_usage set slot = slot + 150");
     const ahead = (await usage()).slot;
     await expect.poll(async () => (await list(own, limited.url)).status).toBe(200);
     const { slot, granted } = await usage();
     expect(Number(slot)).toBeLessThan(Number(ahead) - 100);
     expect([granted.length, granted.slice(1)]).toEqual([30, Array(29).fill(0)]);
-    // What a process holds from before the clock went back is given back to nobody.
+    // A lease from before the clock moved back is not returned.
     await db.query("update call_usage set slot = slot + 150");
     await sleep(2100);
     expect((await list(own, limited.url)).status).toBe(200);

@@ -5,11 +5,11 @@ import type { TestCard, TestCompany } from "../../../test/support/service.js";
 import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-/** `EVENTS=100000` is the longer form. */
+/** `EVENTS=100000` runs a longer test. */
 const EVENTS = Number(process.env.EVENTS ?? 20_000);
 const LISTINGS = 4;
-/** A list that held all others up would let one or two pass. How long they take, `npm run bench` measures. */
-const DEVALUES_BESIDE = 20;
+/** If listings blocked other calls, only one or two devalues would pass. `npm run bench` measures their times. */
+const MIN_DEVALUES = 20;
 
 const service = serviceForFile({ args: ["--calls-per-minute", "0", "--idle-timeout", "5"] });
 const db = databaseForFile(service);
@@ -30,11 +30,11 @@ beforeAll(async () => {
 
 interface Listing {
   readonly answer: http.IncomingMessage;
-  /** Reads all of it; its text, or the error that ended it. */
+  /** Reads the whole answer. Rejects if the connection is closed before the end. */
   read(): Promise<string>;
 }
 
-/** Begins to list; what comes is read only when it is asked for. */
+/** Starts a listing. Its answer is not read until `read` is called. */
 function list(signal?: AbortSignal): Promise<Listing> {
   return new Promise((resolve, reject) => {
     const body = JSON.stringify({ apikey: company.apiKey });
@@ -54,7 +54,7 @@ function list(signal?: AbortSignal): Promise<Listing> {
   });
 }
 
-/** Calls that are not over yet, as the service counts them. */
+/** Returns the number of calls in progress, by the service's metrics. */
 async function inFlight(): Promise<number> {
   const metrics = await service.metrics();
   return Number(/^giftcard_calls_in_flight (\d+)$/m.exec(metrics)?.[1]);
@@ -78,7 +78,7 @@ test("a long list is one JSON array with every event, oldest first", async () =>
   await expect.poll(() => service.logs()).toContain(answer.headers["x-request-id"]);
 });
 
-test(`beside ${LISTINGS} listings of ${EVENTS} events devalues go on, many before the lists have ended`, {
+test(`during ${LISTINGS} listings of ${EVENTS} events, devalues continue, and many end before the listings`, {
   tags: "long",
 }, async () => {
   let isOver = false;
@@ -91,10 +91,12 @@ test(`beside ${LISTINGS} listings of ${EVENTS} events devalues go on, many befor
   let devalues = 0;
   for (; !isOver; devalues++) await devalue();
   await all;
-  expect(devalues).toBeGreaterThan(DEVALUES_BESIDE);
+  expect(devalues).toBeGreaterThan(MIN_DEVALUES);
 });
 
-test("a company's lists that nobody reads keep others of it waiting, and no other call", { tags: "long" }, async () => {
+test("listings that their caller does not read delay further listings of the same company, but no other calls", {
+  tags: "long",
+}, async () => {
   const stuck = await Promise.all(Array.from({ length: LISTINGS }, () => list()));
   let isAnswered = false;
   const next = list().then((listing) => {
@@ -107,7 +109,7 @@ test("a company's lists that nobody reads keep others of it waiting, and no othe
   expect(JSON.parse(await (await next).read())).toHaveLength(EVENTS);
 });
 
-test("who gives up while waiting for a turn leaves it to the next", { tags: "long" }, async () => {
+test("a caller that gives up while it waits for its turn leaves the turn to the next", { tags: "long" }, async () => {
   const stuck = await Promise.all(Array.from({ length: LISTINGS }, () => list()));
   const givingUp = new AbortController();
   const gone = Array.from({ length: LISTINGS * 3 }, () =>
@@ -124,7 +126,7 @@ test("who gives up while waiting for a turn leaves it to the next", { tags: "lon
   await expect.poll(inFlight).toBe(0);
 });
 
-test("a list that can't go on ends its connection, so that nobody takes it for a whole one", async () => {
+test("a listing that fails midway closes its connection, so that the caller cannot mistake it for a complete one", async () => {
   const { answer, read } = await list();
   await db.query("alter table events rename to gone");
   await expect(read()).rejects.toThrow("aborted");

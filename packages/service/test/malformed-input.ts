@@ -2,8 +2,8 @@ import { BASE_PATH, type EndpointName, endpoints } from "@giftcard-pay/client/co
 import fc from "fast-check";
 import type { TestCard, TestCompany } from "../../../test/support/service.js";
 
-/** Bytes for one connection, how they are cut into writes, and how the sender leaves. */
-export interface Onslaught {
+/** The bytes of one connection, the places where they are split into several writes, and how the sender leaves. */
+export interface MalformedConnection {
   readonly bytes: Buffer;
   readonly cuts: readonly number[];
   readonly leaves: "waits" | "half-closes" | "vanishes";
@@ -54,13 +54,13 @@ function bodies(company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> {
     fc.array(text, { maxLength: 3 }),
     fc.dictionary(text, text, { maxKeys: 3 }),
   );
-  const spoilt = fc
+  const invalid = fc
     .tuple(fc.subarray(Object.keys(good), { maxLength: 3 }), fc.array(odd, { minLength: 3, maxLength: 3 }))
     .map(([fields, values]) => ({
       ...good,
       ...Object.fromEntries(fields.map((field, index) => [field, values[index]])),
     }));
-  const asJson = spoilt.map((value) => Buffer.from(JSON.stringify(value)));
+  const asJson = invalid.map((value) => Buffer.from(JSON.stringify(value)));
   const asForm = fc
     .dictionary(fc.constantFrom(...Object.keys(good)), text)
     .map(
@@ -113,7 +113,7 @@ const contentTypes = fc.oneof(
   ),
 );
 
-/** One request as bytes, whose headers may lie about its body. */
+/** Generates requests as bytes. Their headers may contradict their bodies. */
 const requests = (company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> =>
   fc
     .record({
@@ -180,15 +180,15 @@ const requests = (company: TestCompany, card: TestCard): fc.Arbitrary<Buffer> =>
         none: "",
       };
       const chunked = [Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")];
-      const badly = [Buffer.from("fffffffffffffffff\r\n"), body, Buffer.from("zz\r\n\r\n")];
-      const payload = length === "chunked" ? chunked : length === "bad chunks" ? badly : [body];
+      const badChunks = [Buffer.from("fffffffffffffffff\r\n"), body, Buffer.from("zz\r\n\r\n")];
+      const payload = length === "chunked" ? chunked : length === "bad chunks" ? badChunks : [body];
       const line = `${method ?? row.method} ${path ?? BASE_PATH + row.path} HTTP/1.1\r\n`;
       const head = `${line}Host: x\r\nContent-Type: ${contentType}\r\n${lengths[length]}${extra}\r\n`;
       return Buffer.concat([Buffer.from(head, "latin1"), ...payload]);
     });
 
-/** What a connection may bring: one request or several in a row, whole or cut off, or no HTTP at all. */
-export function onslaughts(company: TestCompany, card: TestCard): fc.Arbitrary<Onslaught> {
+/** Generates connections with one request, several pipelined requests, a truncated request, or bytes that are not HTTP. */
+export function malformedConnections(company: TestCompany, card: TestCard): fc.Arbitrary<MalformedConnection> {
   const request = requests(company, card);
   const valid = Buffer.from(`GET ${BASE_PATH}get_providers HTTP/1.1\r\nHost: x\r\n\r\n`);
   const pipelined = fc

@@ -4,19 +4,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import type { TestCard, TestCompany } from "../../../test/support/service.js";
-import { type Onslaught, onslaughts } from "./malformed-input.js";
+import { type MalformedConnection, malformedConnections } from "./malformed-input.js";
 import { serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-/** `npm run malformed` gives it a minute. */
+/** `npm run malformed` sets this to a minute. */
 const SECONDS = Number(process.env.MALFORMED_SECONDS ?? 4);
 const CONNECTIONS = 12;
 const MAX_GROWTH_MB = 50;
-/** Longer than any answer takes; what is to come then waits for bytes that are not. */
+/** Longer than any answer takes. After this silence, the service is waiting for bytes that are never sent. */
 const SILENT_AFTER_MS = 40;
 
 const service = serviceForFile({
-  // No lock and no limit hides what lies behind them.
+  // Locks and limits are off, because they would keep calls from the checks behind them.
   args: ["--calls-per-minute", "0", "--pin-failures", "1000", "--company-pin-failures", "0", "--log-level", "warn"],
 });
 let company: TestCompany;
@@ -28,8 +28,8 @@ beforeAll(async () => {
   card = await service.issueCard({ balanceCents: 100_000_000 });
 });
 
-/** Sends it, and gives the statuses of all answers. */
-async function suffer({ bytes, cuts, leaves }: Onslaught): Promise<number[]> {
+/** Opens a connection and sends its bytes. Returns the statuses of all answers. */
+async function sendMalformed({ bytes, cuts, leaves }: MalformedConnection): Promise<number[]> {
   const { port, hostname } = new URL(service.url);
   const socket = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   let received = "";
@@ -56,20 +56,20 @@ async function suffer({ bytes, cuts, leaves }: Onslaught): Promise<number[]> {
   return [...received.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
 }
 
-/** What the service's process holds, in megabytes. */
+/** Returns the resident memory of the service's process, in megabytes. */
 function residentMb(): number {
   const status = fs.readFileSync(`/proc/${service.pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
-const seen = new Map<number, number>();
+const statusCounts = new Map<number, number>();
 
-async function storm(seconds: number): Promise<void> {
+async function sendMalformedFor(seconds: number): Promise<void> {
   const property = fc.asyncProperty(
-    fc.array(onslaughts(company, card), { minLength: CONNECTIONS, maxLength: CONNECTIONS }),
+    fc.array(malformedConnections(company, card), { minLength: CONNECTIONS, maxLength: CONNECTIONS }),
     async (all) => {
-      const statuses = (await Promise.all(all.map(suffer))).flat();
-      for (const status of statuses) seen.set(status, (seen.get(status) ?? 0) + 1);
+      const statuses = (await Promise.all(all.map(sendMalformed))).flat();
+      for (const status of statuses) statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
       expect(statuses.filter((status) => status >= 500)).toEqual([]);
       expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     },
@@ -81,8 +81,8 @@ async function storm(seconds: number): Promise<void> {
   });
 }
 
-/** Good calls, as many as it can take. */
-async function work(seconds: number): Promise<void> {
+/** Makes as many valid calls as the service can answer. */
+async function callFor(seconds: number): Promise<void> {
   const until = Date.now() + seconds * 1000;
   const caller = async () => {
     while (Date.now() < until) await call(service.url, "balance", onCard(company, card));
@@ -91,22 +91,23 @@ async function work(seconds: number): Promise<void> {
 }
 
 test(
-  `malformed input for ${SECONDS} seconds: no 5xx, no crash, no leak, and no cent moves by mistake`,
+  `malformed input for ${SECONDS} seconds causes no 5xx, no crash and no memory leak, and moves no money by mistake`,
   async () => {
-    // A process that has just begun grows under any load: first it gets as large as its work needs.
-    await work(SECONDS / 3);
-    await storm(SECONDS / 3);
+    // A new process grows under any load, so it first grows to the size that this load needs.
+    await callFor(SECONDS / 3);
+    await sendMalformedFor(SECONDS / 3);
     const before = process.platform === "linux" ? residentMb() : 0;
-    await storm(SECONDS);
-    // It came through every gate: some calls were good, and others failed at each check that there is.
-    expect([...seen.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 415, 422]));
-    // What can be freed may take a moment; Node keeps some room for the next storm.
+    await sendMalformedFor(SECONDS);
+    // The input reached every check: some calls were valid, and others failed at each check.
+    expect([...statusCounts.keys()]).toEqual(expect.arrayContaining([200, 400, 401, 404, 405, 415, 422]));
+    // Node may free memory late, and keeps some for further load.
     const grownMb = () => (process.platform === "linux" ? residentMb() - before : 0);
     await expect.poll(grownMb, { interval: 500 }).toBeLessThan(MAX_GROWTH_MB);
     expect(service.logs()).not.toContain('"level":"error"');
     expect((await call(service.url, "balance", onCard(company, card))).status).toBe(200);
     expect(await service.command("check")).toMatchObject({ ok: true });
-    if (SECONDS > 30) console.log(`${grownMb().toFixed(0)} MB more, answers by status:`, Object.fromEntries(seen));
+    if (SECONDS > 30)
+      console.log(`${grownMb().toFixed(0)} MB more, answers by status:`, Object.fromEntries(statusCounts));
   },
   (SECONDS * 2 + 60) * 1000,
 );

@@ -24,7 +24,7 @@ afterAll(() => db.end());
 
 const migrate = async (url: string) => runCommand(["migrate", "--json"], { GIFTCARD_DATABASE_URL: url });
 
-test("a migration that was released is never edited: write another one", () => {
+test("released migrations are unchanged: add a new migration instead of editing one", () => {
   const hashOf = (file: string) =>
     createHash("sha256")
       .update(fs.readFileSync(path.join(migrations, file)))
@@ -34,13 +34,13 @@ test("a migration that was released is never edited: write another one", () => {
   expect(Object.fromEntries(released.map((file) => [file, hashOf(file)]))).toEqual(frozen);
 });
 
-test("migrations are numbered without a gap", () => {
+test("migrations are numbered without gaps", () => {
   expect(files.map((file) => /^(\d{4})-[a-z-]+\.sql$/.exec(file)?.[1])).toEqual(
     files.map((_, index) => String(index + 1).padStart(4, "0")),
   );
 });
 
-test("of several processes that migrate at once, one does it, and the version is written down", async () => {
+test("if several processes migrate concurrently, one applies the migrations and records them", async () => {
   const done = await Promise.all(Array.from({ length: 5 }, () => migrate(databaseUrl)));
   expect(done.map(({ exitCode }) => exitCode)).toEqual(done.map(() => 0));
   expect(done.flatMap(({ stdout }) => JSON.parse(stdout).applied).sort()).toEqual(names);
@@ -48,13 +48,13 @@ test("of several processes that migrate at once, one does it, and the version is
   expect(rows).toEqual(names.map((name, index) => ({ version: index + 1, name })));
 });
 
-test("also where transactions are serializable, one of several does it, and the others find it done", async () => {
+test("if several processes migrate concurrently at serializable, one applies the migrations, and the others find them applied", async () => {
   const url = await testDatabase();
   const other = new pg.Client({ connectionString: url });
   await other.connect();
   const name = other.escapeIdentifier(new URL(url).pathname.slice(1));
   await other.query(`alter database ${name} set default_transaction_isolation = 'serializable'`);
-  // All of them wait for this table, so that none is done before the others begin.
+  // All processes wait for this table, so that none finishes before the others start.
   await other.query("begin; create table migrations (theirs text)");
   const done = Array.from({ length: 3 }, () => migrate(url));
   const waiting = "select count(*)::int as count from pg_locks where locktype = 'advisory'";
@@ -65,7 +65,7 @@ test("also where transactions are serializable, one of several does it, and the 
   await other.end();
 });
 
-test("a migration that fails changes nothing, and says why", async () => {
+test("a migration that fails changes nothing and reports the reason", async () => {
   const other = await testDatabase();
   const theirs = new pg.Client({ connectionString: other });
   await theirs.connect();
@@ -80,7 +80,7 @@ test("a migration that fails changes nothing, and says why", async () => {
   expect(rows).toEqual([{ tablename: "cards" }]);
 });
 
-test("a program refuses to start on tables that a newer one made; one that runs goes on", async () => {
+test("a program refuses to start on the tables of a newer one, but a running program continues", async () => {
   const service = await startGiftcardService({ databaseUrl });
   await db.query("insert into migrations (version, name) values ($1, 'of-tomorrow')", [NEWER]);
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);

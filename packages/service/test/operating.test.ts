@@ -6,7 +6,7 @@ import { exitCodes } from "../src/operator-error.js";
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, "..", file), "utf8");
 const operating = read("../../docs/operating.md");
 
-/** The texts in backticks of a table's first column. */
+/** Returns the texts in backticks in the first column of a table. */
 function firstColumn(head: string): string[] {
   const [, after = ""] = operating.split(`${head}\n|---|---|\n`);
   const [table = ""] = after.split("\n\n");
@@ -15,14 +15,14 @@ function firstColumn(head: string): string[] {
 }
 
 describe("docs/operating.md", () => {
-  it("tells each exit code, in the order of --help", () => {
+  it("lists each exit code, in the order of --help", () => {
     const [, after = ""] = operating.split("| Exit code | |\n|---|---|\n");
     const [table = ""] = after.split("\n\n");
-    const told = table.split("\n").map((line) => Number(line.split("|")[1]));
-    expect(told).toEqual(Object.values(exitCodes));
+    const documented = table.split("\n").map((line) => Number(line.split("|")[1]));
+    expect(documented).toEqual(Object.values(exitCodes));
   });
 
-  it("tells each status of /readyz", () => {
+  it("lists each status of /readyz", () => {
     const reasons = read("src/database/readiness.ts").match(/(?<=")(database|pooler) [a-z ]+(?=")/g);
     expect(firstColumn("| `status` of `/readyz` | |")).toEqual(
       expect.arrayContaining(["ready", "ending", ...new Set(reasons)]),

@@ -34,7 +34,7 @@ const metric = async (line: string) => {
       ?.slice(line.length),
   );
 };
-// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of any shape
 const jsonOf = async (answer: Response): Promise<any> => answer.json();
 const readDocument = async () => jsonOf(await fetch(`${service.url}/openapi.json`));
 async function connect(): Promise<pg.Client> {

@@ -7,32 +7,32 @@ import { runCommand } from "../../../test/support/service.js";
 
 const PROGRAM = path.resolve(import.meta.dirname, "../bin/giftcard-service.js");
 
-/** What a command ended with, and the one JSON value that it printed. */
-export interface Ended {
+/** A command's exit code, the JSON value that it printed, and its error output. */
+export interface CommandResult {
   readonly exitCode: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what commands print
+  // biome-ignore lint/suspicious/noExplicitAny: the output of any command
   readonly value: any;
   readonly stderr: string;
 }
 
-/** An operator at a terminal: commands on one database, with `--json`. */
+/** Runs commands of an operator on one database, with `--json`. */
 export function operatorShell(databaseUrl: string, secretsFile: string) {
   const env = { GIFTCARD_DATABASE_URL: databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
   return {
     env,
-    /** Runs a command, whatever it ends with. */
-    async run(words: readonly string[], stdin = ""): Promise<Ended> {
+    /** Runs a command that may fail. */
+    async run(words: readonly string[], stdin = ""): Promise<CommandResult> {
       const { exitCode, stdout, stderr } = await runCommand([...words, "--json"], env, stdin);
       return { exitCode, value: stdout === "" ? undefined : JSON.parse(stdout), stderr };
     },
-    /** Runs a command that has to be well. */
-    // biome-ignore lint/suspicious/noExplicitAny: what commands print
-    async done(...words: string[]): Promise<any> {
+    /** Runs a command that must succeed. */
+    // biome-ignore lint/suspicious/noExplicitAny: the output of any command
+    async succeed(...words: string[]): Promise<any> {
       const { exitCode, value, stderr } = await this.run(words);
       expect([words, exitCode, stderr]).toEqual([words, 0, expect.anything()]);
       return value;
     },
-    /** Runs a command and kills it, as a power cut would, while it waits for this table, which `db` holds. */
+    /** Locks a table with `db`, and kills the command with SIGKILL while it waits for that table. */
     async killAt(db: pg.Client, table: string, words: readonly string[]): Promise<void> {
       await db.query(`begin; lock table ${table} in exclusive mode`);
       try {
@@ -41,7 +41,7 @@ export function operatorShell(databaseUrl: string, secretsFile: string) {
           stdio: "ignore",
         });
         const ended = once(child, "exit");
-        // Autovacuum may wait for it too, in another mode.
+        // Autovacuum may wait for the table too, in another mode.
         const waiting = async () =>
           (
             await db.query(

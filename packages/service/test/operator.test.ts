@@ -37,7 +37,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what commands print
+// biome-ignore lint/suspicious/noExplicitAny: the output of any command
 const command = (...words: string[]): Promise<any> => service.command(...words);
 const run = (...words: string[]) =>
   runCommand(words, { GIFTCARD_DATABASE_URL: service.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile });

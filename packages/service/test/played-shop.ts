@@ -9,25 +9,25 @@ import path from "node:path";
 import tls from "node:tls";
 import { feed, type ShopEvent, writeEvents } from "@giftcard-pay/events";
 
-/** How a shop's server answers. */
+/** Answers one request to a shop's server. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** A shop's own server: `https`, under a certificate that only this test trusts. */
-export interface PlayedShop {
+/** A shop's HTTPS server, with a certificate that only its tests trust. */
+export interface FakeShop {
   readonly url: string;
-  /** What a process needs to trust it. */
+  /** The environment of a process that trusts the certificate. */
   readonly env: { readonly NODE_EXTRA_CA_CERTS: string };
-  /** Lets this process trust it too. */
+  /** Makes this process trust the certificate too. */
   trust(): void;
   readonly requests: IncomingMessage[];
   answer: Answer;
-  /** Answers with a feed of these events from now on. */
-  shows(events: Iterable<ShopEvent>): Promise<void>;
+  /** From now on, answers every request with a feed of these events. */
+  serveFeed(events: Iterable<ShopEvent>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a shop that has no shows yet. */
-export async function playedShop(): Promise<PlayedShop> {
+/** Starts a shop whose feed has no events yet. */
+export async function startFakeShop(): Promise<FakeShop> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-shop-"));
   const [key, cert] = ["key.pem", "cert.pem"].map((name) => path.join(folder, name)) as [string, string];
   const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"];
@@ -42,13 +42,13 @@ export async function playedShop(): Promise<PlayedShop> {
   const server = https.createServer({ key: fs.readFileSync(key), cert: fs.readFileSync(cert) }, listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const shop: PlayedShop = {
+  const shop: FakeShop = {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/feed.json`,
     env: { NODE_EXTRA_CA_CERTS: cert },
     trust: () => tls.setDefaultCACertificates([...tls.getCACertificates(), fs.readFileSync(cert, "utf8")]),
     requests,
     answer: asJson('{"events":[]}'),
-    async shows(events) {
+    async serveFeed(events) {
       shop.answer = asJson(await feedOf(events));
     },
     async close() {
@@ -61,20 +61,20 @@ export async function playedShop(): Promise<PlayedShop> {
   return shop;
 }
 
-/** Answers with this text as JSON. */
+/** Returns an answer with this text as JSON. */
 export const asJson =
   (text: string | Uint8Array, headers: Record<string, string> = {}): Answer =>
   (_request, response) =>
     void response.writeHead(200, { "Content-Type": "application/json", ...headers }).end(text);
 
-/** A feed as `@giftcard-pay/events` writes it. */
+/** Returns a feed of these events as `@giftcard-pay/events` writes it. */
 export async function feedOf(events: Iterable<ShopEvent>): Promise<string> {
   let text = "";
   for await (const part of writeEvents(events, feed)) text += part;
   return text;
 }
 
-/** A show that is years ahead. */
+/** Returns an event that is many years ahead. */
 export const show = (key: string, more: Partial<ShopEvent> = {}): ShopEvent => ({
   key,
   title: `Show ${key}`,

@@ -51,7 +51,7 @@ async function charge(card: TestCard, amount: number, company = shop) {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what the command prints
+// biome-ignore lint/suspicious/noExplicitAny: the output of the command
 const list = (...words: string[]): Promise<any> => service.command("reversals", ...words);
 
 /** The reversals of this many cents, as status then and status now. */

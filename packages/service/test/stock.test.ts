@@ -45,10 +45,10 @@ const asCard = (value: { cardnumber: string; pin: string }): TestCard => ({
   expiryDate: "",
 });
 const issueInactive = async (...more: string[]) =>
-  asCard(await shell.done("card", "issue", "--balance", "2500", "--inactive", ...more));
+  asCard(await shell.succeed("card", "issue", "--balance", "2500", "--inactive", ...more));
 const activate = (card: TestCard) => shell.run(["card", "activate", card.cardNumber]);
 const count = async (table: string) => (await db.query(`select count(*)::int as n from ${table}`)).rows[0].n;
-const booksAreRight = async () => expect(await shell.done("check")).toMatchObject({ ok: true, faults: [] });
+const booksAreRight = async () => expect(await shell.succeed("check")).toMatchObject({ ok: true, faults: [] });
 /** A file of cards as `--out` writes it. */
 const readCards = (file: string) => {
   const [head, ...lines] = fs.readFileSync(file, "utf8").trimEnd().split("\r\n");
@@ -68,7 +68,7 @@ describe("a card that is not sold yet", () => {
     expect([status, body.balance, body.card_status]).toEqual([200, 0, "Blocked"]);
     const refused = await devalue(card, 100);
     expect([refused.status, refused.body.card_status]).toEqual([400, "Blocked"]);
-    expect(await shell.done("card", "show", card.cardNumber)).toMatchObject({
+    expect(await shell.succeed("card", "show", card.cardNumber)).toMatchObject({
       balance: 0,
       inactive_balance: 2500,
     });
@@ -87,7 +87,7 @@ describe("a card that is not sold yet", () => {
       balance: 2500,
       inactive_balance: null,
     });
-    expect((await shell.done("audit")).at(-1)).toMatchObject({
+    expect((await shell.succeed("audit")).at(-1)).toMatchObject({
       action: "card activate",
       details: { cards: 1, balance: 2500 },
     });
@@ -100,13 +100,13 @@ describe("a card that is not sold yet", () => {
 
   test("blocked or expired it isn't activated, before that is mended", async () => {
     const blocked = await issueInactive();
-    await shell.done("card", "block", blocked.cardNumber, ...WHY);
+    await shell.succeed("card", "block", blocked.cardNumber, ...WHY);
     expect((await activate(blocked)).value.error).toMatch(/is blocked\. Unblock it first/);
-    await shell.done("card", "unblock", blocked.cardNumber, ...WHY);
+    await shell.succeed("card", "unblock", blocked.cardNumber, ...WHY);
     expect((await activate(blocked)).exitCode).toBe(0);
     const expired = await issueInactive("--expires", "2020-01-01");
     expect((await activate(expired)).value.error).toMatch(/has expired\. Extend it first/);
-    await shell.done("card", "extend", expired.cardNumber, "--expires", "2099-01-01", ...WHY);
+    await shell.succeed("card", "extend", expired.cardNumber, "--expires", "2099-01-01", ...WHY);
     expect((await activate(expired)).value.balance).toBe(2500);
     expect((await shell.run(["card", "activate", "9528000000000000000"])).exitCode).toBe(3);
   });
@@ -125,7 +125,7 @@ describe("a batch", () => {
     const file = inFolder("stock.csv");
     const words = ["card", "issue", "--balance", "1500", "--inactive", "--count", "12000", "--expires", "2099-05-31"];
     expect((await shell.run(words)).value.error).toMatch(/Give --out/);
-    const issued = await shell.done(...words, "--out", file);
+    const issued = await shell.succeed(...words, "--out", file);
     expect(issued).toEqual({
       batch: expect.any(Number),
       cards: 12_000,
@@ -145,7 +145,7 @@ describe("a batch", () => {
     ];
     expect((await balance(asCard(last))).body).toMatchObject({ balance: 0, card_status: "Blocked" });
     const listed = async () =>
-      (await shell.done("card", "batches")).find((one: { batch: number }) => one.batch === issued.batch);
+      (await shell.succeed("card", "batches")).find((one: { batch: number }) => one.batch === issued.batch);
     const batch = {
       batch: issued.batch,
       origin: "issue",
@@ -160,9 +160,9 @@ describe("a batch", () => {
     });
 
     // One was sold already, one was stolen.
-    await shell.done("card", "activate", first.cardnumber);
-    await shell.done("card", "block", "--card", second.card as string, ...WHY);
-    expect(await shell.done("card", "activate", "--batch", String(issued.batch))).toEqual({
+    await shell.succeed("card", "activate", first.cardnumber);
+    await shell.succeed("card", "block", "--card", second.card as string, ...WHY);
+    expect(await shell.succeed("card", "activate", "--batch", String(issued.batch))).toEqual({
       batch: issued.batch,
       cards: 11_998,
       balance: 17_997_000,
@@ -178,7 +178,7 @@ describe("a batch", () => {
     });
     expect((await shell.run(["card", "activate", "--batch", String(issued.batch)])).exitCode).toBe(4);
     // A card's log has what was done with its batch.
-    const actions = (await shell.done("audit", "--card", last.card as string)).map(
+    const actions = (await shell.succeed("audit", "--card", last.card as string)).map(
       (one: { action: string }) => one.action,
     );
     expect(actions).toEqual(["card issue", "card activate"]);
@@ -255,11 +255,11 @@ describe("card import", () => {
     });
     expect((await devalue(card, 100)).body.amount_deducted).toBe(100);
     expect((await balance(asCard({ cardnumber: "GC77", pin: "9" }))).body.card_status).toBe("No balance");
-    expect(await shell.done("card", "show", card.cardNumber)).toMatchObject({
+    expect(await shell.succeed("card", "show", card.cardNumber)).toMatchObject({
       batch: value.batch,
       last_four: "0011",
     });
-    expect((await shell.done("audit")).at(-1)).toMatchObject({
+    expect((await shell.succeed("audit")).at(-1)).toMatchObject({
       action: "card import",
       batch: value.batch,
       details: { cards: 2, balance: 2500, inactive: false },
@@ -270,7 +270,7 @@ describe("card import", () => {
   test("names every faulty line, repeats nothing of it, and imports none", async () => {
     const card = await service.issueCard({ balanceCents: 1 });
     // Hashed under newer secrets than that card.
-    await shell.done("secrets", "rotate");
+    await shell.succeed("secrets", "rotate");
     const file = write(
       HEAD,
       "6006000000000000029,sesame,100,2099-01-31",
@@ -312,7 +312,7 @@ describe("card import", () => {
     expect([value.expired, stderr]).toEqual([1, expect.stringMatching(/already expired/)]);
     const card = asCard({ cardnumber: "6006000000000000061", pin: "1" });
     expect((await balance(card)).body).toMatchObject({ balance: 0, card_status: "Blocked" });
-    expect(await shell.done("card", "activate", "--batch", String(value.batch))).toMatchObject({
+    expect(await shell.succeed("card", "activate", "--batch", String(value.batch))).toMatchObject({
       cards: 1,
       skipped: 1,
     });

@@ -54,7 +54,7 @@ interface Row {
   readonly kind: string;
   readonly amount: number;
 }
-// biome-ignore lint/suspicious/noExplicitAny: what commands print
+// biome-ignore lint/suspicious/noExplicitAny: the output of any command
 const list = (...words: string[]): Promise<any> => service.command("transactions", ...words);
 const amounts = (rows: Row[]) => rows.map(({ kind, amount }) => `${kind} ${amount}`);
 
