@@ -53,7 +53,7 @@ test("health and readiness name the environment and the version", async () => {
   expect([ready.status, (await jsonOf(ready)).status]).toEqual([200, "ready"]);
 });
 
-test("it is not ready while a migration is missing, and healthy all the same", async () => {
+test("the service is healthy but not ready while a migration is missing", async () => {
   const db = await connect();
   await db.query("create table kept as select * from migrations");
   await db.query("delete from migrations where version = (select max(version) from migrations)");
@@ -84,7 +84,7 @@ test("readiness and metrics answer while calls hold every connection and wait fo
   await expect.poll(() => metric("giftcard_calls_in_flight")).toBe(0);
 });
 
-test("metrics count calls by operation and outcome, and the money that moved; nothing of a card is in them", async () => {
+test("metrics count calls by operation and outcome, and the money that moved, and contain no data of a card", async () => {
   const card = await service.issueCard({ balanceCents: 7500 });
   const names = [
     'giftcard_calls_total{operation="devalue",outcome="done"}',
@@ -106,14 +106,14 @@ test("metrics count calls by operation and outcome, and the money that moved; no
   expect(after.map((value, index) => value - (before[index] as number))).toEqual([1, 1, 1, 1250, 1250, 1]);
   const text = await service.metrics();
   for (const secret of [card.cardNumber, company.apiKey, body.cancel_token]) expect(text).not.toContain(secret);
-  // So few digits turn up within other figures by chance: as a word of their own they'd be a label.
+  // Four digits may occur within other numbers by chance, so only a label with exactly these digits fails the test.
   expect(text).not.toMatch(new RegExp(`["=]${card.cardNumber.slice(-4)}"`));
 });
 
 test.each([
   ["one process", "127.0.0.1", []],
   ["workers", "127.0.0.2", ["--workers", "2", "--metrics-host", "127.0.0.2"]],
-])("metrics of %s are on their own port at %s alone, and no operation is there", async (_who, host, more) => {
+])("metrics of %s are served on their own port at %s alone, without the API's operations", async (_who, host, more) => {
   const args = ["--host", "127.0.0.3", "--metrics-port", "0", ...more];
   const other = await startGiftcardService({ databaseUrl: await testDatabase(), args });
   const metricsUrl = new URL(String(/"metrics_url":"([^"]+)"/.exec(other.logs())?.[1]));
@@ -126,7 +126,7 @@ test.each([
   await other.stop();
 });
 
-test("without a port of their own, metrics are nowhere", async () => {
+test("without a port of their own, metrics are not served", async () => {
   const env = { GIFTCARD_DATABASE_URL: service.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
   const other = await spawnServe(["--environment", "sandbox"], env);
   expect((await fetch(`${other.url}/metrics`)).status).toBe(404);
@@ -134,7 +134,7 @@ test("without a port of their own, metrics are nowhere", async () => {
   await other.stop();
 });
 
-test("the OpenAPI document is valid, and has every operation with its examples and errors", async () => {
+test("the OpenAPI document is valid, and describes every operation with its examples and errors", async () => {
   const document = await readDocument();
   expect(await new Validator().validate(document)).toMatchObject({ valid: true });
   expect(document.openapi).toMatch(/^3\.1\./);
@@ -156,7 +156,7 @@ test("the OpenAPI document is valid, and has every operation with its examples a
   }
 });
 
-test("its examples are what the service takes", async () => {
+test("the service accepts the examples of the OpenAPI document", async () => {
   const document = await readDocument();
   const { content } = document.paths[`${BASE_PATH}devalue`].post.requestBody;
   for (const [type, encoding] of [
@@ -164,12 +164,12 @@ test("its examples are what the service takes", async () => {
     ["application/x-www-form-urlencoded", "form"],
   ] as const) {
     const answer = await call(service.url, "devalue", content[type].example, { encoding });
-    // Read and understood: only that key is nobody's.
+    // The parameters are valid. Only the example's API key does not exist.
     expect([answer.status, answer.body.error]).toEqual([401, errorDefinitions.unauthorized.message]);
   }
 });
 
-test("a line is logged for each call, with the id of the answer, and no field besides those of the list", async () => {
+test("a line is logged for each call, with the request id of its answer, and with no other fields than these", async () => {
   const answer = await call(service.url, "balance", { ...credentials(company), cardnumber: "1", pin: "2" });
   const id = answer.headers.get("x-request-id") as string;
   await expect.poll(() => service.logs()).toContain(id);
@@ -193,7 +193,7 @@ test("a line is logged for each call, with the id of the answer, and no field be
   });
 });
 
-test("a call's line has the id of its caller's trace, where that is spelt as it must be", async () => {
+test("a call's log line has the caller's trace id if its traceparent header is valid", async () => {
   const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
   const ask = async (traceparent: string) => {
     const { headers } = await call(service.url, "listProviders", {}, { headers: { traceparent } });
@@ -212,7 +212,7 @@ test("a call's line has the id of its caller's trace, where that is spelt as it 
     expect(await lineOf(await ask(wrong))).not.toHaveProperty("traceId");
 });
 
-test("at the level warn, calls are not logged", async () => {
+test("at the log level warn, calls are not logged", async () => {
   const databaseUrl = await testDatabase();
   const quiet = await startGiftcardService({ databaseUrl, args: ["--log-level", "warn"] });
   await call(quiet.url, "listProviders");

@@ -46,7 +46,7 @@ const login = (as: TestCompany, url = service.url) =>
 const balance = (card: TestCard, url = service.url, as = company) => call(url, "balance", onCard(as, card));
 
 describe("keys", () => {
-  test("are listed without their secret, and one that is revoked is refused at once", async () => {
+  test("are listed without their secret, and are refused immediately after they are revoked", async () => {
     const own = await service.createCompany();
     const more = (await login(own)).body.apikey;
     const keys = await command("key", "list", "--company", String(own.companyId));
@@ -76,7 +76,7 @@ describe("keys", () => {
     expect(text.stdout).not.toContain(more);
   });
 
-  test("of no such id end with 3", async () => {
+  test("and companies with an unknown id make commands exit with 3", async () => {
     for (const words of [
       ["key", "revoke", "999999"],
       ["company", "close", "999999"],
@@ -88,7 +88,7 @@ describe("keys", () => {
   });
 });
 
-test("a company that is closed has no key any more, and gets none", async () => {
+test("a closed company loses its keys, and gets no new ones", async () => {
   const own = await service.createCompany();
   await login(own);
   const closed = await command("company", "close", String(own.companyId));
@@ -143,12 +143,12 @@ test("card show --history lists every movement, with the balance after it", asyn
   expect(await command("card", "show", card.cardNumber)).not.toHaveProperty("history");
 });
 
-describe("secrets that are rotated while it serves", () => {
+describe("a rotation of the secrets while the service runs", () => {
   const status = () => command("secrets", "status");
   const hashes = async () =>
     (await db.query("select id, number_hash, pin_hash, generation from cards order by id")).rows;
 
-  test("an old card moves at its next right use, in every process; a new one is under the new at once", async () => {
+  test("rehashes an old card at its next valid use, in every process, and applies to new cards immediately", async () => {
     const [first, other, unused] = [
       await service.issueCard({ balanceCents: 9000 }),
       await service.issueCard({ balanceCents: 9000 }),
@@ -162,46 +162,46 @@ describe("secrets that are rotated while it serves", () => {
     const created = await call(second.url, "createEvents", events, { headers });
     const before = await status();
     expect(before).toMatchObject({ generation: 1, prepared: 0, old_cards: 0, old_passwords: 0 });
-    const spelled = fs.readFileSync(secretsFile, "utf8");
+    const secretsText = fs.readFileSync(secretsFile, "utf8");
 
     expect(await command("secrets", "rotate")).toEqual({ generation: 2, active: true });
     const file = JSON.parse(fs.readFileSync(secretsFile, "utf8"));
-    expect(file.previous).toEqual([JSON.parse(spelled)]);
+    expect(file.previous).toEqual([JSON.parse(secretsText)]);
     expect(file.pin).not.toBe(file.previous[0].pin);
     expect(fs.statSync(secretsFile).mode & 0o777).toBe(0o600);
     const old = before.generations[0].cards;
     expect(await status()).toMatchObject({ generation: 2, old_cards: old });
 
-    // What was kept is repeated, by both processes; neither has been told of the rotation.
+    // Both processes still replay stored answers, although neither was notified of the rotation.
     for (const { url } of [service, second]) {
       const replay = await call(url, "devalue", wire, { headers });
       expect([replay.status, replay.text]).toEqual([200, kept.text]);
       const again = await call(url, "createEvents", events, { headers });
       expect([again.status, again.text]).toEqual([200, created.text]);
     }
-    // A wrong PIN moves nothing.
+    // A wrong PIN does not rehash the card.
     expect((await balance({ ...first, pin: "000000x" })).status).toBe(400);
     expect((await status()).old_cards).toBe(old);
 
-    const unmoved = await hashes();
+    const hashesBefore = await hashes();
     expect((await balance(first)).body.balance).toBe(8900);
     expect((await call(second.url, "devalue", { ...onCard(company, other), amount: 1 })).status).toBe(200);
     expect((await status()).old_cards).toBe(old - 2);
     expect((await balance(other)).body.balance).toBe(8999);
     const moved = await hashes();
-    const changed = moved.filter((row, index) => !row.number_hash.equals(unmoved[index].number_hash));
+    const changed = moved.filter((row, index) => !row.number_hash.equals(hashesBefore[index].number_hash));
     expect(changed.map((row) => row.generation)).toEqual([2, 2]);
 
     const fresh = await service.issueCard({ balanceCents: 100 });
     expect((await balance(fresh, second.url)).body.balance).toBe(100);
     expect((await status()).old_cards).toBe(old - 2);
     expect((await command("card", "show", unused.cardNumber)).balance).toBe(9000);
-    // A token from before still works, once.
+    // A token from before the rotation still works.
     const wireToken = { ...credentials(company), cancel_token: kept.body.cancel_token };
     expect((await call(service.url, "cancelDevalue", wireToken)).status).toBe(200);
   });
 
-  test("calls go on during rotations: none fails, and none takes twice", async () => {
+  test("makes no call fail, and no call take money twice", async () => {
     const cards = await Promise.all(Array.from({ length: 4 }, () => service.issueCard({ balanceCents: 50_000 })));
     let ended = false;
     let taken = 0;
@@ -229,7 +229,7 @@ describe("secrets that are rotated while it serves", () => {
     expect(left).toBe(4 * 50_000 - taken);
   });
 
-  test("what is prepared is not used before it is rotated", async () => {
+  test("can be prepared: the new secrets are not used before it takes place", async () => {
     const { generation } = await status();
     expect(await command("secrets", "rotate", "--prepare")).toEqual({
       generation: generation + 1,
@@ -250,7 +250,7 @@ describe("secrets that are rotated while it serves", () => {
     expect((await run("secrets", "status")).stdout).toMatch(/\(in use\)/);
   });
 
-  test("a file that lacks the newest generation is refused", async () => {
+  test("makes the service refuse a secrets file that lacks the newest generation", async () => {
     const { previous, ..._newest } = JSON.parse(fs.readFileSync(secretsFile, "utf8"));
     const older = path.join(folder, "older.json");
     fs.writeFileSync(older, JSON.stringify({ ...previous.at(-1), previous: previous.slice(0, -1) }), {
@@ -263,7 +263,7 @@ describe("secrets that are rotated while it serves", () => {
     expect([exitCode, stderr]).toEqual([6, expect.stringMatching(/newest generation/)]);
   });
 
-  test("a password is hashed anew at the next login: after a rotation, and where it was made at another cost", async () => {
+  test("rehashes a password at the next login, which also rehashes one that was stored at another cost", async () => {
     const hash = async () =>
       (await db.query("select password_hash from accounts where email = $1", [company.email])).rows[0].password_hash;
     const before = await hash();
@@ -273,7 +273,7 @@ describe("secrets that are rotated while it serves", () => {
     expect(renewed).not.toBe(before);
     expect((await login(company)).status).toBe(200);
     expect(await hash()).toBe(renewed);
-    // At a lower cost, as an older version might have made it.
+    // This hash has a lower cost, as an older version might have stored it.
     const cheap = `scrypt$1024$8$1$${"A".repeat(22)}$`;
     const derived = scryptSync(company.password, Buffer.alloc(16), 32, { N: 1024, r: 8, p: 1 });
     await db.query("update accounts set password_hash = $2 where email = $1", [

@@ -21,7 +21,7 @@ interface Exchange {
   readonly durationMs: number;
 }
 
-/** Writes what `send` has to say, and gives what came back until the service closed the connection. */
+/** Opens a connection and lets `send` write to it. Returns everything received until the service closes the connection. */
 function exchange(send: (socket: net.Socket) => void): Promise<Exchange> {
   const { port, hostname } = new URL(service.url);
   const startedAt = performance.now();
@@ -40,13 +40,13 @@ function exchange(send: (socket: net.Socket) => void): Promise<Exchange> {
   });
 }
 
-describe("bodies past the limit", () => {
+describe("bodies above the limit", () => {
   const LIMIT = endpoints.devalue.bodyLimitBytes;
   const FAR_MORE_BYTES = 512 * 1024 * 1024;
-  /** What the two ends of a connection may hold on their way. */
+  /** The size of the buffers at both ends of a connection. */
   const IN_FLIGHT_BYTES = 12 * 1024 * 1024;
 
-  /** Sends without end, as fast as it is taken. */
+  /** Sends endlessly, as fast as the service accepts the bytes. */
   const flood = (socket: net.Socket, piece: Buffer) => {
     const more = () => {
       while (!socket.destroyed && socket.write(piece));
@@ -58,7 +58,7 @@ describe("bodies past the limit", () => {
   test.each([
     ["announced", `Content-Length: ${FAR_MORE_BYTES}`, Buffer.alloc(64 * 1024, "x")],
     ["not announced", "Transfer-Encoding: chunked", Buffer.from(`10000\r\n${"x".repeat(0x10000)}\r\n`)],
-  ])("are answered with 413 at once, and not read on (%s)", async (_how, header, piece) => {
+  ])("are answered with 413 immediately, and not read further (%s)", async (_how, header, piece) => {
     const { received, sentBytes } = await exchange((socket) => {
       socket.write(`${head}${header}\r\n\r\n`);
       flood(socket, piece);
@@ -69,12 +69,12 @@ describe("bodies past the limit", () => {
     expect(sentBytes).toBeLessThan(IN_FLIGHT_BYTES);
   });
 
-  test("that are announced only are answered before a byte of them came", async () => {
+  test("are answered before their first byte if their length is announced", async () => {
     const { received } = await exchange((socket) => socket.write(`${head}Content-Length: ${LIMIT + 1}\r\n\r\n`));
     expect(received).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test("reach a caller that sends all before it reads", async () => {
+  test("are answered even if the caller sends everything before it reads", async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => call(service.url, "devalue", {}, { raw: "x".repeat(LIMIT * 4) })),
     );
@@ -82,7 +82,7 @@ describe("bodies past the limit", () => {
   });
 });
 
-describe("slow senders are dropped", { tags: "long" }, () => {
+describe("a connection is closed", { tags: "long" }, () => {
   const dribble = (start: string, text: string) => (socket: net.Socket) => {
     socket.write(start);
     const timer = setInterval(() => socket.write(text), 100);
@@ -91,12 +91,12 @@ describe("slow senders are dropped", { tags: "long" }, () => {
 
   const { headersMs, requestMs, idleMs } = defaultTimeouts;
 
-  // Sooner than by the default: so the options hold.
+  // The connections are closed before the default timeouts, so the options are in effect.
   test.each<[string, number, (socket: net.Socket) => void]>([
-    ["headers that trickle in", headersMs, dribble(head, "X-A: b\r\n")],
-    ["a body that trickles in", requestMs, dribble(`${head}Content-Length: 5000\r\n\r\n`, " ")],
-    ["a chunked body without end", requestMs, dribble(`${head}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n")],
-    ["nothing at all", headersMs, () => {}],
+    ["if its headers trickle in", headersMs, dribble(head, "X-A: b\r\n")],
+    ["if a body trickles in", requestMs, dribble(`${head}Content-Length: 5000\r\n\r\n`, " ")],
+    ["if a chunked body never ends", requestMs, dribble(`${head}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n")],
+    ["if nothing is sent", headersMs, () => {}],
   ])("%s", async (_what, defaultMs, send) => {
     const { received, durationMs } = await exchange(send);
     expect(received).toMatch(/^HTTP\/1\.1 408 /);
@@ -104,7 +104,7 @@ describe("slow senders are dropped", { tags: "long" }, () => {
     expect(JSON.parse(received.split("\r\n\r\n")[1] ?? "")).toEqual({ error: expect.any(String) });
   });
 
-  test("a connection that idles after its call is closed", async () => {
+  test("if it is idle after a call", async () => {
     const { received, durationMs } = await exchange((socket) =>
       socket.write("GET /api/endpoint/v1/get_providers HTTP/1.1\r\nHost: x\r\n\r\n"),
     );
@@ -115,8 +115,8 @@ describe("slow senders are dropped", { tags: "long" }, () => {
 });
 
 describe("at overload", () => {
-  /** Lets every call of get_providers wait, for as long as `work` takes. */
-  async function whileStuck(work: () => Promise<void>): Promise<void> {
+  /** Makes every call of get_providers wait until `work` is done. */
+  async function whileProvidersAreLocked(work: () => Promise<void>): Promise<void> {
     await db.query("begin");
     await db.query("lock table providers in access exclusive mode");
     try {
@@ -126,10 +126,10 @@ describe("at overload", () => {
     }
   }
 
-  test("what is too much is refused at once with 503 and Retry-After, and health is answered all the time", async () => {
+  test("excess calls are refused immediately with 503 and Retry-After, and health checks are still answered", async () => {
     const waiting: Promise<WireAnswer>[] = [];
     let ended = 0;
-    await whileStuck(async () => {
+    await whileProvidersAreLocked(async () => {
       for (let index = 0; index < AT_ONCE; index++)
         waiting.push(call(service.url, "listProviders").finally(() => (ended += 1)));
       await sleep(500);
@@ -141,9 +141,9 @@ describe("at overload", () => {
       for (const probe of ["/healthz", "/readyz"]) {
         expect([probe, (await fetch(service.url + probe)).status]).toEqual([probe, 200]);
       }
-      // "At once" is before any that was let in has its end.
+      // The calls were refused before any accepted call ended.
       expect(ended).toBe(0);
-      // Of those inside, who gets no connection of the database in time is refused too: nothing waits without end.
+      // Accepted calls that get no database connection in time are refused too, so that none waits forever.
       await sleep(5500);
     });
     const answers = await Promise.all(waiting);
@@ -154,7 +154,7 @@ describe("at overload", () => {
     expect((await call(service.url, "listProviders")).status).toBe(200);
   });
 
-  test("of many logins at once no more are judged than may fail, and the service stays ready", {
+  test("concurrent logins are checked only up to the limit of failures, and the service stays ready", {
     tags: "long",
   }, async () => {
     const answers = await Promise.all(
@@ -162,7 +162,7 @@ describe("at overload", () => {
         call(service.url, "authenticate", {}, { headers: basic(`nobody-${index}@example.nl`, "x") }),
       ),
     );
-    // Ten from one address are judged; the others hear at once that they are too many.
+    // Ten logins from one address are checked. The others are refused immediately.
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(AT_ONCE - 10);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);

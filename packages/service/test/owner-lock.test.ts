@@ -16,41 +16,41 @@ afterEach(() => {
   fs.rmSync(dataDir, { recursive: true });
 });
 
-/** Changes what the lock says. */
-function write(change: object): void {
+/** Changes fields of the lock file. */
+function changeLock(change: object): void {
   fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, "utf8")), ...change }));
 }
 
-/** The owner lived for the last time so long ago. */
-function lastSeen(secondsAgo: number): void {
+/** Makes the owner's latest heartbeat this old. */
+function setHeartbeatAge(secondsAgo: number): void {
   const at = Date.now() / 1000 - secondsAgo;
   fs.utimesSync(file, at, at);
 }
 
-test("an owner that is a container's first process is there", () => {
+test("an owner in the same container is alive if it is the container's first process", () => {
   takeOwnership(dataDir, "serve");
-  write({ pid: 1, startedAt: startOf(1) });
+  changeLock({ pid: 1, startedAt: startOf(1) });
   expect(isRunning(1)).toBe(true);
   expect(readOwner(dataDir)).toMatchObject({ pid: 1, role: "serve", isElsewhere: false });
   expect(takeOwnership(dataDir, "command")).toBe(false);
 });
 
-test("an owner in another container, whose number is another process here, is there while it says so", () => {
+test("an owner in another container is alive while its heartbeat is recent, even if another process has its pid here", () => {
   takeOwnership(dataDir, "serve");
-  write({ pid: 1, startedAt: "another", namespace: "of another container" });
-  lastSeen(10);
+  changeLock({ pid: 1, startedAt: "another", namespace: "of another container" });
+  setHeartbeatAge(10);
   expect(readOwner(dataDir)).toMatchObject({ isElsewhere: true });
   expect(takeOwnership(dataDir, "serve")).toBe(false);
-  // Ours is not in it any more, so it isn't ours to give back.
+  // The lock names another owner now, so this process must not release it.
   releaseOwnership(dataDir);
   expect(fs.existsSync(file)).toBe(true);
-  lastSeen(20);
+  setHeartbeatAge(20);
   expect(readOwner(dataDir)).toBeUndefined();
   expect(takeOwnership(dataDir, "serve")).toBe(true);
 });
 
-test("an owner says again and again that it is there", async () => {
+test("an owner renews its heartbeat regularly", async () => {
   takeOwnership(dataDir, "serve");
-  lastSeen(20);
+  setHeartbeatAge(20);
   await expect.poll(() => Date.now() - fs.statSync(file).mtimeMs).toBeLessThan(10_000);
 });

@@ -8,7 +8,7 @@ import { runCommand, startGiftcardService, type TestService, throughDoor } from 
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, onCard } from "./wire.js";
 
-/** `npm run pgbouncer` has the contract and the races through it. */
+// `npm run pgbouncer` runs the tests of the contract and the races through PgBouncer.
 describe.skipIf(findPgBouncer() === undefined)("through PgBouncer in transaction mode", () => {
   let pooler: PgBouncer;
   let service: TestService;
@@ -31,7 +31,7 @@ describe.skipIf(findPgBouncer() === undefined)("through PgBouncer in transaction
     fs.rmSync(folder, { recursive: true });
   });
 
-  test("callers that are more than its connections sell, cancel and repeat, and the books are exact", async () => {
+  test("more callers than connections can devalue, cancel and repeat calls, and the ledger stays exact", async () => {
     const company = await service.createCompany();
     const card = await service.issueCard({ balanceCents: 100_000 });
     const sell = (index: number) =>
@@ -54,7 +54,7 @@ describe.skipIf(findPgBouncer() === undefined)("through PgBouncer in transaction
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   });
 
-  test("no session of the database keeps a lock, a statement or a listener", async () => {
+  test("the service keeps no lock, and no more database sessions than the pooler has", async () => {
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
     const { rows } = await client.query(
@@ -68,7 +68,7 @@ describe.skipIf(findPgBouncer() === undefined)("through PgBouncer in transaction
     expect(rows[0].sessions).toBeLessThanOrEqual(pooler.serverConnections);
   });
 
-  test("without the word for it in the address, a command says what PgBouncer refused", async () => {
+  test("a command without `pgbouncer=true` in the address fails, and says that it is missing", async () => {
     const url = throughDoor(databaseUrl, pooler.door).replace("pgbouncer=true", "");
     const { exitCode, stderr } = await runCommand(["company", "list"], { GIFTCARD_DATABASE_URL: url });
     expect([exitCode, stderr]).toEqual([5, expect.stringMatching(/pgbouncer=true/)]);

@@ -59,10 +59,10 @@ test.each([
   "ff02::1",
   "localhost",
   "",
-])("%s is not", (address) => expect(isPublicAddress(address)).toBe(false));
+])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
 
 test.each(["8.8.8.8", "10.0.0.1", "127.0.0.1", "172.16.0.1", "192.168.0.1", "::1", "fd00::1", "2a00:1450:400e::"])(
-  "a feed may be at %s, where that is allowed",
+  "a feed may be at %s if private addresses are allowed",
   (address) => expect(isPrivateOrPublic(address)).toBe(true),
 );
 
@@ -74,4 +74,4 @@ test.each([
   "100.100.100.200",
   "168.63.129.16",
   "fd00:ec2::254",
-])("no feed is ever at %s", (address) => expect(isPrivateOrPublic(address)).toBe(false));
+])("a feed may never be at %s", (address) => expect(isPrivateOrPublic(address)).toBe(false));

@@ -29,11 +29,11 @@ const statuses = (answers: WireAnswer[]) =>
   );
 const balanceOf = async (card: TestCard) => (await call(service.url, "balance", onCard(company, card))).body.balance;
 
-// Several rounds: in one alone, a quick first caller may be done before the others begin.
+// Several rounds, because in a single one a fast first caller may finish before the others start.
 const ROUNDS = 10;
 
-// READ COMMITTED is PostgreSQL's default. Above it, those who meet are undone and try again; at SERIALIZABLE that is
-// enough also for an engine that takes advisory locks and does nothing.
+// READ COMMITTED is PostgreSQL's default. At the higher levels, conflicting transactions are rolled back and retried. At
+// SERIALIZABLE, that is enough even for a database whose advisory locks do nothing.
 const LEVELS = [
   { isolation: "read committed", locks: "with advisory locks" },
   { isolation: "repeatable read", locks: "with advisory locks" },
@@ -45,7 +45,7 @@ const NO_LOCKS = `
   create function public.pg_try_advisory_xact_lock(bigint) returns boolean language sql as 'select true';`;
 
 describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
-  // Two processes on one database, so that nothing can lean on the memory of one.
+  // Two processes share one database: state that is kept in one process's memory would fail these tests.
   beforeAll(async () => {
     const databaseUrl = await testDatabase();
     db = new pg.Client({ connectionString: databaseUrl });
@@ -53,11 +53,11 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     const name = new URL(databaseUrl).pathname.slice(1);
     await db.query(`alter database ${name} set default_transaction_isolation = '${isolation}'`);
     if (locks === "without advisory locks") {
-      // Found before PostgreSQL's own.
+      // PostgreSQL finds these functions before its own.
       await db.query(`alter database ${name} set search_path = public, pg_catalog`);
       await db.query(NO_LOCKS);
     }
-    // One company makes all these calls.
+    // One company makes all calls, which must not be rate limited.
     const args = ["--calls-per-minute", "0"];
     service = await startGiftcardService({ databaseUrl, secretsFile, args });
     second = await startGiftcardService({ databaseUrl, secretsFile, args });
@@ -71,7 +71,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     fs.rmSync(secretsFile);
   });
 
-  test("it is what the service works at", async () => {
+  test("the service uses this isolation level and these locks", async () => {
     const other = new pg.Client({ connectionString: service.databaseUrl });
     await other.connect();
     const { rows } = await other.query(
@@ -83,12 +83,12 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     expect(rows[0]).toEqual({ isolation, locks: found });
   });
 
-  test("150 callers at one card take what is on it, and not a cent more", async () => {
+  test("150 concurrent devalues take exactly the balance of a card", async () => {
     const card = await service.issueCard({ balanceCents: 100_000 });
     const wire = { ...onCard(company, card), amount: 1999 };
     const answers = await atOnce(150, (url) => call(url, "devalue", wire));
     const taken = answers.filter((answer) => answer.status === 200).map((answer) => answer.body.amount_deducted);
-    // 50 whole amounts, the last 50 cents, and the rest find it empty.
+    // 50 devalues take the whole amount, one takes the last 50 cents, and the others find the card empty.
     expect(taken.filter((cents) => cents === 1999)).toHaveLength(50);
     expect(taken.filter((cents) => cents !== 1999)).toEqual([50]);
     expect(statuses(answers)).toEqual({ 200: 51, 400: 99 });
@@ -96,7 +96,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     expect(new Set(answers.flatMap((answer) => answer.body.cancel_token ?? [])).size).toBe(51);
   });
 
-  test("50 callers with one token put the money back once", async () => {
+  test("50 concurrent cancels with one token refund the money once", async () => {
     const card = await service.issueCard({ balanceCents: 8000 });
     for (let round = 0; round < ROUNDS; round++) {
       const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount: 8000 });
@@ -107,7 +107,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     }
   });
 
-  test("12 devalues at once with one key take once, and all get the same answer", async () => {
+  test("12 concurrent devalues with one key take money once, and all get the same answer", async () => {
     const card = await service.issueCard({ balanceCents: 8000 });
     const wire = { ...onCard(company, card), amount: 700 };
     for (let round = 1; round <= ROUNDS; round++) {
@@ -120,7 +120,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     }
   });
 
-  test("12 calls of newevent at once with one key create once; with one event_key, one creates", async () => {
+  test("12 concurrent calls of newevent with one key create events once; with one event_key, a single call succeeds", async () => {
     const provider = await service.createProvider();
     const wire = { apikey: company.apiKey, events: [eventInput(provider.id)] };
     const same = await atOnce(12, (url) =>
@@ -134,13 +134,13 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     expect(body).toHaveLength(2);
   });
 
-  test("ending by key and the devalue itself, at once: done and reversed, or never done; the balance is whole", async () => {
+  test("a devalue that races with its resolution by key is either reversed or never made, and the balance is unchanged", async () => {
     const card = await service.issueCard({ balanceCents: 8000 });
     for (let round = 0; round < 40; round++) {
       const headers = { "Idempotency-Key": `race-${round}` };
       const devalue = () => call(second.url, "devalue", { ...onCard(company, card), amount: 700 }, { headers });
-      const end = () => call(service.url, "cancelDevalue", credentials(company), { headers });
-      const [first, other] = round % 2 ? [end, devalue] : [devalue, end];
+      const resolveByKey = () => call(service.url, "cancelDevalue", credentials(company), { headers });
+      const [first, other] = round % 2 ? [resolveByKey, devalue] : [devalue, resolveByKey];
       const started = [first(), other()];
       const [one, two] = (await Promise.all(started)) as [WireAnswer, WireAnswer];
       const [devalued, ended] = round % 2 ? [two, one] : [one, two];
@@ -149,7 +149,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     }
   });
 
-  test("devalues and cancels mixed on one card leave what the ledger says", async () => {
+  test("concurrent devalues and cancels of one card leave a balance that agrees with the ledger", async () => {
     const card = await service.issueCard({ balanceCents: 50_000 });
     await atOnce(60, async (url, index) => {
       const done = await call(url, "devalue", { ...onCard(company, card), amount: 100 + index });

@@ -1,4 +1,4 @@
-// Random sequences of operations on the service, each answer held against a model of a few lines.
+// Runs random sequences of operations on the service, and compares each answer with that of a small model.
 import { BASE_PATH, cents, Secret } from "@giftcard-pay/client/contract";
 import fc from "fast-check";
 import { createCompany } from "../dist/store/accounts.js";
@@ -10,7 +10,7 @@ const STEPS_PER_RUN = 100;
 const CAP_CENTS = 5000;
 const ACT = { operator: "model", osUser: "model", reason: undefined };
 
-/** Amounts around the limits; keys and cards few, so that they meet again and again. */
+/** Amounts are near the limits. Keys and cards are few, so that operations often share them. */
 const step = fc.record({
   kind: fc.constantFrom("devalue", "devalue", "devalue", "repeat", "cancel", "cancel", "end", "balance", "block"),
   card: fc.nat(CARDS - 1),
@@ -20,7 +20,7 @@ const step = fc.record({
 });
 
 /**
- * A card, a deduction and a key, as the model knows them.
+ * The model's state of a card, a deduction and a key.
  * @typedef {{ cardNumber: string, pin: string, balance: number, blocked: boolean }} Card
  * @typedef {{ card: number, cents: number, token: string, reversed: boolean }} Deduction
  * @typedef {{ closed: true } | { closed: false, card: number, asked: number, text: string, deduction: Deduction }} Key
@@ -29,7 +29,7 @@ const step = fc.record({
  */
 
 /**
- * Runs at least so many steps, and throws at the first answer that differs from the model's.
+ * Runs at least this many steps, and throws at the first answer that differs from the model's.
  * @param {{ url: string, pool: import("pg").Pool, keys: import("@giftcard-pay/service").Keyring, steps: number, seed?: number }} options
  * @returns how often each kind of answer was seen
  */
@@ -91,7 +91,7 @@ class Model {
     this.service = service;
   }
 
-  /** Takes a step, and throws when the answer is not the model's. @param {Step} step */
+  /** Takes a step, and throws if the answer differs from the model's. @param {Step} step */
   async take(step) {
     const { kind, card, key, which } = step;
     const used = [...this.#keys.keys()];

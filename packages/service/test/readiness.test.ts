@@ -48,7 +48,7 @@ const ready = async () => {
 const devalue = () => call(service.url, "devalue", { ...onCard(company, card), amount: 100 });
 const balance = async () => (await call(service.url, "balance", onCard(company, card))).body.balance;
 
-/** Sets it for connections that are made from now on, which all are. */
+/** Changes a setting of the database, and closes all other connections so that the new ones have it. */
 async function setForDatabase(setting: string): Promise<void> {
   const name = db.escapeIdentifier(new URL(service.databaseUrl).pathname.slice(1));
   await db.query(`alter database ${name} ${setting}`);
@@ -57,14 +57,14 @@ async function setForDatabase(setting: string): Promise<void> {
   );
 }
 
-test("readyz says that the database has no room left, also while it can still be read", async () => {
+test("/readyz reports that the database has no room left, even while it can still be read", async () => {
   await setForDatabase("set temp_file_limit = '64kB'");
   await expect.poll(ready).toMatchObject({ code: 503, status: "database has no room left" });
   await expect.poll(balance).toBe(5000);
   await setForDatabase("reset temp_file_limit");
 });
 
-test("a primary that takes no more writes is noticed, and its connections are replaced", async () => {
+test("a primary that becomes read-only is reported, and its connections are replaced", async () => {
   await setForDatabase("set default_transaction_read_only = on");
   await expect.poll(ready).toMatchObject({ code: 503, status: "database takes no writes" });
   // A balance is answered only until the next lease of calls, which is a write.
@@ -72,7 +72,7 @@ test("a primary that takes no more writes is noticed, and its connections are re
   expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([503, "1"]);
   const { exitCode, stderr } = await runCommand(["migrate"], { GIFTCARD_DATABASE_URL: service.databaseUrl });
   expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/takes no writes.*address of the primary/)]);
-  // Open connections stay read-only, as those to a former primary: only new ones take writes.
+  // Open connections stay read-only, like those to a former primary. Only new ones accept writes.
   const name = db.escapeIdentifier(new URL(service.databaseUrl).pathname.slice(1));
   await db.query(`alter database ${name} reset default_transaction_read_only`);
   await expect.poll(async () => (await devalue()).status).toBe(200);
@@ -80,7 +80,7 @@ test("a primary that takes no more writes is noticed, and its connections are re
   expect(await balance()).toBe(4900);
 });
 
-test("a call that finds the disk full took nothing, and may be made again", async () => {
+test("a call that fails because the disk is full takes nothing, and can be retried", async () => {
   await db.query(`create function fill() returns trigger language plpgsql as $$
     begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$`);
   const before = await balance();
@@ -93,14 +93,14 @@ test("a call that finds the disk full took nothing, and may be made again", asyn
   expect(await balance()).toBe(before - 100);
 });
 
-test("readyz says that a pooler loses prepared statements", async () => {
+test("/readyz reports a pooler that loses prepared statements", async () => {
   expect(await ready()).toMatchObject({ code: 200 });
   proxy.set({ pattern: /giftcard-service-probe/, fault: "forget", times: Number.POSITIVE_INFINITY });
   await expect.poll(ready).toMatchObject({ code: 503, status: "pooler loses prepared statements" });
   proxy.clear();
 });
 
-test("readyz names a migration of a newer program, and goes on", async () => {
+test("/readyz names a migration of a newer program, and the service stays ready", async () => {
   const { rows } = await db.query("select max(version)::int + 1 as next from migrations");
   await db.query("insert into migrations (version, name) values ($1, 'of-tomorrow')", [rows[0].next]);
   expect(await ready()).toMatchObject({ code: 200, status: "ready", newer_migrations: ["of-tomorrow"] });
@@ -109,7 +109,7 @@ test("readyz names a migration of a newer program, and goes on", async () => {
   expect(await ready()).not.toHaveProperty("newer_migrations");
 });
 
-test("where another program has migrated, readyz says so, and nothing starts", async () => {
+test("if another program has migrated the database, /readyz reports it, and no command starts", async () => {
   await db.query("update migrations set name = 'of-somebody-else' where version = 1");
   expect(await ready()).toMatchObject({ code: 503, status: "database migrated by another program" });
   const env = { GIFTCARD_DATABASE_URL: service.databaseUrl, GIFTCARD_SECRETS_FILE: secretsFile };
@@ -124,7 +124,7 @@ test("where another program has migrated, readyz says so, and nothing starts", a
   await db.query("update migrations set name = '0001-initial' where version = 1");
 });
 
-test("calls by way of a proxy that nothing tells of are warned of, once", async () => {
+test("the service warns once if calls come through a proxy although --proxies is 0", async () => {
   const headers = { ...basic(company.email, "wrong"), "X-Forwarded-For": "198.51.100.1" };
   const warnings = () =>
     service
@@ -137,7 +137,7 @@ test("calls by way of a proxy that nothing tells of are warned of, once", async 
   await expect.poll(warnings).toMatchObject([{ level: "warn", message: expect.stringContaining("--proxies is 0") }]);
 });
 
-test("that the database went is a line of the log as every other", async () => {
+test("a lost connection to the database is logged like every other failure", async () => {
   const failures = () => service.logs().match(/"message":"failure"/g)?.length ?? 0;
   const before = failures();
   await setForDatabase("reset all");

@@ -11,7 +11,7 @@ const dataDir = path.join(folder, "giftcard-data");
 const password = "sentinel-wachtwoord-8d1f";
 const idempotencyKey = "sentinel-key-77ac";
 const answers: WireAnswer[] = [];
-/** Each secret by name; the values are looked for everywhere. */
+/** The secrets by name. The tests search all outputs for their values. */
 const secrets: Record<string, string> = {
   password,
   wrongPassword: "sentinel-mis-51b0",
@@ -35,14 +35,14 @@ function openDatabase(): pg.Client {
   return new pg.Client({ host: "127.0.0.1", port, user: "postgres", password: own });
 }
 
-/** Sends known secrets through success and failure of all operations. */
+/** Sends known secrets in successful and failing calls of all operations. */
 beforeAll(async () => {
   server = await spawnServe(["--data-dir", dataDir]);
   const { company_id, apikey } = await command("company", "create", "--name", "A", "--email", "a@example.nl");
   const { cardnumber, pin } = await command("card", "issue", "--balance", "7500");
   const provider = await command("provider", "create", "--name", "P");
   Object.assign(secrets, { apikey, cardnumber });
-  // Six digits may stand anywhere by chance; with their card they may not.
+  // The PIN is left out: its six digits may occur anywhere by chance. Beside its card number, it would be found.
   const who = { apikey, company_id };
   const headers = { "Idempotency-Key": idempotencyKey };
   const ask = async (...args: Parameters<typeof call> extends [string, ...infer Rest] ? Rest : never) => {
@@ -75,7 +75,7 @@ beforeAll(async () => {
     await ask("listProviders"),
   );
   outputs += JSON.stringify([await command("card", "show", cardnumber), await command("company", "list")]);
-  // A failure inside: its text, with whatever PostgreSQL says, stays inside.
+  // An internal error: its text, including PostgreSQL's message, must not be shown.
   const db = openDatabase();
   await db.connect();
   await db.query("alter table cards rename to cards_elsewhere");
@@ -93,31 +93,31 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-/** A secret as it is, and as hexadecimal and base64 would show it. */
+/** Returns a secret as it is, in hexadecimal, and in base64. */
 const spellings = (secret: string) => [
   secret,
   Buffer.from(secret).toString("hex"),
   Buffer.from(secret).toString("base64").replace(/=+$/, ""),
 ];
 
-function found(text: string | Buffer): string[] {
+function secretsIn(text: string | Buffer): string[] {
   return Object.entries(secrets).flatMap(([name, secret]) =>
     spellings(secret).some((spelling) => text.includes(spelling)) ? [name] : [],
   );
 }
 
-test("no answer but authenticate's and devalue's own shows a secret", () => {
-  for (const answer of answers) expect(found(answer.text + JSON.stringify([...answer.headers]))).toEqual([]);
+test("no answer contains a secret, except those of authenticate and devalue", () => {
+  for (const answer of answers) expect(secretsIn(answer.text + JSON.stringify([...answer.headers]))).toEqual([]);
 });
 
-test("no log and no command's output shows a secret, and a failure is found by its request id", () => {
+test("no log and no output of a command contains a secret, and an error can be found by its request id", () => {
   const logs = server.logs();
-  expect(found(logs + outputs)).toEqual([]);
+  expect(secretsIn(logs + outputs)).toEqual([]);
   expect(logs).toContain(answers.at(-1)?.headers.get("x-request-id"));
   expect(logs).not.toContain("cards_elsewhere");
 });
 
-test("no table shows a secret", async () => {
+test("no table contains a secret", async () => {
   const db = openDatabase();
   await db.connect();
   const { rows: tables } = await db.query(
@@ -126,22 +126,22 @@ test("no table shows a secret", async () => {
   expect(tables.length).toBeGreaterThan(8);
   for (const { relname } of tables) {
     const { rows } = await db.query(`select t::text as line from ${db.escapeIdentifier(relname)} t`);
-    expect([relname, rows.flatMap(({ line }) => found(line))]).toEqual([relname, []]);
+    expect([relname, rows.flatMap(({ line }) => secretsIn(line))]).toEqual([relname, []]);
     expect([relname, rows.some(({ line }) => line.includes(idempotencyKey))]).toEqual([relname, false]);
   }
   await db.end();
 });
 
-test("no file of the data directory shows a secret, except its own keepers", async () => {
+test("no file of the data directory contains a secret, except the two files that store them", async () => {
   await server.stop();
-  const keepers = ["secrets.json", "postgres.password"].map((name) => path.join(dataDir, name));
+  const secretFiles = ["secrets.json", "postgres.password"].map((name) => path.join(dataDir, name));
   const files = fs
     .readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name));
   expect(files.some((file) => file.includes("pg_wal"))).toBe(true);
-  for (const file of files.filter((name) => !keepers.includes(name))) {
-    expect([file, found(fs.readFileSync(file))]).toEqual([file, []]);
+  for (const file of files.filter((name) => !secretFiles.includes(name))) {
+    expect([file, secretsIn(fs.readFileSync(file))]).toEqual([file, []]);
   }
-  for (const keeper of keepers) expect(fs.statSync(keeper).mode & 0o777).toBe(0o600);
+  for (const file of secretFiles) expect(fs.statSync(file).mode & 0o777).toBe(0o600);
 });

@@ -39,7 +39,7 @@ const issue = () => service.issueCard({ balanceCents: 5000, expires: "2031-05-31
 const change = (action: string, card: { cardNumber: string }, ...words: string[]) =>
   service.command("card", action, card.cardNumber, ...words);
 
-/** Takes cents off a card. @returns what puts them back */
+/** Devalues a card. @returns a function that reverses the devalue */
 async function charge(card: TestCard, amount: number, company = shop) {
   const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount });
   return async () => {
@@ -54,13 +54,13 @@ async function charge(card: TestCard, amount: number, company = shop) {
 // biome-ignore lint/suspicious/noExplicitAny: the output of the command
 const list = (...words: string[]): Promise<any> => service.command("reversals", ...words);
 
-/** The reversals of this many cents, as status then and status now. */
+/** Returns the card's status at the reversal and its present status, for each listed reversal of this amount. */
 const statusesOf = async (amount: number) => {
   const rows: { amount: number; status_then: string; card_status: string }[] = await list();
   return rows.filter((row) => row.amount === amount).map((row) => [row.status_then, row.card_status]);
 };
 
-test("lists no reversal onto a card that can be spent, then and now", async () => {
+test("lists no reversal onto a card that could be spent then and still can", async () => {
   await (await charge(await issue(), 100))();
   expect(await list()).toEqual([]);
   const text = await runCommand(["reversals"], env);
@@ -115,7 +115,7 @@ test("lists a reversal onto a card that is blocked only later", async () => {
   expect(await statusesOf(400)).toEqual([["Active", "Blocked"]]);
 });
 
-/** Changes rows as no command may, such as the time of a row of the ledger. */
+/** Changes rows in ways that no command can, such as the time of a ledger row. */
 async function rewrite(statement: string, values: unknown[]) {
   await db.query("set session_replication_role = replica");
   await db.query(statement, values);
@@ -126,7 +126,7 @@ const expire = ({ cardNumber }: TestCard) =>
     cardNumber.slice(-4),
   ]);
 
-test("judges expiry by the date that the card had when the money came back", async () => {
+test("judges expiry by the date that the card had when the money was refunded", async () => {
   const card = await issue();
   const [before, expired, extended] = [await charge(card, 501), await charge(card, 502), await charge(card, 503)];
   await before();
@@ -161,7 +161,7 @@ test("judges a reissued card by the card that got the money", async () => {
   });
 });
 
-test("filters by company and day, and prints comma-separated values", async () => {
+test("filters by company and day, and prints CSV", async () => {
   const card = await issue();
   await (await charge(card, 701, other))();
   await change("block", card);

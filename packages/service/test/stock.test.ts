@@ -48,8 +48,8 @@ const issueInactive = async (...more: string[]) =>
   asCard(await shell.succeed("card", "issue", "--balance", "2500", "--inactive", ...more));
 const activate = (card: TestCard) => shell.run(["card", "activate", card.cardNumber]);
 const count = async (table: string) => (await db.query(`select count(*)::int as n from ${table}`)).rows[0].n;
-const booksAreRight = async () => expect(await shell.succeed("check")).toMatchObject({ ok: true, faults: [] });
-/** A file of cards as `--out` writes it. */
+const expectExactLedger = async () => expect(await shell.succeed("check")).toMatchObject({ ok: true, faults: [] });
+/** Reads a file of cards that `--out` has written. */
 const readCards = (file: string) => {
   const [head, ...lines] = fs.readFileSync(file, "utf8").trimEnd().split("\r\n");
   expect(head).toBe("card,batch,cardnumber,pin,balance,expiry_date");
@@ -62,7 +62,7 @@ const readCards = (file: string) => {
 };
 
 describe("a card that is not sold yet", () => {
-  test("is worth nothing: Blocked on the wire, and on nobody's books", async () => {
+  test("has no balance: it is Blocked for callers, and has no money in the ledger", async () => {
     const card = await issueInactive();
     const { status, body } = await balance(card);
     expect([status, body.balance, body.card_status]).toEqual([200, 0, "Blocked"]);
@@ -77,10 +77,10 @@ describe("a card that is not sold yet", () => {
       const { exitCode, value } = await shell.run(["card", name, card.cardNumber, ...more, ...WHY]);
       expect([exitCode, value.error]).toEqual([4, expect.stringMatching(/Activate it first/)]);
     }
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("activated it holds what it was issued for, once, however often that is tried", async () => {
+  test("gets its initial balance once, however often it is activated", async () => {
     const card = await issueInactive();
     expect((await activate(card)).value).toMatchObject({
       card_status: "Active",
@@ -95,10 +95,10 @@ describe("a card that is not sold yet", () => {
     expect([again.exitCode, again.value.error]).toEqual([4, expect.stringMatching(/already active/)]);
     expect((await balance(card)).body).toMatchObject({ balance: 2500, card_status: "Active" });
     expect((await devalue(card, 2500)).body.amount_deducted).toBe(2500);
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("blocked or expired it isn't activated, before that is mended", async () => {
+  test("cannot be activated while it is blocked or expired", async () => {
     const blocked = await issueInactive();
     await shell.succeed("card", "block", blocked.cardNumber, ...WHY);
     expect((await activate(blocked)).value.error).toMatch(/is blocked\. Unblock it first/);
@@ -111,17 +111,17 @@ describe("a card that is not sold yet", () => {
     expect((await shell.run(["card", "activate", "9528000000000000000"])).exitCode).toBe(3);
   });
 
-  test("an activation that is killed put nothing on it", async () => {
+  test("gets no money from an activation that is killed", async () => {
     const card = await issueInactive();
     for (const table of ["audit_log", "ledger"]) await shell.killAt(db, table, ["card", "activate", card.cardNumber]);
     expect((await balance(card)).body).toMatchObject({ balance: 0, card_status: "Blocked" });
     expect((await activate(card)).value.balance).toBe(2500);
-    await booksAreRight();
+    await expectExactLedger();
   });
 });
 
 describe("a batch", () => {
-  test("is written to a file that only its owner reads, of any size; and activated as a whole", async () => {
+  test("of any size is written to a file that only its owner can read, and is activated as a whole", async () => {
     const file = inFolder("stock.csv");
     const words = ["card", "issue", "--balance", "1500", "--inactive", "--count", "12000", "--expires", "2099-05-31"];
     expect((await shell.run(words)).value.error).toMatch(/Give --out/);
@@ -159,7 +159,7 @@ describe("a batch", () => {
       inactive_balance: 18_000_000,
     });
 
-    // One was sold already, one was stolen.
+    // One card is already sold, and one is stolen.
     await shell.succeed("card", "activate", first.cardnumber);
     await shell.succeed("card", "block", "--card", second.card as string, ...WHY);
     expect(await shell.succeed("card", "activate", "--batch", String(issued.batch))).toEqual({
@@ -177,15 +177,15 @@ describe("a batch", () => {
       inactive_balance: 1500,
     });
     expect((await shell.run(["card", "activate", "--batch", String(issued.batch)])).exitCode).toBe(4);
-    // A card's log has what was done with its batch.
+    // A card's audit log includes the changes of its batch.
     const actions = (await shell.succeed("audit", "--card", last.card as string)).map(
       (one: { action: string }) => one.action,
     );
     expect(actions).toEqual(["card issue", "card activate"]);
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("is never written over a file, and a command that fails leaves neither a file nor a card", async () => {
+  test("never overwrites a file, and leaves neither a file nor a card if the command fails", async () => {
     const file = inFolder("kept.csv");
     fs.writeFileSync(file, "kept");
     const words = (name: string) => ["card", "issue", "--balance", "1", "--count", "1500", "--out", name];
@@ -205,7 +205,7 @@ describe("a batch", () => {
     expect(await count("cards")).toBe(before);
   });
 
-  test("that is killed on its way leaves no card, and a file that says by its name that it isn't whole", async () => {
+  test("leaves no card if the command is killed, and a file whose name shows that it is incomplete", async () => {
     const before = await count("cards");
     const file = inFolder("killed.csv");
     const words = ["card", "issue", "--balance", "1", "--count", "1500", "--out", file];
@@ -217,7 +217,7 @@ describe("a batch", () => {
     expect((await shell.run(words)).exitCode).toBe(0);
   });
 
-  test("of no such id ends with 3; a card and a batch at once with 2", async () => {
+  test("makes the command exit with 3 if its id is unknown, and with 2 if a card is given too", async () => {
     expect((await shell.run(["card", "activate", "--batch", "99999"])).exitCode).toBe(3);
     expect((await shell.run(["card", "activate", "1", "--batch", "1"])).exitCode).toBe(2);
     expect((await shell.run(["card", "activate", "--batch", "x"])).exitCode).toBe(2);
@@ -234,7 +234,7 @@ describe("card import", () => {
   };
   const importFile = (file: string, ...more: string[]) => shell.run(["card", "import", file, ...more]);
 
-  test("takes numbers and PINs as they are, after a look that changes nothing", async () => {
+  test("imports numbers and PINs unchanged, after a dry run that changes nothing", async () => {
     const file = write(
       "\uFEFFpin;note;cardnumber;balance;expiry_date",
       '"0012";x;"6006000000000000011";2500;2099-01-31',
@@ -242,8 +242,8 @@ describe("card import", () => {
       "9;y;GC77;0;2099-01-31\r",
     );
     const before = await count("cards");
-    const tried = await importFile(file, "--dry-run");
-    expect(tried.value).toEqual({ batch: null, cards: 2, balance: 2500, expired: 0, dry_run: true });
+    const dryRun = await importFile(file, "--dry-run");
+    expect(dryRun.value).toEqual({ batch: null, cards: 2, balance: 2500, expired: 0, dry_run: true });
     expect(await count("cards")).toBe(before);
     const { value } = await importFile(file);
     expect(value).toEqual({ batch: expect.any(Number), cards: 2, balance: 2500, expired: 0, dry_run: false });
@@ -264,12 +264,12 @@ describe("card import", () => {
       batch: value.batch,
       details: { cards: 2, balance: 2500, inactive: false },
     });
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("names every faulty line, repeats nothing of it, and imports none", async () => {
+  test("reports every faulty line without its content, and imports nothing", async () => {
     const card = await service.issueCard({ balanceCents: 1 });
-    // Hashed under newer secrets than that card.
+    // The file's numbers are hashed with newer secrets than the number of that card.
     await shell.succeed("secrets", "rotate");
     const file = write(
       HEAD,
@@ -298,7 +298,7 @@ describe("card import", () => {
     expect(await count("cards")).toBe(before);
   });
 
-  test("a file that can't be read, or whose columns have no names, is refused", async () => {
+  test("refuses a file that cannot be read, or whose columns have no names", async () => {
     expect((await importFile(inFolder("missing.csv"))).value.error).toMatch(/cannot be read \(ENOENT\)/);
     for (const head of ["", "number,pin,balance", "6006000000000000053,1,1,2099-01-31"]) {
       const { exitCode, value } = await importFile(write(head));
@@ -306,7 +306,7 @@ describe("card import", () => {
     }
   });
 
-  test("imports stock that is not sold yet, and cards that have expired", async () => {
+  test("imports cards that are not sold yet, and expired ones", async () => {
     const file = write(HEAD, "6006000000000000061,1,700,2099-01-31", "6006000000000000079,1,300,2020-01-31");
     const { value, stderr } = await importFile(file, "--inactive");
     expect([value.expired, stderr]).toEqual([1, expect.stringMatching(/already expired/)]);
@@ -317,10 +317,10 @@ describe("card import", () => {
       skipped: 1,
     });
     expect((await balance(card)).body.balance).toBe(700);
-    await booksAreRight();
+    await expectExactLedger();
   });
 
-  test("of a file twice at once one is imported; killed on its way, nothing is", async () => {
+  test("imports a file once if two imports of it race, and nothing if it is killed", async () => {
     const lines = Array.from({ length: 6000 }, (_, index) => `61${String(index).padStart(8, "0")},1234,10,2099-01-31`);
     const file = write(HEAD, ...lines);
     const before = await count("cards");
@@ -331,6 +331,6 @@ describe("card import", () => {
     const refused = both.find(({ exitCode }) => exitCode === 1);
     expect(refused?.value.faults.length).toBeGreaterThan(0);
     expect(await count("cards")).toBe(before + 6000);
-    await booksAreRight();
+    await expectExactLedger();
   });
 });

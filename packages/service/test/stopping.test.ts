@@ -7,7 +7,7 @@ import { runCommand, type ServeProcess, spawnServe } from "../../../test/support
 import { testDatabase } from "../../../test/support/test-database.js";
 import { onCard } from "./wire.js";
 
-/** `RESTARTS=20` is the longer form. */
+/** `RESTARTS=20` runs a longer test. */
 const RESTARTS = Number(process.env.RESTARTS ?? 2);
 const CALLERS = 32;
 
@@ -52,13 +52,13 @@ function balance(url: string, agent: http.Agent): Promise<Outcome> {
   });
 }
 
-/** Calls without a pause, each caller on a connection that it keeps, until nobody listens any more. */
-async function load(url: string, hear: (outcome: Outcome) => void): Promise<void> {
+/** Calls continuously, with a persistent connection for each caller, until the port is closed. */
+async function load(url: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const caller = async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     for (;;) {
       const outcome = await balance(url, agent);
-      hear(outcome);
+      onOutcome(outcome);
       if (outcome.code !== undefined) break;
     }
     agent.destroy();
@@ -71,14 +71,14 @@ const ready = async (url: string): Promise<unknown> => {
   return [answer.status, ((await answer.json()) as { status: string }).status];
 };
 
-describe.each([1, 4])("SIGTERM at %d workers", (workers) => {
+describe.each([1, 4])("SIGTERM with %d workers", (workers) => {
   const start = (graceSeconds: number) =>
     spawnServe(["--workers", String(workers), "--log-level", "warn"], {
       ...env,
       GIFTCARD_STOP_GRACE: String(graceSeconds),
     });
 
-  test(`under load, ${RESTARTS} times: readyz says 503 first, then answers are the last ones, and none is reset`, {
+  test(`under load, ${RESTARTS} times, first makes /readyz answer 503, then ends each connection after an answer, and resets none`, {
     tags: workers > 1 ? "long" : [],
     timeout: RESTARTS * 60_000,
   }, async () => {
@@ -93,7 +93,7 @@ describe.each([1, 4])("SIGTERM at %d workers", (workers) => {
       const during = outcomes.length;
       await loaded;
       expect(await stopped).toBe(0);
-      // Nothing was refused while there was somebody to answer, and who came too late was not let in.
+      // Every call that reached the service was answered with 200, and later connections were refused.
       expect(outcomes.length).toBeGreaterThan(during);
       expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, undefined]));
       expect(outcomes.flatMap(({ code }) => code ?? [])).toEqual(Array(CALLERS).fill("ECONNREFUSED"));
@@ -101,7 +101,7 @@ describe.each([1, 4])("SIGTERM at %d workers", (workers) => {
     }
   });
 
-  test("a second one leaves out the grace", async () => {
+  test("skips the grace period if it is sent twice", async () => {
     const service = await start(600);
     process.kill(service.pid, "SIGTERM");
     await expect.poll(() => ready(service.url)).toEqual([503, "ending"]);

@@ -8,10 +8,13 @@ import { startGiftcardService, type TestCompany, type TestService } from "../../
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, eventInput } from "./wire.js";
 
-// Who has no key can send what he likes. `STRANGERS=1500` is the longer form.
+// Callers without a key, the strangers of these tests, can send anything. `STRANGERS=1500` runs a longer test.
 
 const STRANGERS = Number(process.env.STRANGERS ?? 300);
-/** Held whole, the bodies alone would be 300 MB. What is measured is printed: 130 to 180 MB, and a third of a second. */
+/**
+ * If all bodies were held in memory, they alone would take 300 MB. The test prints what it measures: 130 to 180 MB, and a
+ * third of a second.
+ */
 const MAX_GROWTH_MB = 220;
 const MAX_HEALTH_MS = 5000;
 const MEGABYTE = 1024 * 1024;
@@ -33,12 +36,12 @@ afterEach(async () => {
 interface Stranger {
   readonly socket: net.Socket;
   received: string;
-  /** All that it has to say has left, or the service has ended the connection. */
+  /** Whether everything is sent, or the service has closed the connection. */
   isDone: boolean;
 }
 
-/** Connects, says all of it, and then waits. */
-async function stranger(text: string | Buffer): Promise<Stranger> {
+/** Connects and sends a text. The connection stays open. */
+async function connectStranger(text: string | Buffer): Promise<Stranger> {
   const { port, hostname } = new URL(service.url);
   const socket = net.connect(Number(port), hostname);
   sockets.add(socket);
@@ -54,13 +57,13 @@ async function stranger(text: string | Buffer): Promise<Stranger> {
 const head = (name: string, header: string) =>
   `POST /api/endpoint/v1/${name} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${header}\r\n\r\n`;
 
-/** What the service's process holds, in megabytes. */
+/** Returns the resident memory of the service's process, in megabytes. */
 function residentMb(): number {
   const status = fs.readFileSync(`/proc/${service.pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
 }
 
-/** Asks how the service is, again and again, on a thread of its own: this one is busy being strangers. */
+/** Calls /healthz continuously on a thread of its own, because the main thread is busy with the strangers. */
 const WATCHER = `
   const { parentPort, workerData } = require("node:worker_threads");
   let worstMs = 0;
@@ -78,7 +81,7 @@ const WATCHER = `
   };
   void watch();`;
 
-/** Watches /healthz; what it gives ends that, and gives the longest that one answer took, in milliseconds. */
+/** Starts to watch /healthz. Returns a function that stops, and returns the longest time of an answer in milliseconds. */
 async function watchHealth(): Promise<() => Promise<number>> {
   const watcher = new Worker(WATCHER, { eval: true, workerData: service.url });
   let worstMs = 0;
@@ -91,7 +94,7 @@ async function watchHealth(): Promise<() => Promise<number>> {
   };
 }
 
-/** How much the process has grown at most until all have said what they have to say. */
+/** Waits until all strangers are done. Returns the largest growth of the service's process until then, in megabytes. */
 async function growthMb(all: readonly Stranger[], before: number): Promise<number> {
   let most = 0;
   await expect
@@ -106,7 +109,7 @@ async function growthMb(all: readonly Stranger[], before: number): Promise<numbe
 const onLinux = test.skipIf(process.platform !== "linux");
 
 onLinux(
-  `${STRANGERS} strangers with a megabyte each cost far less, and the room is there for who comes next`,
+  `${STRANGERS} strangers that send a megabyte each use far less memory, and leave room for the next call`,
   async () => {
     await start("--request-timeout", "600");
     const company = await service.createCompany();
@@ -122,13 +125,13 @@ onLinux(
       Buffer.alloc(MEGABYTE - 1, " "),
     ]);
     const worstHealthMs = await watchHealth();
-    const all = await Promise.all(Array.from({ length: STRANGERS }, () => stranger(bytes)));
+    const all = await Promise.all(Array.from({ length: STRANGERS }, () => connectStranger(bytes)));
     const grownMb = await growthMb(all, before);
     const worstMs = await worstHealthMs();
     console.log(`${STRANGERS} strangers: ${grownMb.toFixed(0)} MB more, /healthz at most ${worstMs.toFixed(0)} ms`);
     expect(grownMb).toBeLessThan(MAX_GROWTH_MB);
     expect(worstMs).toBeLessThan(MAX_HEALTH_MS);
-    // Those who hold the room send no more, so they give way to a call that comes at once.
+    // The strangers whose bodies fill the room send no more bytes, so the service drops them for a complete call.
     const holding = all.filter(({ received, socket }) => received === "" && !socket.destroyed).length;
     expect(holding).toBeGreaterThan(5);
     expect((await call(service.url, "createEvents", wire(company))).status).toBe(200);
@@ -138,33 +141,33 @@ onLinux(
   },
 );
 
-onLinux("a body in pieces of one byte costs what it holds", async () => {
+onLinux("bodies in chunks of one byte use little memory", async () => {
   await start("--request-timeout", "600");
   const before = residentMb();
   const pieces = Buffer.from(head("devalue", "Transfer-Encoding: chunked") + "1\r\n \r\n".repeat(SMALL_PIECES));
-  const all = await Promise.all(Array.from({ length: 4 }, () => stranger(pieces)));
+  const all = await Promise.all(Array.from({ length: 4 }, () => connectStranger(pieces)));
   expect(await growthMb(all, before)).toBeLessThan(100);
 });
 
-/** Holds every call that reads the providers, until its end. */
-async function holdProviders(): Promise<pg.Client> {
+/** Locks the providers: calls that read them wait until the returned client disconnects. */
+async function lockProviders(): Promise<pg.Client> {
   const db = new pg.Client({ connectionString: service.databaseUrl });
   await db.connect();
   await db.query("begin; lock table providers in access exclusive mode");
   return db;
 }
 
-test(`of more than ${LIMIT} connections those without a call give way, the longest first`, async () => {
+test(`above ${LIMIT} connections, those without a call are closed, the longest-waiting first`, async () => {
   await start("--connections", String(LIMIT));
-  const holder = await holdProviders();
-  const busy = await stranger("GET /api/endpoint/v1/get_providers HTTP/1.1\r\nHost: x\r\n\r\n");
+  const holder = await lockProviders();
+  const busy = await connectStranger("GET /api/endpoint/v1/get_providers HTTP/1.1\r\nHost: x\r\n\r\n");
   const idle: Stranger[] = [];
-  for (let count = 0; count < LIMIT * 2; count++) idle.push(await stranger(""));
+  for (let count = 0; count < LIMIT * 2; count++) idle.push(await connectStranger(""));
   const living = () => idle.map(({ socket }) => !socket.destroyed);
   const last = (kept: number) => idle.map((_, index) => index >= idle.length - kept);
   await expect.poll(living).toEqual(last(LIMIT - 1));
   expect(busy.isDone && busy.socket.destroyed).toBe(false);
-  // A call needs a connection of its own.
+  // This call opens a connection of its own, so another idle one is closed.
   expect((await fetch(`${service.url}/healthz`, { headers: { Connection: "close" } })).status).toBe(200);
   await expect.poll(living).toEqual(last(LIMIT - 2));
   await holder.end();
@@ -172,13 +175,13 @@ test(`of more than ${LIMIT} connections those without a call give way, the longe
 });
 
 test.each([
-  ["calls that never come whole", ""],
-  ["calls that never come whole behind others that did", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"],
-])("%s keep nobody out", async (_what, first) => {
+  ["incomplete calls", ""],
+  ["incomplete calls after complete ones", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"],
+])("%s do not keep new callers out", async (_what, first) => {
   await start("--connections", String(LIMIT));
   const slow: Stranger[] = [];
   for (let count = 0; count < LIMIT; count++)
-    slow.push(await stranger(`${first}${head("devalue", "Content-Length: 50")}{`));
+    slow.push(await connectStranger(`${first}${head("devalue", "Content-Length: 50")}{`));
   await expect.poll(() => slow.every(({ isDone }) => isDone)).toBe(true);
   expect((await fetch(`${service.url}/healthz`, { headers: { Connection: "close" } })).status).toBe(200);
   await expect.poll(() => slow.map(({ socket }) => socket.destroyed)).toEqual(slow.map((_, at) => at === 0));

@@ -28,10 +28,10 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-const numberOf = async (condition: string) =>
+const countKeys = async (condition: string) =>
   (await db.query(`select count(*)::int as n from idempotency_keys where ${condition}`)).rows[0].n;
 
-test("answers of more than 24 hours ago go, in the background, and calls stay quick; their keys stay for good", {
+test("answers older than 24 hours are deleted in the background while calls are answered; their keys are kept forever", {
   tags: "long",
 }, async () => {
   const provider = await service.createProvider();
@@ -62,7 +62,7 @@ test("answers of more than 24 hours ago go, in the background, and calls stay qu
        ($1, 'd', 'expires', null, now() + interval '1 day')`,
     [company.companyId],
   );
-  // A restart sweeps soon after it began; after that, every minute.
+  // A process sweeps soon after it has started, and then every minute.
   const second = await startGiftcardService({
     databaseUrl: service.databaseUrl,
     secretsFile,
@@ -73,17 +73,17 @@ test("answers of more than 24 hours ago go, in the background, and calls stay qu
     for (const giveUpAt = Date.now() + 90_000; Date.now() < giveUpAt; ) {
       const answer = await call(second.url, "devalue", { ...onCard(company, card), amount: 1 });
       expect(answer.status).toBe(200);
-      answersLeft.add(await numberOf("answer is not null"));
+      answersLeft.add(await countKeys("answer is not null"));
       if (answersLeft.has(1)) break;
       await sleep(20);
     }
-    expect(await numberOf("answer is not null")).toBe(1);
-    expect(await numberOf("true")).toBe(OLD_KEYS + 1);
-    // Each of its statements is small: calls are answered between them.
+    expect(await countKeys("answer is not null")).toBe(1);
+    expect(await countKeys("true")).toBe(OLD_KEYS + 1);
+    // Each statement of the sweep is small, so calls are answered between them.
     expect(answersLeft.size).toBeGreaterThan(3);
     const again = await call(second.url, "createEvents", events, { headers });
     expect([again.status, again.text]).toEqual([200, kept.text]);
-    // The counts are swept after the answers.
+    // The counts of failures and calls are swept after the answers.
     const subjects = async () =>
       (await db.query("select convert_from(subject, 'UTF8') as subject from failed_attempts")).rows;
     await expect.poll(subjects).toEqual([{ subject: "not yet" }]);

@@ -30,7 +30,7 @@ afterAll(async () => {
   agent.destroy();
 });
 
-/** How long one call takes, in milliseconds; the same connection for all. */
+/** Returns how long a call takes, in milliseconds. All calls use the same connection. */
 function timeOf(name: EndpointName, body: string, status: number, headers = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -53,7 +53,7 @@ function timeOf(name: EndpointName, body: string, status: number, headers = {}):
 const guess = (card: Pick<TestCard, "cardNumber" | "pin">, status: number) =>
   timeOf("balance", JSON.stringify(onCard(company, card as TestCard)), status);
 
-/** Runs both in turns, in an order that changes, so that whatever slows the machine slows both. */
+/** Runs both calls alternately, in changing order, so that a slow moment of the machine affects both. */
 async function compare(pairs: number, one: (index: number) => Promise<number>, other: typeof one) {
   const times: [number[], number[]] = [[], []];
   for (let index = 0; index < pairs; index++) {
@@ -65,8 +65,8 @@ async function compare(pairs: number, one: (index: number) => Promise<number>, o
 }
 
 /**
- * How often a time of the first is longer than one of the second: 0.5 when nobody can tell them apart, 0 or 1 when
- * everybody can. With n pairs and no difference it strays from 0.5 by about 1/sqrt(6n).
+ * Returns how often a time of the first list is longer than one of the second: 0.5 if they cannot be told apart, 0 or 1 if
+ * they always can. With n pairs and no difference, the result deviates from 0.5 by about 1/sqrt(6n).
  */
 function advantage([first, second]: [number[], number[]]): number {
   let longer = 0;
@@ -84,17 +84,17 @@ test("an unknown number and a wrong PIN can't be told apart by time", async () =
     guess({ cardNumber: `${known(index).cardNumber.slice(0, -4)}0000`, pin: "wrong1" }, 400);
   await compare(50, wrongPin, unknownNumber);
   const times = await compare(PAIRS, wrongPin, unknownNumber);
-  // Four times what chance alone makes of it.
-  const strays = 1 / Math.sqrt(6 * PAIRS);
-  expect(Math.abs(advantage(times) - 0.5)).toBeLessThan(4 * strays);
+  // The limit is four times the deviation that chance alone causes.
+  const deviation = 1 / Math.sqrt(6 * PAIRS);
+  expect(Math.abs(advantage(times) - 0.5)).toBeLessThan(4 * deviation);
 
-  // The same measure finds what there is to find: a call that ends one statement earlier.
+  // The same measure detects a real difference: a call that ends one statement earlier.
   const nobody = { ...onCard(company, known(0)), apikey: "nobody's" };
   const sooner = await compare(100, wrongPin, () => timeOf("balance", JSON.stringify(nobody), 401));
-  expect(advantage(sooner) - 0.5).toBeGreaterThan(4 * strays);
+  expect(advantage(sooner) - 0.5).toBeGreaterThan(4 * deviation);
 });
 
-test("an unknown email and a wrong password take the same work", async () => {
+test("an unknown email and a wrong password take about the same time", async () => {
   const login = (email: string) => timeOf("authenticate", "", 401, basic(email, "wrong"));
   const times = await compare(
     16,

@@ -58,7 +58,7 @@ interface Row {
 const list = (...words: string[]): Promise<any> => service.command("transactions", ...words);
 const amounts = (rows: Row[]) => rows.map(({ kind, amount }) => `${kind} ${amount}`);
 
-test("a reference finds its devalue and what reversed it, of every company that used it", async () => {
+test("a reference finds its devalue and the reversal, of every company that used it", async () => {
   const rows = await list("--reference", "gc_first", "--company", String(shop.companyId));
   const of = { company_id: shop.companyId, company: "A shop", card: 1, last_four: card.cardNumber.slice(-4) };
   const at = expect.stringMatching(/^\d{4}-.*Z$/);
@@ -88,7 +88,7 @@ test("a reference finds its devalue and what reversed it, of every company that 
   expect(JSON.stringify(rows)).not.toContain(card.cardNumber);
 });
 
-test("a reference that was ended before a devalue came, and one that nobody knows, are told apart", async () => {
+test("an unknown reference is distinguished from one that was resolved before its devalue arrived", async () => {
   const find = (reference: string) => runCommand(["transactions", "--reference", reference, "--json"], env);
   const [ended, unknown] = [await find("gc_never"), await find("gc_unknown")];
   expect([ended.stdout, unknown.stdout]).toEqual(["[]\n", "[]\n"]);
@@ -96,7 +96,7 @@ test("a reference that was ended before a devalue came, and one that nobody know
   expect(unknown.stderr).toMatch(/this reference is unknown/);
 });
 
-test("a cancel token finds its devalue, and need not stand on the command line", async () => {
+test("a cancel token finds its devalue, and can be read from standard input", async () => {
   const [first, second] = tokens as [string, string];
   expect(amounts(await list("--token", second))).toEqual(["devalue -5000"]);
   const byInput = await runCommand(["transactions", "--token", "-", "--json"], env, `${first}\n`);
@@ -106,7 +106,7 @@ test("a cancel token finds its devalue, and need not stand on the command line",
   expect([unknown.stdout, unknown.stderr]).toEqual(["no movements\n", "warning: no devalue has this token\n"]);
 });
 
-test("movements are found by card, by company and by day, and together", async () => {
+test("movements are found by card, by company and by day, and by combinations of these", async () => {
   expect(amounts(await list("--card", "1"))).toEqual([
     "issue 9000",
     "devalue -1000",
@@ -122,7 +122,7 @@ test("movements are found by card, by company and by day, and together", async (
   expect([amounts(await on("2030-06-30")), amounts(await on("2030-07-01"))]).toEqual([[], ["devalue -200"]]);
 });
 
-test("what an operator moved is there too, with its entry of the audit log", async () => {
+test("movements by an operator are listed too, with their entries in the audit log", async () => {
   await service.command("card", "adjust", card.cardNumber, "--by", "50");
   const made = (await service.command("card", "reissue", card.cardNumber)) as { card: number };
   const rows = await list("--card", "1");
@@ -137,7 +137,7 @@ test("what an operator moved is there too, with its entry of the audit log", asy
   );
 });
 
-test("as comma-separated values, however many; no name is a formula", async () => {
+test("any number of movements can be printed as CSV, in which no name can act as a spreadsheet formula", async () => {
   await db.query("update companies set name = '=1+2' where id = $1", [other.companyId]);
   const { stdout } = await runCommand(["transactions", "--company", String(other.companyId), "--csv"], env);
   const lastFour = card.cardNumber.slice(-4);
@@ -155,7 +155,7 @@ test("as comma-separated values, however many; no name is a formula", async () =
   expect(many.stdout.split("\r\n")).toHaveLength(3850 + 3);
 });
 
-test("liability is what cards hold, by expiry: the sum that check gives", async () => {
+test("liability lists the balances of cards by expiry, with the same total as check", async () => {
   await service.issueCard({ balanceCents: 700, expires: "2020-02-29" });
   const blocked = await service.issueCard({ balanceCents: 300, expires: "2031-05-01" });
   await service.command("card", "block", blocked.cardNumber);

@@ -7,7 +7,7 @@ import { startGiftcardService, type TestService } from "../../../test/support/se
 import { testDatabase } from "../../../test/support/test-database.js";
 import { basic, call, type WireAnswer } from "./wire.js";
 
-// The tables that 0.1.0 left, with its data in every state, become those of this version, and everything in them works.
+// A database of version 0.1.0, with data in every state, is migrated to this version, and all of its data still works.
 
 const migrations = path.join(import.meta.dirname, "../migrations");
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-upgrade-"));
@@ -16,7 +16,7 @@ const wire = { apikey: "K".repeat(60), company_id: 1 };
 let service: TestService;
 let before: { name: string; rows: string }[];
 
-/** Generations of secrets whose keys are nothing but one byte, repeated. */
+/** Writes a secrets file with two generations. Each key is a repeated byte. */
 function writeSecrets(): void {
   const generation = (first: number) =>
     Object.fromEntries(
@@ -80,7 +80,7 @@ test("nothing is lost, and the ledger adds up", async () => {
   expect(await service.command("secrets", "status")).toMatchObject({ generation: 2, old_cards: 5 });
 });
 
-test("cards hold what they held, in each state; a locked number is still locked", async () => {
+test("cards keep their balances and states, and a locked number stays locked", async () => {
   const cards = await Promise.all([1, 2, 3, 4, 5, 6].map((last) => call(service.url, "balance", onCard(last))));
   expect(cards.map(({ status, body }) => [status, body.balance, body.card_status])).toEqual([
     [200, 8300, "Active"],
@@ -92,7 +92,7 @@ test("cards hold what they held, in each state; a locked number is still locked"
   ]);
 });
 
-test("a devalue that was done is answered again, and its token puts it back, once", async () => {
+test("an earlier devalue is replayed, and its token reverses it once", async () => {
   const [held, newer] = [await devalue(1, 700, "held"), await devalue(6, 400, "new-secrets")];
   expect([held, newer].map(isReplay)).toEqual([held, newer].map(() => [200, "true"]));
   expect((await cancel(held.body.cancel_token)).body.card_new_balance).toBe(9000);
@@ -100,7 +100,7 @@ test("a devalue that was done is answered again, and its token puts it back, onc
   expect((await cancel(held.body.cancel_token)).status).toBe(409);
 });
 
-test("a devalue that was reversed, or ended by its key before it came, stays so", async () => {
+test("a devalue stays reversed, and a key that was closed before its devalue arrived stays closed", async () => {
   expect((await cancelKey("ended")).status).toBe(409);
   expect((await cancelKey("closed")).status).toBe(404);
   expect((await devalue(1, 100, "closed")).status).toBe(409);

@@ -1,7 +1,7 @@
 import { BASE_PATH, type EndpointName, endpoints } from "@giftcard-pay/client/contract";
 import type { TestCard, TestCompany } from "../../../test/support/service.js";
 
-/** An answer as it came over the wire. */
+/** An HTTP answer. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -16,14 +16,14 @@ export interface WireCall {
   readonly method?: string;
   readonly encoding?: Encoding;
   readonly headers?: Record<string, string>;
-  /** Sent as it is, in place of parameters. */
+  /** Sent unchanged, instead of the encoded parameters. */
   readonly raw?: string | Uint8Array;
   readonly path?: string;
 }
 
 const CONTENT_TYPES = { json: "application/json", form: "application/x-www-form-urlencoded" };
 
-/** Calls an operation with parameters spelled as the interface spells them. */
+/** Calls an operation. The parameters have the names of the API. */
 export async function call(
   url: string,
   name: EndpointName,
@@ -31,9 +31,9 @@ export async function call(
   { method, encoding, headers = {}, raw, path }: WireCall = {},
 ): Promise<WireAnswer> {
   const row = endpoints[name];
-  const way = encoding ?? row.encoding ?? "json";
-  const body = raw ?? (row.encoding === null ? undefined : encode(parameters, way));
-  const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": CONTENT_TYPES[way] };
+  const bodyEncoding = encoding ?? row.encoding ?? "json";
+  const body = raw ?? (row.encoding === null ? undefined : encode(parameters, bodyEncoding));
+  const contentType: Record<string, string> = body === undefined ? {} : { "Content-Type": CONTENT_TYPES[bodyEncoding] };
   const response = await fetch(url + BASE_PATH + (path ?? row.path), {
     method: method ?? row.method,
     headers: { ...contentType, ...headers },
@@ -48,32 +48,32 @@ export async function call(
   };
 }
 
-function encode(parameters: Record<string, unknown>, way: Encoding): string {
-  if (way === "json") return JSON.stringify(parameters);
+function encode(parameters: Record<string, unknown>, encoding: Encoding): string {
+  if (encoding === "json") return JSON.stringify(parameters);
   return new URLSearchParams(
     Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)]),
   ).toString();
 }
 
-/** The Authorization header of `authenticate`. */
+/** Returns the Authorization header of `authenticate`. */
 export const basic = (email: string, password: string) => ({
   Authorization: `Basic ${Buffer.from(`${email}:${password}`, "utf8").toString("base64")}`,
 });
 
-/** The parameters that say who calls. */
+/** Returns the parameters that identify the caller. */
 export const credentials = ({ apiKey, companyId }: TestCompany) => ({
   apikey: apiKey,
   company_id: companyId,
 });
 
-/** The parameters of balance, and of a devalue together with an amount. */
+/** Returns the parameters of `balance`. With an amount, they are those of `devalue`. */
 export const onCard = (company: TestCompany, { cardNumber, pin }: TestCard) => ({
   ...credentials(company),
   cardnumber: cardNumber,
   pin,
 });
 
-/** An event as `newevent` takes it, with what is required alone. */
+/** Returns an event for `newevent` with only the required fields. */
 export const eventInput = (providerId: number, more: Record<string, unknown> = {}) => ({
   eventprovider_id: String(providerId),
   event_name: "Nachtconcert",

@@ -24,8 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-/** Every call has a connection of its own, so that both get some. */
-const alone = { headers: { Connection: "close" } };
+/** Opens a connection for each call, so that both workers get calls. */
+const newConnection = { headers: { Connection: "close" } };
 const lines = () =>
   service
     .logs()
@@ -33,10 +33,12 @@ const lines = () =>
     .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
 const pidsOfCalls = () => new Set(lines().flatMap(({ message, pid }) => (message === "call" ? [pid] : [])));
 
-test("all serve one port, and metrics are those of all together", async () => {
+test("all workers serve one port, and the metrics add them up", async () => {
   const card = await service.issueCard({ balanceCents: 7500 });
   const wire = { ...onCard(company, card), amount: 10 };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => call(service.url, "devalue", wire, alone)));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => call(service.url, "devalue", wire, newConnection)),
+  );
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   await expect.poll(() => pidsOfCalls().size).toBe(2);
   expect(pidsOfCalls()).not.toContain(service.pid);
@@ -45,28 +47,28 @@ test("all serve one port, and metrics are those of all together", async () => {
   expect(metrics).toContain('giftcard_processes{environment="live"} 2');
 });
 
-test("one that dies is replaced, and the port answers all the while", { tags: "long" }, async () => {
-  await Promise.all(Array.from({ length: 10 }, () => call(service.url, "listProviders", {}, alone)));
+test("a worker that dies is replaced, and the port keeps answering", { tags: "long" }, async () => {
+  await Promise.all(Array.from({ length: 10 }, () => call(service.url, "listProviders", {}, newConnection)));
   await expect.poll(() => pidsOfCalls().size).toBe(2);
   const [victim] = [...pidsOfCalls()];
   process.kill(victim, "SIGKILL");
   await expect.poll(() => service.logs()).toContain('"message":"worker replaced"');
-  expect((await call(service.url, "listProviders", {}, alone)).status).toBe(200);
+  expect((await call(service.url, "listProviders", {}, newConnection)).status).toBe(200);
   const several = async () => {
-    await Promise.all(Array.from({ length: 6 }, () => call(service.url, "listProviders", {}, alone)));
+    await Promise.all(Array.from({ length: 6 }, () => call(service.url, "listProviders", {}, newConnection)));
     return pidsOfCalls().size;
   };
   await expect.poll(several).toBe(3);
 });
 
-test("SIGTERM answers what is in flight in all of them, and leaves no process", { tags: "long" }, async () => {
+test("on SIGTERM, all workers answer their calls in progress, and no process is left", { tags: "long" }, async () => {
   const card = await service.issueCard({ balanceCents: 7500 });
   const wire = { ...onCard(company, card), amount: 10 };
-  const answers = Array.from({ length: 20 }, () => call(service.url, "devalue", wire, alone));
+  const answers = Array.from({ length: 20 }, () => call(service.url, "devalue", wire, newConnection));
   await Promise.race(answers);
   expect(await service.stop()).toBe(0);
   const ended = await Promise.allSettled(answers);
-  // A call that came too late found the port closed. None was begun and dropped: what was taken was answered.
+  // Late calls found the port closed. No call was dropped after it began: each amount that was taken was answered.
   const answered = ended.flatMap((one) => (one.status === "fulfilled" ? [one.value.body.amount_deducted] : []));
   expect(answered.length).toBeGreaterThan(0);
   expect(new Set(answered)).toEqual(new Set([10]));
@@ -79,7 +81,7 @@ test("SIGTERM answers what is in flight in all of them, and leaves no process", 
   for (const pid of pidsOfCalls()) expect(isRunning(pid)).toBe(false);
 });
 
-test("a port that is taken ends it, as it ends one process", async () => {
+test("workers exit if their port is taken, as a single process does", async () => {
   const { port } = new URL(service.url);
   const args = ["--workers", "2", "--port", port];
   await expect(startGiftcardService({ databaseUrl: service.databaseUrl, secretsFile, args })).rejects.toThrow(
