@@ -6,10 +6,10 @@
 export const serverFiles = {
   medusa: {
     amount: ["amount"],
-    "cart/cart-payment": ["cards-on-cart", "split-purchase"],
-    "cart/order-lines": ["by-line"],
-    "cart/sessions": ["second-payment", "split-purchase"],
-    "completion/complete": ["split-purchase", "completion-failures"],
+    "cart/cart-payment": ["cards-on-cart", "split-purchase", "acting-at-once"],
+    "cart/order-lines": ["by-line", "ordinary-shop"],
+    "cart/sessions": ["second-payment", "split-purchase", "completion-failures", "acting-at-once"],
+    "completion/complete": ["split-purchase", "completion-failures", "acting-at-once", "recovery"],
     "completion/void": ["voided-completion"],
     "context/cart-leases": ["cart-leases"],
     "refunds/kept-units": ["ordinary-shop"],
