@@ -102,8 +102,8 @@ describe("an account", () => {
     await expect.poll(async () => (await db.query(waiting)).rows[0].n).toBeGreaterThan(0);
     await db.query("commit");
     expect((await answer).status).toBe(401);
-    const living = "select count(*)::int as n from api_keys where company_id = $1 and revoked_at is null";
-    expect((await db.query(living, [company.companyId])).rows[0].n).toBe(0);
+    const activeKeys = "select count(*)::int as n from api_keys where company_id = $1 and revoked_at is null";
+    expect((await db.query(activeKeys, [company.companyId])).rows[0].n).toBe(0);
   });
 });
 
@@ -147,10 +147,10 @@ describe("a key", () => {
   test("is revoked together with all other keys of its company, and new ones can be created", async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
-    const [free, login_] = [await service.createCompany(), await login(company.email, company.password)];
+    const [other, loggedIn] = [await service.createCompany(), await login(company.email, company.password)];
     const revoked = await command("key", "revoke", "--company", id);
     expect(revoked.map((key: { by_login: boolean }) => key.by_login)).toEqual([false, true]);
-    expect(await Promise.all([company.apiKey, login_.body.apikey, free.apiKey].map(works))).toEqual([
+    expect(await Promise.all([company.apiKey, loggedIn.body.apikey, other.apiKey].map(works))).toEqual([
       false,
       false,
       true,

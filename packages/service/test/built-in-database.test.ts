@@ -51,8 +51,8 @@ test("commands reach the built-in database even if PGSSLMODE is set", { tags: "l
   const shell = { PGSSLMODE: "prefer" };
   const server = await spawnServe(["--data-dir", dataDir], shell);
   running.push(server);
-  const beside = await runCommand(["company", "list", "--data-dir", dataDir, "--json"], shell);
-  expect(beside).toMatchObject({ exitCode: 0, stderr: "" });
+  const listed = await runCommand(["company", "list", "--data-dir", dataDir, "--json"], shell);
+  expect(listed).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
 test("commands connect to the database of a running service, and leave it running", { tags: "long" }, async () => {

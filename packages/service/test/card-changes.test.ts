@@ -155,8 +155,8 @@ describe("card reissue", () => {
       ["unblock"],
     ]) {
       const [name = "", ...more] = words;
-      const { exitCode, value: said } = await shell.run(["card", name, old.cardNumber, ...more, ...WHY]);
-      expect([name, exitCode, said.error]).toEqual([name, 4, expect.stringContaining(`--card ${value.card}`)]);
+      const { exitCode, value: failure } = await shell.run(["card", name, old.cardNumber, ...more, ...WHY]);
+      expect([name, exitCode, failure.error]).toEqual([name, 4, expect.stringContaining(`--card ${value.card}`)]);
     }
     const shown = await shell.succeed("card", "show", old.cardNumber);
     expect(shown).toMatchObject({ reissued_as: value.card, balance: 0 });

@@ -146,72 +146,72 @@ describe("standard input or the environment", () => {
 
 describe("a command that fails", () => {
   test.each([
-    { args: ["card", "show", "9528000000000000000"], exitCode: 3, says: /no card/ },
-    { args: ["card", "show"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
-    { args: ["card", "show", "--card", "2000000000"], exitCode: 3, says: /no card with this id/ },
-    { args: ["card", "show", "1", "--card", "1"], exitCode: 2, says: /Name one card/ },
-    { args: ["card", "block", "1"], exitCode: 2, says: /--reason/ },
+    { args: ["card", "show", "9528000000000000000"], exitCode: 3, message: /no card/ },
+    { args: ["card", "show"], exitCode: 2, message: /GIFTCARD_CARDNUMBER/ },
+    { args: ["card", "show", "--card", "2000000000"], exitCode: 3, message: /no card with this id/ },
+    { args: ["card", "show", "1", "--card", "1"], exitCode: 2, message: /Name one card/ },
+    { args: ["card", "block", "1"], exitCode: 2, message: /--reason/ },
     {
       args: ["card", "block", "1", "--reason", "found 9528 1234 5678 9012 345"],
       exitCode: 2,
-      says: /Leave that out/,
+      message: /Leave that out/,
     },
-    { args: ["transactions"], exitCode: 2, says: /Give at least one of/ },
-    { args: ["transactions", "--company", "1", "--csv"], exitCode: 2, says: /not both/ },
+    { args: ["transactions"], exitCode: 2, message: /Give at least one of/ },
+    { args: ["transactions", "--company", "1", "--csv"], exitCode: 2, message: /not both/ },
     {
       args: ["report", "--from", "2026-02-01", "--to", "2026-01-01"],
       exitCode: 2,
-      says: /--to is before --from/,
+      message: /--to is before --from/,
     },
     {
       args: ["transactions", "--from", "2026-02-01", "--to", "2026-01-01"],
       exitCode: 2,
-      says: /before --from/,
+      message: /before --from/,
     },
-    { args: ["audit", "--from", "2026-02-01", "--to", "2026-01-01"], exitCode: 2, says: /before --from/ },
+    { args: ["audit", "--from", "2026-02-01", "--to", "2026-01-01"], exitCode: 2, message: /before --from/ },
     {
       args: ["report", "--from", "2026-01-01", "--to", "2026-02-01", "--company", "77"],
       exitCode: 3,
-      says: /no company with this id. `company list`/,
+      message: /no company with this id. `company list`/,
     },
-    { args: ["reversals", "--json", "--csv"], exitCode: 2, says: /not both/ },
-    { args: ["reversals", "--from", "2026-02-01", "--to", "2026-01-01"], exitCode: 2, says: /before --from/ },
-    { args: ["reversals", "--company", "77"], exitCode: 3, says: /no company with this id/ },
-    { args: ["transactions", "--company", "77"], exitCode: 3, says: /no company with this id/ },
-    { args: ["transactions", "--card", "77777"], exitCode: 3, says: /no card with this id/ },
-    { args: ["audit", "--company", "77"], exitCode: 3, says: /no company with this id/ },
-    { args: ["audit", "--card", "77777"], exitCode: 3, says: /no card with this id/ },
-    { args: ["key", "list", "--company", "77"], exitCode: 3, says: /no company with this id/ },
-    { args: ["liability", "--csv"], exitCode: 2, says: /not both/ },
-    { args: ["liability", "--by", "week"], exitCode: 2, says: /day, month, year/ },
-    { args: ["audit", "--from", "yesterday"], exitCode: 2, says: /yyyy-mm-dd/ },
-    { args: ["card", "adjust", "1", "--by", "0", "--reason", "x"], exitCode: 2, says: /whole cents/ },
-    { args: ["card", "adjust", "1", "--by", "5"], exitCode: 2, says: /--reason/ },
-    { args: ["card", "extend", "1", "--reason", "x"], exitCode: 2, says: /--expires/ },
-    { args: ["card", "unlock", "--reason", "x"], exitCode: 2, says: /GIFTCARD_CARDNUMBER/ },
-    { args: ["card", "issue"], exitCode: 2, says: /--balance/ },
+    { args: ["reversals", "--json", "--csv"], exitCode: 2, message: /not both/ },
+    { args: ["reversals", "--from", "2026-02-01", "--to", "2026-01-01"], exitCode: 2, message: /before --from/ },
+    { args: ["reversals", "--company", "77"], exitCode: 3, message: /no company with this id/ },
+    { args: ["transactions", "--company", "77"], exitCode: 3, message: /no company with this id/ },
+    { args: ["transactions", "--card", "77777"], exitCode: 3, message: /no card with this id/ },
+    { args: ["audit", "--company", "77"], exitCode: 3, message: /no company with this id/ },
+    { args: ["audit", "--card", "77777"], exitCode: 3, message: /no card with this id/ },
+    { args: ["key", "list", "--company", "77"], exitCode: 3, message: /no company with this id/ },
+    { args: ["liability", "--csv"], exitCode: 2, message: /not both/ },
+    { args: ["liability", "--by", "week"], exitCode: 2, message: /day, month, year/ },
+    { args: ["audit", "--from", "yesterday"], exitCode: 2, message: /yyyy-mm-dd/ },
+    { args: ["card", "adjust", "1", "--by", "0", "--reason", "x"], exitCode: 2, message: /whole cents/ },
+    { args: ["card", "adjust", "1", "--by", "5"], exitCode: 2, message: /--reason/ },
+    { args: ["card", "extend", "1", "--reason", "x"], exitCode: 2, message: /--expires/ },
+    { args: ["card", "unlock", "--reason", "x"], exitCode: 2, message: /GIFTCARD_CARDNUMBER/ },
+    { args: ["card", "issue"], exitCode: 2, message: /--balance/ },
     {
       args: ["card", "issue", "--balance", "12.50"],
       exitCode: 2,
-      says: /whole cents from 0 to \d+: 25\.00 is 2500/,
+      message: /whole cents from 0 to \d+: 25\.00 is 2500/,
     },
-    { args: ["card", "issue", "--balance", "-1"], exitCode: 2, says: /whole cents/ },
-    { args: ["card", "issue", "--balance", "1", "--expires", "2027-02-30"], exitCode: 2, says: /yyyy-mm-dd/ },
-    { args: ["card", "issue", "--balance", "1", "--prefix", "12345"], exitCode: 2, says: /at most 4 digits/ },
-    { args: ["company", "create", "--name", "A", "--email", "nobody"], exitCode: 2, says: /email/ },
-    { args: ["serve", "--port", "70000"], exitCode: 2, says: /65535/ },
-    { args: ["serve", "--environment", "test"], exitCode: 2, says: /live, sandbox/ },
-    { args: ["serve", "--host", "203.0.113.1"], exitCode: 1, says: /Cannot listen/ },
-    { args: ["serve", "--calls-per-minute", "-1"], exitCode: 2, says: /whole number/ },
-    { args: ["serve", "--pin-failures", "0"], exitCode: 2, says: /from 1 to 1000/ },
-    { args: ["key", "revoke", "1", "2", "--reason", "x"], exitCode: 2, says: /too many arguments/ },
-    { args: ["nonsense"], exitCode: 2, says: /unknown command/ },
-    { args: ["card", "list"], exitCode: 2, says: /unknown command/ },
-  ])("exits with $exitCode, and explains what to do: $args", async ({ args, exitCode, says }) => {
+    { args: ["card", "issue", "--balance", "-1"], exitCode: 2, message: /whole cents/ },
+    { args: ["card", "issue", "--balance", "1", "--expires", "2027-02-30"], exitCode: 2, message: /yyyy-mm-dd/ },
+    { args: ["card", "issue", "--balance", "1", "--prefix", "12345"], exitCode: 2, message: /at most 4 digits/ },
+    { args: ["company", "create", "--name", "A", "--email", "nobody"], exitCode: 2, message: /email/ },
+    { args: ["serve", "--port", "70000"], exitCode: 2, message: /65535/ },
+    { args: ["serve", "--environment", "test"], exitCode: 2, message: /live, sandbox/ },
+    { args: ["serve", "--host", "203.0.113.1"], exitCode: 1, message: /Cannot listen/ },
+    { args: ["serve", "--calls-per-minute", "-1"], exitCode: 2, message: /whole number/ },
+    { args: ["serve", "--pin-failures", "0"], exitCode: 2, message: /from 1 to 1000/ },
+    { args: ["key", "revoke", "1", "2", "--reason", "x"], exitCode: 2, message: /too many arguments/ },
+    { args: ["nonsense"], exitCode: 2, message: /unknown command/ },
+    { args: ["card", "list"], exitCode: 2, message: /unknown command/ },
+  ])("exits with $exitCode, and explains what to do: $args", async ({ args, exitCode, message }) => {
     const answer = await json(...args);
     expect([answer.exitCode, answer.value.exit_code]).toEqual([exitCode, exitCode]);
-    expect(answer.stderr).toMatch(says);
-    expect(answer.value.error).toMatch(says);
+    expect(answer.stderr).toMatch(message);
+    expect(answer.value.error).toMatch(message);
   });
 
   test("exits with 5 if the database is unreachable, without showing its password", async () => {
@@ -222,9 +222,9 @@ describe("a command that fails", () => {
     });
     expect(exitCode).toBe(5);
     expect(stdout + stderr).not.toContain("sesame");
-    const odd = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: "http://sesame" });
-    expect(odd.exitCode).not.toBe(0);
-    expect(odd.stdout + odd.stderr).not.toContain("sesame");
+    const invalid = await runCommand(["company", "list"], { ...env, GIFTCARD_DATABASE_URL: "http://sesame" });
+    expect(invalid.exitCode).not.toBe(0);
+    expect(invalid.stdout + invalid.stderr).not.toContain("sesame");
   });
 
   test("explains an error of the database, and what to do", async () => {
@@ -243,20 +243,20 @@ describe("a command that fails", () => {
         });
         return runCommand(["migrate"], { ...env, GIFTCARD_DATABASE_URL: address.href });
       };
-      const says = async (ended: ReturnType<typeof migrateAs>, exitCode: number, words: RegExp) => {
+      const expectFailure = async (ended: ReturnType<typeof migrateAs>, exitCode: number, words: RegExp) => {
         const { exitCode: code, stderr } = await ended;
         expect([code, stderr]).toEqual([exitCode, expect.stringMatching(words)]);
         expect(stderr).not.toContain("sesame");
       };
-      await says(
+      await expectFailure(
         migrateAs(role),
         1,
         /\(42501\)\. The user in its address lacks the permission\. Make that user the owner/,
       );
-      await says(migrateAs(role, "/nowhere"), 5, /\(3D000\)\. It has no database with the name/);
-      await says(migrateAs("nobody_here"), 5, /\(28...\)\. It rejects the user or the password/);
+      await expectFailure(migrateAs(role, "/nowhere"), 5, /\(3D000\)\. It has no database with the name/);
+      await expectFailure(migrateAs("nobody_here"), 5, /\(28...\)\. It rejects the user or the password/);
       await db.query(`alter role ${role} connection limit 0`);
-      await says(migrateAs(role), 5, /\(53300\)\. Its disk is full, or it lacks/);
+      await expectFailure(migrateAs(role), 5, /\(53300\)\. Its disk is full, or it lacks/);
       await db.query(`drop role ${role}`);
     } finally {
       await db.end();
@@ -406,12 +406,12 @@ describe("every command", () => {
 
   test("is documented in docs/operating.md", () => {
     const operating = fs.readFileSync(path.resolve(import.meta.dirname, "../../../docs/operating.md"), "utf8");
-    const ours = commands.filter(([, { commands: own }]) => own.length === 0).map(([name]) => name);
-    const missing = ours.filter((name) => {
+    const runnable = commands.filter(([, { commands: own }]) => own.length === 0).map(([name]) => name);
+    const missing = runnable.filter((name) => {
       const words = name.replace("giftcard-service ", "");
       return !new RegExp(`(\`|giftcard-service |\\/ )${words}[ \`]`).test(operating);
     });
     expect(missing).toEqual([]);
-    expect(ours.length).toBeGreaterThan(30);
+    expect(runnable.length).toBeGreaterThan(30);
   });
 });

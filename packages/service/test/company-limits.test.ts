@@ -38,7 +38,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-const either = (index: number) => services[index % 2 ? 1 : 0].url;
+const urlOf = (index: number) => services[index % 2 ? 1 : 0].url;
 const count = (answers: WireAnswer[], status: number) => answers.filter((one) => one.status === status).length;
 const limitedBy = async (service: TestService, limit: string) => {
   const text = await service.metrics();
@@ -47,7 +47,7 @@ const limitedBy = async (service: TestService, limit: string) => {
 
 describe("calls of a company", () => {
   test("are limited across all of its keys and all processes; another company is not affected", async () => {
-    const [own, free] = [await services[0].createCompany(), await services[0].createCompany()];
+    const [own, other] = [await services[0].createCompany(), await services[0].createCompany()];
     const keys = [own.apiKey];
     for (let index = 0; index < 3; index++) {
       const made = await services[0].command("key", "create", "--company", String(own.companyId));
@@ -57,7 +57,7 @@ describe("calls of a company", () => {
     const startedAt = performance.now();
     for (let round = 0; round < 8; round++) {
       const calls = Array.from({ length: 20 }, (_, index) =>
-        call(either(index >> 2), "listEvents", { apikey: keys[index % 4] }),
+        call(urlOf(index >> 2), "listEvents", { apikey: keys[index % 4] }),
       );
       answers.push(...(await Promise.all(calls)));
     }
@@ -72,7 +72,7 @@ describe("calls of a company", () => {
     expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     const counted = await Promise.all(services.map((service) => limitedBy(service, "company_calls")));
     expect((counted[0] as number) + (counted[1] as number)).toBe(refused.length);
-    expect((await call(either(0), "listEvents", { apikey: free.apiKey })).status).toBe(200);
+    expect((await call(urlOf(0), "listEvents", { apikey: other.apiKey })).status).toBe(200);
   });
 
   test("are returned to the limit once if a process leaves them unused, even if the database's answer is lost", async () => {
@@ -112,25 +112,25 @@ describe("wrong PINs of a company, across all cards,", () => {
   test("block its balance and devalue calls in each process, even with the right PIN; reversals and other companies are not affected", async () => {
     const [guesser, other] = [await services[0].createCompany(), await services[0].createCompany()];
     const card = await services[0].issueCard({ balanceCents: 5000 });
-    const taken = await call(either(0), "devalue", { ...onCard(guesser, card), amount: 100 });
+    const taken = await call(urlOf(0), "devalue", { ...onCard(guesser, card), amount: 100 });
     for (let index = 0; index < PINS; index++) {
       const one = wrong(index);
       const answer =
         index % 2
-          ? await balance(guesser, one, either(0))
-          : await call(either(0), "devalue", { ...onCard(guesser, one), amount: 1 });
+          ? await balance(guesser, one, urlOf(0))
+          : await call(urlOf(0), "devalue", { ...onCard(guesser, one), amount: 1 });
       expect(answer.status).toBe(400);
     }
     const { message } = errorDefinition("rate_limited");
-    const refused = await balance(guesser, card, either(0));
+    const refused = await balance(guesser, card, urlOf(0));
     expect([refused.status, refused.body.error]).toEqual([429, message]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3600 - 61);
     expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(3600);
-    const devalued = await call(either(0), "devalue", { ...onCard(guesser, card), amount: 1 });
+    const devalued = await call(urlOf(0), "devalue", { ...onCard(guesser, card), amount: 1 });
     expect([devalued.status, devalued.body]).toEqual([429, { success: false, error: message }]);
     // The other process notices the limit at its next wrong PIN.
-    expect((await balance(guesser, wrong(90), either(1))).status).toBe(400);
-    expect((await balance(guesser, card, either(1))).status).toBe(429);
+    expect((await balance(guesser, wrong(90), urlOf(1))).status).toBe(400);
+    expect((await balance(guesser, card, urlOf(1))).status).toBe(429);
 
     expect(await limitedBy(services[0], "company_pins")).toBe(2);
     const id = refused.headers.get("x-request-id") as string;
@@ -142,8 +142,8 @@ describe("wrong PINs of a company, across all cards,", () => {
     expect(JSON.parse(line)).toMatchObject({ limit: "company_pins", companyId: guesser.companyId });
 
     const { cancel_token } = taken.body;
-    expect((await call(either(0), "cancelDevalue", { ...credentials(guesser), cancel_token })).status).toBe(200);
-    expect((await balance(other, card, either(0))).body.balance).toBe(5000);
+    expect((await call(urlOf(0), "cancelDevalue", { ...credentials(guesser), cancel_token })).status).toBe(200);
+    expect((await balance(other, card, urlOf(0))).body.balance).toBe(5000);
   });
 
   test("include guesses with the Idempotency-Key of an earlier devalue, which the card's lock does not count", async () => {
@@ -151,7 +151,7 @@ describe("wrong PINs of a company, across all cards,", () => {
     const card = await services[0].issueCard({ balanceCents: 5000 });
     const guess = (pin: string) => {
       const wire = { ...onCard(company, { ...card, pin }), amount: 100 };
-      return call(either(0), "devalue", wire, { headers: { "Idempotency-Key": "guessed-behind" } });
+      return call(urlOf(0), "devalue", wire, { headers: { "Idempotency-Key": "guessed-behind" } });
     };
     expect((await guess(card.pin)).status).toBe(200);
     for (let index = 0; index < PINS; index++) expect((await guess(`x${index}`)).status).toBe(422);
@@ -160,7 +160,7 @@ describe("wrong PINs of a company, across all cards,", () => {
 
   test("are forgotten after an hour", async () => {
     const company = await services[0].createCompany();
-    const guess = (index: number) => balance(company, wrong(100 + index), either(0));
+    const guess = (index: number) => balance(company, wrong(100 + index), urlOf(0));
     for (let index = 0; index < PINS - 1; index++) expect((await guess(index)).status).toBe(400);
     await db.query("update wrong_pins set minute = minute - 60 where company_id = $1", [company.companyId]);
     for (let index = 0; index < PINS; index++) expect((await guess(20 + index)).status).toBe(400);
@@ -188,11 +188,11 @@ describe("wrong PINs of a company, across all cards,", () => {
 
   test("are all counted if they are concurrent", async () => {
     const company = await services[0].createCompany();
-    await Promise.all(Array.from({ length: 30 }, (_, index) => balance(company, wrong(200 + index), either(index))));
+    await Promise.all(Array.from({ length: 30 }, (_, index) => balance(company, wrong(200 + index), urlOf(index))));
     const { rows } = await db.query("select sum(failures)::int as n from wrong_pins where company_id = $1", [
       company.companyId,
     ]);
     expect(rows[0].n).toBeGreaterThanOrEqual(PINS);
-    for (const url of [either(0), either(1)]) expect((await balance(company, wrong(300), url)).status).toBe(429);
+    for (const url of [urlOf(0), urlOf(1)]) expect((await balance(company, wrong(300), url)).status).toBe(429);
   });
 });

@@ -7,7 +7,7 @@ function failure(code: string, severity = "FEHLER"): pg.DatabaseError {
   return Object.assign(new pg.DatabaseError("nein", 4, "error"), { code, severity });
 }
 
-test("recognizes a rolled-back transaction by its code, in any language", () => {
+test("a rolled-back transaction is recognized by its code, in any language", () => {
   for (const code of ["40001", "40P01", "23505", "57014", "55P03", "22001"])
     expect(isAborted(failure(code)), code).toBe(true);
   for (const code of ["57P01", "08006", "25P03", "XX000", "58030", "40003"])
@@ -15,7 +15,7 @@ test("recognizes a rolled-back transaction by its code, in any language", () => 
   expect(isAborted(new Error("Connection terminated unexpectedly"))).toBe(false);
 });
 
-test("retries a transaction that is rolled back because of a concurrent one", async () => {
+test("a transaction is retried if it is rolled back because of a concurrent one", async () => {
   let left = 2;
   const work = async () => {
     left -= 1;

@@ -32,7 +32,7 @@ let strict: TestService;
 let full: TestService;
 let hanging: { release(): Promise<void> };
 /** A client address of its own. Failed logins from it do not count against the other tests. */
-const elsewhere = { "X-Forwarded-For": "198.51.100.1" };
+const otherAddress = { "X-Forwarded-For": "198.51.100.1" };
 /** A company that exceeds the limits of calls and logins. */
 let busy: TestCompany;
 let company: TestCompany;
@@ -59,7 +59,7 @@ beforeAll(async () => {
     await call(service.url, "balance", { ...onCard(company, cards.locked), pin: "not it" });
   busy = await service.createCompany();
   for (let failures = 0; failures < 10; failures++)
-    await call(service.url, "authenticate", {}, { headers: { ...basic(busy.email, "wrong"), ...elsewhere } });
+    await call(service.url, "authenticate", {}, { headers: { ...basic(busy.email, "wrong"), ...otherAddress } });
 
   broken = await startGiftcardService({ databaseUrl: await testDatabase() });
   const client = new pg.Client({ connectionString: broken.databaseUrl });
@@ -67,8 +67,8 @@ beforeAll(async () => {
   await client.query("drop schema public cascade");
   await client.end();
 
-  const beside = { databaseUrl: service.databaseUrl, secretsFile };
-  strict = await startGiftcardService({ ...beside, args: ["--calls-per-minute", "1"] });
+  const sameDatabase = { databaseUrl: service.databaseUrl, secretsFile };
+  strict = await startGiftcardService({ ...sameDatabase, args: ["--calls-per-minute", "1"] });
   await call(strict.url, "listEvents", { apikey: busy.apiKey });
   full = await startGiftcardService({ databaseUrl: await testDatabase(), args: ["--calls-at-once", "1"] });
   hanging = await hang(full);

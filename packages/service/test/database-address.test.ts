@@ -65,13 +65,13 @@ test.each([
   ["postgres://u:sesame@a/cards?sslmod=verify-full", /unknown parameter. Is one mistyped/],
   ["postgres://u:1?sesame@a/cards", /is not valid|unknown/],
   ["postgres://u:sesame@a/cards?pgbouncer=yes", /pgbouncer must be true or false/],
-])("an invalid address is rejected with a reason that does not show its password", (url, says) => {
+])("an invalid address is rejected with a reason that does not show its password", (url, reason) => {
   let message = "";
   try {
     readAddress(url);
   } catch (error) {
     message = (error as Error).message;
   }
-  expect(message).toMatch(says);
+  expect(message).toMatch(reason);
   expect(message).not.toContain("sesame");
 });

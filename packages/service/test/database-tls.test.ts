@@ -29,19 +29,19 @@ afterAll(async () => {
 /** Returns the server's address with this host and these parameters. */
 const addressOf = (host: string, query = "") =>
   `postgres://${address.username}:${address.password}@${host}/postgres?${query}`;
-const here = () => `127.0.0.1:${address.port}`;
+const localHost = () => `127.0.0.1:${address.port}`;
 function poolOf(url: string, size?: number): pg.Pool {
   const pool = openPool(url, () => {}, size);
   pools.push(pool);
   return pool;
 }
-const set = async (pool: pg.Pool, statement: string) => {
+const applySetting = async (pool: pg.Pool, statement: string) => {
   await pool.query(statement);
   await pool.query("select pg_reload_conf()");
 };
 
 test("a wrong password is reported without the address", async () => {
-  const url = addressOf(here()).replace(address.password, "sesame");
+  const url = addressOf(localHost()).replace(address.password, "sesame");
   const { exitCode, stdout, stderr } = await runCommand(["migrate"], { GIFTCARD_DATABASE_URL: url });
   expect([exitCode, stderr]).toEqual([5, expect.stringMatching(/28P01.*user or the password/)]);
   expect(stdout + stderr).not.toContain("sesame");
@@ -59,7 +59,7 @@ const hasOpenssl = (() => {
 // The certificates are created with `openssl`.
 describe.skipIf(!hasOpenssl)("TLS", () => {
   const root = (name: string) => path.join(folder, `${name}.crt`);
-  const usesTls = async (query: string, host = here()) => {
+  const usesTls = async (query: string, host = localHost()) => {
     const pool = poolOf(addressOf(host, query), 1);
     const { rows } = await pool.query("select ssl from pg_stat_ssl where pid = pg_backend_pid()");
     return rows[0].ssl;
@@ -99,7 +99,7 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
       fs.chownSync(path.join(cluster, name), uid, gid);
       fs.chmodSync(path.join(cluster, name), 0o600);
     }
-    await set(operator, "alter system set ssl = on");
+    await applySetting(operator, "alter system set ssl = on");
     const isOn = async () => expect((await operator.query("show ssl")).rows[0].ssl).toBe("on");
     await vi.waitFor(isOn, 10_000);
   });
@@ -122,8 +122,8 @@ describe.skipIf(!hasOpenssl)("TLS", () => {
     expect(await refusal(`sslmode=verify-full&sslrootcert=${root("ours")}`)).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
   });
 
-  test("failures are reported by commands, without the password", async () => {
-    const url = addressOf(here(), `sslmode=verify-ca&sslrootcert=${root("theirs")}`);
+  test("errors are reported by commands, without the password", async () => {
+    const url = addressOf(localHost(), `sslmode=verify-ca&sslrootcert=${root("theirs")}`);
     const { exitCode, stdout, stderr } = await runCommand(["migrate"], { GIFTCARD_DATABASE_URL: url });
     expect([exitCode, stderr]).toEqual([5, expect.stringMatching(/certificate/)]);
     expect(stdout + stderr).not.toContain(address.password);

@@ -111,10 +111,10 @@ describe("nothing is changed, and the reason is reported, if", () => {
       /with a password/,
     ],
     ["the server redirects endlessly", plain(301, { Location: "/again" }), /more than 5 times/],
-  ])("%s", async (_name, answer, says) => {
+  ])("%s", async (_name, answer, message) => {
     shop.answer = answer;
     const failure = await failureOf(pull());
-    expect(failure.message).toMatch(says);
+    expect(failure.message).toMatch(message);
     expect(failure.message).toMatch(/^Nothing was changed: the feed /);
     expect(failure.exitCode).toBe(1);
     expect(await listed()).toEqual(before);
@@ -147,15 +147,15 @@ describe("nothing is changed, and the reason is reported, if", () => {
 });
 
 test("a failed pull reports the server's Retry-After, given in seconds or as a date", async () => {
-  const asked = async (status: number, retryAfter: string) => {
+  const retryAfterOf = async (status: number, retryAfter: string) => {
     shop.answer = plain(status, { "Retry-After": retryAfter });
     return (await failureOf(pull())).retryAfterSeconds;
   };
-  expect(await asked(429, "120")).toBe(120);
-  expect(await asked(503, "9999999")).toBe(86_400);
-  expect(await asked(503, "soon")).toBeUndefined();
-  expect(await asked(500, "120")).toBeUndefined();
-  const at = await asked(503, new Date(Date.now() + 600_000).toUTCString());
+  expect(await retryAfterOf(429, "120")).toBe(120);
+  expect(await retryAfterOf(503, "9999999")).toBe(86_400);
+  expect(await retryAfterOf(503, "soon")).toBeUndefined();
+  expect(await retryAfterOf(500, "120")).toBeUndefined();
+  const at = await retryAfterOf(503, new Date(Date.now() + 600_000).toUTCString());
   expect(at).toBeGreaterThan(500);
   expect(at).toBeLessThanOrEqual(600);
 });
@@ -290,7 +290,7 @@ describe("an unchanged feed", () => {
   test("is requested without validators at another address", async () => {
     await tagged(["a", "b", "c"], { ETag: '"1"' });
     await pull();
-    const same = shop.answer;
+    const answerBefore = shop.answer;
     const moved = await feedOf([show("a"), show("b"), show("z")]);
     shop.answer = (request, response) => {
       if (request.url === "/feed.json") response.writeHead(308, { Location: "/moved.json" }).end();
@@ -299,7 +299,7 @@ describe("an unchanged feed", () => {
     };
     expect(await pull()).toMatchObject({ created: ["z"], withdrawn: ["c"] });
     expect(await pull()).toMatchObject({ isModified: false });
-    shop.answer = same;
+    shop.answer = answerBefore;
     expect(await pull()).toMatchObject({ created: [], changed: ["c"], withdrawn: ["z"] });
   });
 });
@@ -372,7 +372,7 @@ describe("the address of a feed", () => {
 
   test("is resolved once: a later DNS answer changes nothing", async () => {
     const url = shop.url.replace("127.0.0.1", "localhost");
-    const says = (...addresses: string[]) =>
+    const resolveTo = (...addresses: string[]) =>
       vi.spyOn(dns, "lookup").mockImplementationOnce(((_name: string, _options: object, found: Found) =>
         found(
           null,
@@ -381,15 +381,15 @@ describe("the address of a feed", () => {
     type Found = (error: null, addresses: { address: string; family: number }[]) => void;
     try {
       // The name is public at the check, and is not resolved again for the connection.
-      const first = says("127.0.0.1");
+      const first = resolveTo("127.0.0.1");
       await fetched({ url });
       expect(first).toHaveBeenCalledTimes(1);
       first.mockClear();
       // Of several addresses, the public one is used.
-      says("10.0.0.1", "::1", "127.0.0.1", "169.254.169.254");
+      resolveTo("10.0.0.1", "::1", "127.0.0.1", "169.254.169.254");
       await fetched({ url });
       expect(first).toHaveBeenCalledTimes(1);
-      says("127.0.0.2", "::1");
+      resolveTo("127.0.0.2", "::1");
       expect((await failureOf(fetched({ url }))).message).toMatch(/not on the public Internet/);
     } finally {
       vi.restoreAllMocks();
@@ -409,18 +409,18 @@ describe("the address of a feed", () => {
 });
 
 test("a feed keeps the reason of its last failure until a pull succeeds", async () => {
-  const kept = async () =>
+  const lastFailure = async () =>
     (await pool.query("select failure, failed_at from event_feeds where company_id = $1", [companyId])).rows[0];
-  expect(await kept()).toEqual({ failure: null, failed_at: null });
+  expect(await lastFailure()).toEqual({ failure: null, failed_at: null });
   shop.answer = plain(500);
   await failureOf(pull({ isDryRun: true }));
-  expect((await kept()).failure).toBeNull();
+  expect((await lastFailure()).failure).toBeNull();
   await failureOf(pull());
-  expect(await kept()).toEqual({
+  expect(await lastFailure()).toEqual({
     failure: expect.stringMatching(/answer 500/),
     failed_at: expect.any(Date),
   });
   await shop.serveFeed([show("a"), show("b")]);
   await pull();
-  expect(await kept()).toEqual({ failure: null, failed_at: null });
+  expect(await lastFailure()).toEqual({ failure: null, failed_at: null });
 });

@@ -303,15 +303,15 @@ test("a pull without changes writes no entry into the audit log, except for the 
 });
 
 test.each([
-  { more: ["--url", "http://shop.example/feed"], says: /https address.*--allow-private/ },
-  { more: ["--url", "ftp://shop.example/feed"], says: /https address/ },
-  { more: ["--url", "https://a:b@shop.example/feed"], says: /without a user or password/ },
-  { more: ["--allow-private"], says: /--allow-private needs --url/ },
-  { more: ["--every", "0"], says: /from 1 to/ },
-  { more: ["--every", "5", "--dry-run"], says: /combined with --dry-run/ },
-])("$more exits with 2", async ({ more, says }) => {
+  { more: ["--url", "http://shop.example/feed"], message: /https address.*--allow-private/ },
+  { more: ["--url", "ftp://shop.example/feed"], message: /https address/ },
+  { more: ["--url", "https://a:b@shop.example/feed"], message: /without a user or password/ },
+  { more: ["--allow-private"], message: /--allow-private needs --url/ },
+  { more: ["--every", "0"], message: /from 1 to/ },
+  { more: ["--every", "5", "--dry-run"], message: /combined with --dry-run/ },
+])("$more exits with 2", async ({ more, message }) => {
   const { exitCode, stderr } = await shell.run(["events", "pull", "--company", "1", ...more]);
-  expect([exitCode, stderr]).toEqual([2, expect.stringMatching(says)]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)]);
 });
 
 test("a pull exits with 3 if the company is unknown or has no feed", async () => {

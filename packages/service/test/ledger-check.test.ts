@@ -203,11 +203,11 @@ test("check finds a move without its other half, an adjustment that differs from
   expect(moved.faults).toContainEqual(
     expect.objectContaining({ rule: "move_has_two_halves", card: old, expected: 750, found: 751 }),
   );
-  const elsewhere = await tamper(
+  const misdirected = await tamper(
     `update cards set reissued_as = 2 where id = ${old}`,
     `update cards set reissued_as = ${made} where id = ${old}`,
   );
-  expect(elsewhere.faults).toEqual([expect.objectContaining({ rule: "move_has_two_halves", card: old })]);
+  expect(misdirected.faults).toEqual([expect.objectContaining({ rule: "move_has_two_halves", card: old })]);
   const adjusted = await tamper(
     "update audit_log set details = '{\"by\": 60}' where action = 'card adjust'",
     "update audit_log set details = '{\"by\": 50}' where action = 'card adjust'",
@@ -220,10 +220,10 @@ test("check finds a move without its other half, an adjustment that differs from
     `update cards set reissued_as = null where id = ${made}`,
   );
   expect(closed.faults).toEqual([expect.objectContaining({ rule: "closed_is_empty", card: made })]);
-  const unsold = await tamper(
+  const inactive = await tamper(
     `update cards set inactive_cents = 5 where id = ${old}`,
     `update cards set inactive_cents = null where id = ${old}`,
   );
-  expect(unsold.faults).toEqual([expect.objectContaining({ rule: "closed_is_empty", card: old })]);
+  expect(inactive.faults).toEqual([expect.objectContaining({ rule: "closed_is_empty", card: old })]);
   expect((await check()).exitCode).toBe(0);
 });

@@ -28,7 +28,7 @@ test.each([
   "update cards set balance_cents = balance_cents + 1",
   "insert into cards (number_hash, pin_hash, last_four, expiry_date, balance_cents) values ('a', 'b', '1234', '2099-01-01', 100)",
   "delete from cards",
-  // An amount above the balance, above the limit of a devalue, and a devalue without a company.
+  // A negative initial balance, a devalue above the balance, a devalue above the limit, and a devalue without a company.
   "insert into ledger (card_id, kind, amount_cents) select id, 'issue', -1 from cards",
   `insert into ledger (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash)
      select id, 'devalue', -2501, 1, 2501, gen_random_uuid(), 'n', 't' from cards`,
@@ -38,7 +38,7 @@ test.each([
   // A cancel of another amount than was deducted, and a cancel of a row that is not a deduction.
   "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 4999, 1, id from ledger where kind = 'devalue'",
   "insert into ledger (card_id, kind, amount_cents, company_id, reverses) select card_id, 'cancel', 7500, 1, id from ledger where kind = 'issue'",
-  // An adjustment without an operator, a second initial balance, and moves of other cents than left another card.
+  // An adjustment without an audit entry, a second initial balance, and moves of other cents than left another card.
   "insert into ledger (card_id, kind, amount_cents) select id, 'adjust', 1 from cards",
   "insert into ledger (card_id, kind, amount_cents) select id, 'issue', 1 from cards",
   "insert into ledger (card_id, kind, amount_cents, moved_from, moved_from_card) select card_id, 'move', 4999, id, card_id from ledger where kind = 'devalue'",

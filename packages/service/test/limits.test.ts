@@ -40,9 +40,9 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-const either = (index: number) => (index % 2 ? service.url : second.url);
-const atOnce = (count: number, one: (url: string, index: number) => Promise<WireAnswer>) =>
-  Promise.all(Array.from({ length: count }, (_, index) => one(either(index), index)));
+const urlOf = (index: number) => (index % 2 ? service.url : second.url);
+const callConcurrently = (count: number, one: (url: string, index: number) => Promise<WireAnswer>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => one(urlOf(index), index)));
 const count = (answers: WireAnswer[], status: number) => answers.filter((answer) => answer.status === status).length;
 const balance = (card: TestCard, url = service.url) => call(url, "balance", onCard(company, card));
 const wrong = (card: TestCard, index = 0): TestCard => ({ ...card, pin: `wrong-${index}` });
@@ -67,8 +67,8 @@ describe("wrong PINs", () => {
     for (let index = 0; index < FAILURES; index++) {
       const answer =
         index % 3
-          ? await balance(wrong(card, index), either(index))
-          : await call(either(index), "devalue", { ...onCard(company, wrong(card, index)), amount: 1 });
+          ? await balance(wrong(card, index), urlOf(index))
+          : await call(urlOf(index), "devalue", { ...onCard(company, wrong(card, index)), amount: 1 });
       expect(answer.status).toBe(400);
     }
     const { status, message, resultCode } = errorDefinition("card_locked");
@@ -125,7 +125,7 @@ describe("wrong PINs", () => {
     const card = unknown();
     const texts = new Set<string>();
     for (let index = 0; index < FAILURES; index++) {
-      const answer = await balance(wrong(card, index), either(index));
+      const answer = await balance(wrong(card, index), urlOf(index));
       expect(answer.status).toBe(400);
       texts.add(answer.text);
     }
@@ -141,7 +141,7 @@ describe("wrong PINs", () => {
   ])("are checked at most ten times if 100 guesses at %s are concurrent", async (_what, make) => {
     for (let round = 0; round < 3; round++) {
       const card = await make();
-      const answers = await atOnce(100, (url, index) =>
+      const answers = await callConcurrently(100, (url, index) =>
         index % 2
           ? balance(wrong(card, index), url)
           : call(url, "devalue", { ...onCard(company, wrong(card, index)), amount: 1 }),
@@ -165,7 +165,7 @@ describe("wrong PINs", () => {
       // The table is locked until all guesses wait for the number, in the order of their arrival.
       await db.query("begin");
       await db.query("lock table failed_attempts in access exclusive mode");
-      const ten = atOnce(FAILURES, (url, index) => balance(wrong(card, index), url));
+      const ten = callConcurrently(FAILURES, (url, index) => balance(wrong(card, index), url));
       // The first guess waits for the table, and the others wait for the number.
       await expect.poll(waitingGuesses).toBe(FAILURES - 1);
       const right = balance(card);
@@ -181,7 +181,7 @@ describe("wrong PINs", () => {
     const headers = { "Idempotency-Key": "kept-then-locked" };
     const wire = { ...onCard(company, card), amount: 100 };
     const first = await call(service.url, "devalue", wire, { headers });
-    await atOnce(FAILURES, (url, index) => balance(wrong(card, index), url));
+    await callConcurrently(FAILURES, (url, index) => balance(wrong(card, index), url));
     expect((await balance(card)).status).toBe(429);
     const again = await call(second.url, "devalue", wire, { headers });
     expect([again.status, again.text]).toEqual([200, first.text]);
@@ -215,7 +215,7 @@ describe("failed logins", () => {
     for (let index = 0; index < 3; index++) expect((await login(own.email, own.password, from())).status).toBe(200);
     for (let index = 0; index < FAILURES; index++) {
       const email = index % 2 ? own.email : own.email.toUpperCase();
-      expect((await login(email, "wrong", from(), either(index))).status).toBe(401);
+      expect((await login(email, "wrong", from(), urlOf(index))).status).toBe(401);
     }
     for (const { url } of [service, second]) {
       const answer = await login(own.email, own.password, from(), url);
@@ -232,7 +232,9 @@ describe("failed logins", () => {
   }, async () => {
     const own = await service.createCompany();
     const ip = from();
-    const answers = await atOnce(FAILURES + 6, (url, index) => login(`nobody-${index}@example.nl`, "wrong", ip, url));
+    const answers = await callConcurrently(FAILURES + 6, (url, index) =>
+      login(`nobody-${index}@example.nl`, "wrong", ip, url),
+    );
     expect([count(answers, 401), count(answers, 429)]).toEqual([FAILURES, 6]);
     expect((await login(own.email, own.password, ip)).status).toBe(429);
     // Entries that the caller writes before the proxy's own entry change nothing.
@@ -275,7 +277,7 @@ describe("calls of a key", () => {
   const list = (own: TestCompany, url: string) => call(url, "listEvents", { apikey: own.apiKey });
 
   test("above the limit get 429 with Retry-After, counted across all processes; another key is not affected", async () => {
-    const [own, free] = [await service.createCompany(), await service.createCompany()];
+    const [own, another] = [await service.createCompany(), await service.createCompany()];
     const answers: WireAnswer[] = [];
     const startedAt = performance.now();
     for (let round = 0; round < 8; round++) {
@@ -298,7 +300,7 @@ describe("calls of a key", () => {
       expect(retryAfter(answer)).toBeGreaterThanOrEqual(1);
       expect(retryAfter(answer)).toBeLessThanOrEqual(60);
     }
-    expect((await list(free, limited.url)).status).toBe(200);
+    expect((await list(another, limited.url)).status).toBe(200);
     // An invalid key is refused as unauthorized, not as rate limited.
     expect((await call(limited.url, "listEvents", { apikey: "nobody's" })).status).toBe(401);
 

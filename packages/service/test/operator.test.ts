@@ -156,7 +156,7 @@ describe("a rotation of the secrets while the service runs", () => {
     ];
     const headers = { "Idempotency-Key": "before-the-rotation" };
     const wire = { ...onCard(company, first), amount: 100 };
-    const kept = await call(service.url, "devalue", wire, { headers });
+    const stored = await call(service.url, "devalue", wire, { headers });
     const provider = await service.createProvider();
     const events = { apikey: company.apiKey, events: [eventInput(provider.id)] };
     const created = await call(second.url, "createEvents", events, { headers });
@@ -175,7 +175,7 @@ describe("a rotation of the secrets while the service runs", () => {
     // Both processes still replay stored answers, although neither was notified of the rotation.
     for (const { url } of [service, second]) {
       const replay = await call(url, "devalue", wire, { headers });
-      expect([replay.status, replay.text]).toEqual([200, kept.text]);
+      expect([replay.status, replay.text]).toEqual([200, stored.text]);
       const again = await call(url, "createEvents", events, { headers });
       expect([again.status, again.text]).toEqual([200, created.text]);
     }
@@ -197,7 +197,7 @@ describe("a rotation of the secrets while the service runs", () => {
     expect((await status()).old_cards).toBe(old - 2);
     expect((await command("card", "show", unused.cardNumber)).balance).toBe(9000);
     // A token from before the rotation still works.
-    const wireToken = { ...credentials(company), cancel_token: kept.body.cancel_token };
+    const wireToken = { ...credentials(company), cancel_token: stored.body.cancel_token };
     expect((await call(service.url, "cancelDevalue", wireToken)).status).toBe(200);
   });
 

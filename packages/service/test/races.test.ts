@@ -21,7 +21,7 @@ const secretsFile = path.join(folder, "secrets.json");
 
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
-const atOnce = (count: number, one: (url: string, index: number) => Promise<WireAnswer>) =>
+const callConcurrently = (count: number, one: (url: string, index: number) => Promise<WireAnswer>) =>
   Promise.all(Array.from({ length: count }, (_, index) => one(index % 2 ? service.url : second.url, index)));
 const statuses = (answers: WireAnswer[]) =>
   Object.fromEntries(
@@ -86,7 +86,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
   test("150 concurrent devalues take exactly the balance of a card", async () => {
     const card = await service.issueCard({ balanceCents: 100_000 });
     const wire = { ...onCard(company, card), amount: 1999 };
-    const answers = await atOnce(150, (url) => call(url, "devalue", wire));
+    const answers = await callConcurrently(150, (url) => call(url, "devalue", wire));
     const taken = answers.filter((answer) => answer.status === 200).map((answer) => answer.body.amount_deducted);
     // 50 devalues take the whole amount, one takes the last 50 cents, and the others find the card empty.
     expect(taken.filter((cents) => cents === 1999)).toHaveLength(50);
@@ -101,7 +101,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     for (let round = 0; round < ROUNDS; round++) {
       const { body } = await call(service.url, "devalue", { ...onCard(company, card), amount: 8000 });
       const wire = { ...credentials(company), cancel_token: body.cancel_token };
-      const answers = await atOnce(50, (url) => call(url, "cancelDevalue", wire));
+      const answers = await callConcurrently(50, (url) => call(url, "cancelDevalue", wire));
       expect(statuses(answers)).toEqual({ 200: 1, 409: 49 });
       expect(await balanceOf(card)).toBe(8000);
     }
@@ -112,7 +112,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
     const wire = { ...onCard(company, card), amount: 700 };
     for (let round = 1; round <= ROUNDS; round++) {
       const headers = { "Idempotency-Key": `twelve-${round}` };
-      const answers = await atOnce(12, (url) => call(url, "devalue", wire, { headers }));
+      const answers = await callConcurrently(12, (url) => call(url, "devalue", wire, { headers }));
       expect(statuses(answers)).toEqual({ 200: 12 });
       expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
       expect(answers.filter((answer) => answer.headers.get("idempotency-replayed") === null)).toHaveLength(1);
@@ -123,12 +123,12 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
   test("12 concurrent calls of newevent with one key create events once; with one event_key, a single call succeeds", async () => {
     const provider = await service.createProvider();
     const wire = { apikey: company.apiKey, events: [eventInput(provider.id)] };
-    const same = await atOnce(12, (url) =>
+    const same = await callConcurrently(12, (url) =>
       call(url, "createEvents", wire, { headers: { "Idempotency-Key": "twelve" } }),
     );
     expect(new Set(same.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
     const keyed = { apikey: company.apiKey, events: [eventInput(provider.id, { event_key: "raced" })] };
-    const raced = await atOnce(12, (url) => call(url, "createEvents", keyed));
+    const raced = await callConcurrently(12, (url) => call(url, "createEvents", keyed));
     expect(statuses(raced)).toEqual({ 200: 1, 422: 11 });
     const { body } = await call(service.url, "listEvents", { apikey: company.apiKey });
     expect(body).toHaveLength(2);
@@ -151,7 +151,7 @@ describe.each(LEVELS)("at $isolation, $locks", ({ isolation, locks }) => {
 
   test("concurrent devalues and cancels of one card leave a balance that agrees with the ledger", async () => {
     const card = await service.issueCard({ balanceCents: 50_000 });
-    await atOnce(60, async (url, index) => {
+    await callConcurrently(60, async (url, index) => {
       const done = await call(url, "devalue", { ...onCard(company, card), amount: 100 + index });
       if (index % 3) return done;
       return call(url, "cancelDevalue", { ...credentials(company), cancel_token: done.body.cancel_token });

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const { cardnumber, pin } = await command("card", "issue", "--balance", "7500");
   const provider = await command("provider", "create", "--name", "P");
   Object.assign(secrets, { apikey, cardnumber });
-  // The PIN is left out: its six digits may occur anywhere by chance. Beside its card number, it would be found.
+  // The PIN is left out: its six digits may occur anywhere by chance. The tests do search for its card number.
   const who = { apikey, company_id };
   const headers = { "Idempotency-Key": idempotencyKey };
   const ask = async (...args: Parameters<typeof call> extends [string, ...infer Rest] ? Rest : never) => {

@@ -60,14 +60,14 @@ const statusesOf = async (amount: number) => {
   return rows.filter((row) => row.amount === amount).map((row) => [row.status_then, row.card_status]);
 };
 
-test("lists no reversal onto a card that could be spent then and still can", async () => {
+test("reversals lists no reversal onto a card that could be spent then and still can", async () => {
   await (await charge(await issue(), 100))();
   expect(await list()).toEqual([]);
   const text = await runCommand(["reversals"], env);
   expect(text.stdout).toBe("no reversals onto blocked or expired cards\n");
 });
 
-test("lists a reversal by key onto a blocked card, with company, amount, time and last four", async () => {
+test("reversals lists a reversal by key onto a blocked card, with company, amount, time and last four digits", async () => {
   const card = await issue();
   const headers = { "Idempotency-Key": "gc_blocked" };
   await call(service.url, "devalue", { ...onCard(shop, card), amount: 200 }, { headers });
@@ -97,7 +97,7 @@ test("lists a reversal by key onto a blocked card, with company, amount, time an
   expect(text.stdout).not.toContain(card.cardNumber);
 });
 
-test("keeps a reversal onto a blocked card in the list after the card is unblocked", async () => {
+test("reversals still lists a reversal onto a blocked card after the card is unblocked", async () => {
   const card = await issue();
   const [blocked, unblocked] = [await charge(card, 301), await charge(card, 302)];
   await change("block", card);
@@ -108,7 +108,7 @@ test("keeps a reversal onto a blocked card in the list after the card is unblock
   expect(await statusesOf(302)).toEqual([]);
 });
 
-test("lists a reversal onto a card that is blocked only later", async () => {
+test("reversals lists a reversal onto a card that is blocked only later", async () => {
   const card = await issue();
   await (await charge(card, 400))();
   await change("block", card);
@@ -126,7 +126,7 @@ const expire = ({ cardNumber }: TestCard) =>
     cardNumber.slice(-4),
   ]);
 
-test("judges expiry by the date that the card had when the money was refunded", async () => {
+test("reversals judges expiry by the date that the card had when the money was refunded", async () => {
   const card = await issue();
   const [before, expired, extended] = [await charge(card, 501), await charge(card, 502), await charge(card, 503)];
   await before();
@@ -142,7 +142,7 @@ test("judges expiry by the date that the card had when the money was refunded", 
   expect(await statusesOf(503)).toEqual([]);
 });
 
-test("judges a reissued card by the card that got the money", async () => {
+test("reversals judges a reissued card by the card that got the money", async () => {
   const card = await issue();
   const [atOnce, later] = [await charge(card, 601), await charge(card, 602)];
   await change("block", card);
@@ -161,7 +161,7 @@ test("judges a reissued card by the card that got the money", async () => {
   });
 });
 
-test("filters by company and day, and prints CSV", async () => {
+test("reversals filters by company and day, and prints CSV", async () => {
   const card = await issue();
   await (await charge(card, 701, other))();
   await change("block", card);

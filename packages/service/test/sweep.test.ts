@@ -38,7 +38,7 @@ test("answers older than 24 hours are deleted in the background while calls are 
   const card = await service.issueCard({ balanceCents: 5000 });
   const headers = { "Idempotency-Key": "today" };
   const events = { apikey: company.apiKey, events: [eventInput(provider.id)] };
-  const kept = await call(service.url, "createEvents", events, { headers });
+  const stored = await call(service.url, "createEvents", events, { headers });
   await db.query(
     `insert into idempotency_keys (company_id, operation, key_hash, parameters_hash, answer, created_at)
        select $1, 'newevent', sha256(n::text::bytea), sha256('p'), repeat('x', 500), now() - interval '25 hours'
@@ -82,7 +82,7 @@ test("answers older than 24 hours are deleted in the background while calls are 
     // Each statement of the sweep is small, so calls are answered between them.
     expect(answersLeft.size).toBeGreaterThan(3);
     const again = await call(second.url, "createEvents", events, { headers });
-    expect([again.status, again.text]).toEqual([200, kept.text]);
+    expect([again.status, again.text]).toEqual([200, stored.text]);
     // The counts of failures and calls are swept after the answers.
     const subjects = async () =>
       (await db.query("select convert_from(subject, 'UTF8') as subject from failed_attempts")).rows;
