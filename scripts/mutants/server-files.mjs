@@ -18,8 +18,8 @@ export const serverFiles = {
     options: ["setup-options"],
   },
   service: {
-    "store/cards": ["cards"],
-    "store/devalue": ["cards", "idempotency", "ledger"],
+    "store/cards": ["cards", "ending", "card-changes"],
+    "store/devalue": ["cards", "idempotency", "ledger", "batches"],
     "store/idempotency": ["idempotency"],
     "store/reversals": ["reversals"],
     "limits/call-limit": ["limits"],
