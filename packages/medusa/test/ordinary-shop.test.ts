@@ -409,7 +409,9 @@ describe("one record of what was refunded", () => {
     });
   });
 
-  test("a manually refunded ticket waits for a person before its product is refunded in bulk", async () => {
+  test("a manually refunded ticket waits for a person before its product is refunded in bulk", {
+    tags: "long",
+  }, async () => {
     const { orderId, cards } = await buy(shop, { iota: 2, kappa: 3 }, { balancesCents: [5000], codes: [] });
     expect((await byHand(await bankOf(orderId), 25)).status).toBe(200);
     expect(refusalOf(await planOf("iota"), orderId)).toMatch(/refunded by hand .* 25\.00 on \d{4}-/);
@@ -504,7 +506,7 @@ describe("one record of what was refunded", () => {
     expect(refusalOf(await planOf("kappa"), orderId)).toBeUndefined();
   });
 
-  test("two admins and a bulk refund racing in two processes refund a unit once", async () => {
+  test("two admins and a bulk refund racing in two processes refund a unit once", { tags: "long" }, async () => {
     for (let round = 0; round < 3; round += 1) {
       const { orderId, cards } = await buy(shop, { iota: 1, kappa: 1 }, { balancesCents: [3000], codes: [] });
       const bankId = await bankOf(orderId);
