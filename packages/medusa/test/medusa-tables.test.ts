@@ -18,7 +18,7 @@ import * as soldItems from "../src/medusa-tables/sold-items.js";
 import * as stray from "../src/medusa-tables/stray-payments.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
 import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
-import { type SharedShop, sharedShop } from "./support/shop.js";
+import { startShop, type TestShop } from "./support/shop.js";
 
 /*
  * Runs every statement that reads Medusa's own tables against a real store. If another release of Medusa changes its
@@ -43,16 +43,20 @@ interface Facts {
   readonly readySessionId: string;
 }
 
-let shop: SharedShop;
+let shop: TestShop;
 let database: pg.Client;
 let facts: Facts;
 beforeAll(async () => {
-  shop = await sharedShop("whole");
+  // The finders read the whole shop, so it has no rows of other files.
+  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" });
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   facts = await writeFacts();
 });
-afterAll(() => database?.end());
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
 
 async function readyCart(): Promise<string> {
   const cartId = await shop.storefront.createCart();
