@@ -21,7 +21,7 @@ packages in fresh folders, and needs the npm registry for that.
   npm test -- client service    these suites
   npm test -- medusa limits     the files of a suite whose names contain one of these words
   npm test -- limits            the same in all suites
-  npm test -- medusa limits -t "restart" only the tests whose names match
+  npm test -- medusa limits -t "per cart"   only the tests whose names match
   npm test -- all --times       everything, with a report of the times
 
 Suites: ${Object.keys(suites).join(", ")}

@@ -153,9 +153,8 @@ export function readSetup(options: unknown) {
   const { environment } = settings;
   /** Fails to compile if an option is neither among the settings nor passed on. */
   type Connecting = Exclude<keyof z.output<typeof schema>, keyof typeof settings | "sealingKeys"> | "environment";
-  const connection = {
-    ...{ environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs },
-  } satisfies Record<Connecting, unknown>;
+  const passedOn = { environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs };
+  const connection: Record<Connecting, unknown> = passedOn;
   try {
     const client = createClient(connection as ClientOptions);
     return { client, sealer: createSealer({ keys: sealingKeys }), settings };
