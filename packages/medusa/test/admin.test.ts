@@ -291,6 +291,7 @@ describe("health", () => {
       seals: { unopenable: 0, counts: { demo: expect.any(Number) } },
       charges: { committed: expect.any(Number) },
       regions: [{ name: "Europe", takesGiftcards: true }],
+      processes: { count: 1, locks: ["in-memory"], connections: expect.any(Number), warnings: [] },
     });
     expect(Math.abs(body.clock.databaseAheadMs)).toBeLessThan(60_000);
     expect(Math.abs(body.clock.serviceAheadMs)).toBeLessThan(60_000);

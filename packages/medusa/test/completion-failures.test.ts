@@ -1,13 +1,20 @@
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { livingAmountsOf, paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
 let shop: TestShop;
+let database: pg.Client;
 beforeAll(async () => {
   shop = await startShop({ TEST_RECOVER_OFTEN: "yes" });
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
 });
 afterEach(() => shop.proxy.clear());
-afterAll(() => shop?.stop());
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
 
 /** A cart for 74.98 with a card of 75.00 and a session for the remainder. */
 async function readyCart(data?: Record<string, unknown>) {
@@ -331,11 +338,51 @@ describe("checks after the cards", () => {
     const { stocked_quantity, reserved_quantity } = item.location_levels[0];
     await storefront.ok("POST", level, { stocked_quantity: reserved_quantity });
     const devalues = shop.proxy.seen.filter((call) => call.operation === "devalue").length;
-    expect((await storefront.complete(ready.cartId)).status).toBe(400);
+    const countOrders = async () => (await storefront.ok("GET", "/admin/orders?limit=1&fields=id")).count;
+    const orders = await countOrders();
+    expect(await storefront.complete(ready.cartId)).toMatchObject({
+      status: 400,
+      body: {
+        code: "insufficient_inventory",
+        message: "“Summer Night Festival” is sold out. Nothing was charged.",
+      },
+    });
+    expect(await countOrders()).toBe(orders);
     expect(shop.proxy.seen.filter((call) => call.operation === "devalue")).toHaveLength(devalues);
     await expectWhole(ready);
-    await storefront.ok("POST", level, { stocked_quantity });
-    expect((await storefront.complete(ready.cartId)).body.type).toBe("order");
+    // One is left. Once this cart has it, the shop is sold out, and the page is still told of its order.
+    await storefront.ok("POST", level, { stocked_quantity: reserved_quantity + 1 });
+    const { body } = await storefront.complete(ready.cartId);
+    expect(body.type).toBe("order");
+    expect((await storefront.complete(ready.cartId)).body.order.id).toBe(body.order.id);
     expect(await shop.balanceCents(ready.card)).toBe(2500);
+    await storefront.ok("POST", level, { stocked_quantity });
+  });
+
+  test("refuse a seat that another process has sold too, although Medusa's level has one left", async () => {
+    const { storefront } = shop;
+    const ready = await readyCart();
+    const { inventory_items } = await storefront.ok(
+      "GET",
+      "/admin/inventory-items?sku=SUMMER-NIGHT-2&fields=id,location_levels.*",
+    );
+    const [{ id, location_levels }] = inventory_items;
+    const [{ location_id, stocked_quantity, reserved_quantity }] = location_levels;
+    const level = `/admin/inventory-items/${id}/location-levels/${location_id}`;
+    await storefront.ok("POST", level, { stocked_quantity: reserved_quantity + 1 });
+    // The other process has reserved the last seat, and Medusa has lost the update of its level.
+    await database.query(
+      `insert into reservation_item (id, inventory_item_id, location_id, quantity, raw_quantity)
+       values ('resitem_other', $1, $2, 1, '{"value": "1"}')`,
+      [id, location_id],
+    );
+    expect(await storefront.complete(ready.cartId)).toMatchObject({
+      status: 400,
+      body: { code: "insufficient_inventory" },
+    });
+    await expectWhole(ready);
+    await database.query("delete from reservation_item where id = 'resitem_other'");
+    expect((await storefront.complete(ready.cartId)).body.type).toBe("order");
+    await storefront.ok("POST", level, { stocked_quantity });
   });
 });

@@ -49,7 +49,7 @@ test("killed during devalues and while remainders are authorized: every card is 
   timeout: 240_000,
 }, async () => {
   // Medusa's own lock is a row in the database, which outlives a crashed process.
-  shop = await startShop({ TEST_SHARED_LOCK: "yes", TEST_RECOVER_OFTEN: "yes" }, timeouts);
+  shop = await startShop({ TEST_LOCK: "postgres", TEST_RECOVER_OFTEN: "yes" }, timeouts);
   const { proxy, storefront } = shop;
   const inRemainder = [await refundedCart(shop), await readyCart(shop, { behaviour: "hangs" })];
   const inDevalue = [await readyCart(shop), await readyCart(shop)];

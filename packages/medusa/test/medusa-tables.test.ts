@@ -15,6 +15,7 @@ import * as orders from "../src/medusa-tables/orders.js";
 import * as payments from "../src/medusa-tables/payments.js";
 import type { Scan } from "../src/medusa-tables/scan.js";
 import * as soldItems from "../src/medusa-tables/sold-items.js";
+import * as stock from "../src/medusa-tables/stock.js";
 import * as stray from "../src/medusa-tables/stray-payments.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
 import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
@@ -578,6 +579,42 @@ const cases: Record<string, Case> = {
       await creditLines.isWaived(sql, f.orderId, "ref_two"),
     ],
     answer: () => [true, false],
+  },
+  findSoldOutItem: {
+    given: () => ["update inventory_level set reserved_quantity = stocked_quantity - 0.5"],
+    ask: async (f) => {
+      const found: unknown[] = [];
+      const look = async (change: string) => {
+        await sql(change, []);
+        found.push(await stock.findSoldOutItem(sql, f.readyCartId), await stock.findSoldOutItem(sql, f.cartId));
+      };
+      await look("select 1");
+      await look("update cart_line_item set quantity = 3");
+      await look("update inventory_level set reserved_quantity = stocked_quantity - 2");
+      await look("update inventory_level set reserved_quantity = stocked_quantity - 3");
+      await look("delete from inventory_level");
+      await look("update product_variant set allow_backorder = true");
+      return found;
+    },
+    answer: () => {
+      const title = "Summer Night Festival";
+      const none = { title, left: 0 };
+      // The other cart is ordered.
+      return [none, null, none, null, { title, left: 2 }, null, null, null, none, null, null, null];
+    },
+  },
+  isOversold: {
+    ask: async (f) => {
+      const found = [await stock.isOversold(sql, f.cartId), await stock.isOversold(sql, f.readyCartId)];
+      await sql("update inventory_level set stocked_quantity = 1", []);
+      found.push(await stock.isOversold(sql, f.cartId));
+      await sql("update inventory_level set stocked_quantity = 0", []);
+      found.push(await stock.isOversold(sql, f.cartId));
+      await sql("update reservation_item set allow_backorder = true", []);
+      found.push(await stock.isOversold(sql, f.cartId));
+      return found;
+    },
+    answer: () => [false, false, false, true, false],
   },
   findUnknownRefunds: {
     given: (f) => [

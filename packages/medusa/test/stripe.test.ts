@@ -26,7 +26,7 @@ const LEASE_MS = 30_000;
 let all: StripeShop;
 let peer: TestPeer;
 beforeAll(async () => {
-  all = await startStripeShop({ TEST_RECOVER_OFTEN: "yes", TEST_SHARED_LOCK: "yes" }, { leaseMs: LEASE_MS });
+  all = await startStripeShop({ TEST_RECOVER_OFTEN: "yes", TEST_LOCK: "postgres" }, { leaseMs: LEASE_MS });
   peer = await all.shop.startPeer();
 });
 afterEach(() => all.wire.clear());

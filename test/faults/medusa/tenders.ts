@@ -57,11 +57,11 @@ export async function openMarket(storefront: Storefront): Promise<Market> {
   return readMarket(storefront);
 }
 
-/** Reads what is on sale. */
-export async function readMarket(storefront: Storefront): Promise<Market> {
+/** Reads what is on sale. @param product one of them */
+export async function readMarket(storefront: Storefront, product = tenders.card.product): Promise<Market> {
   const { regions } = await storefront.ok("GET", "/store/regions");
   const { products } = await storefront.ok("GET", "/store/products?fields=handle,variants.id,variants.sku&limit=100");
-  const cartId = await storefront.createCart(tenders.card.product);
+  const cartId = await storefront.createCart(product);
   const { shipping_options } = await storefront.ok("GET", `/store/shipping-options?cart_id=${cartId}`);
   return {
     regionId: regions[0].id,

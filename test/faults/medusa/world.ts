@@ -64,7 +64,7 @@ export async function openWorld(
     const giftcards = await openGiftcardSide(postgresUrl, folder, closers);
     const shopUrl = await createStoreDatabase(postgresUrl);
     const env: Record<string, string> = {
-      ...(sharesLock && { TEST_SHARED_LOCK: "yes" }),
+      ...(sharesLock && { TEST_LOCK: "postgres" }),
       ...(recoversOften && { TEST_RECOVER_OFTEN: "yes" }),
     };
     if (sharesLock) await migrateStore({ databaseUrl: shopUrl, appDir, env });

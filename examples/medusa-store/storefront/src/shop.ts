@@ -17,6 +17,9 @@ const CART_FIELDS = { fields: "*items,*shipping_methods,*shipping_address,*promo
 const ORDER_FIELDS = { fields: "*items,*shipping_methods" };
 /** The shop's only other payment method. */
 const BANK = "pp_system_default";
+/** How long a page waits for its turn if many orders are placed at once. */
+const PATIENCE_MS = 60_000;
+const RETRY_MS = 1000;
 
 /** The calls of the shop's pages. The browser stores the cart's id. */
 export class Shop {
@@ -112,15 +115,26 @@ export class Shop {
    */
   async placeOrder(cart: Cart, isCovered: boolean): Promise<Order> {
     if (!isCovered) await this.#sdk.store.payment.initiatePaymentSession(cart, { provider_id: BANK });
-    const complete = () => this.#sdk.store.cart.complete(cart.id);
-    const result = await complete().catch((error: { status?: number }) => {
-      if (error.status) throw error;
-      // Without a response the order may have been placed. A second call returns the same order.
-      return complete();
-    });
+    const result = await this.#complete(cart.id);
     if (result.type !== "order") throw new Error(result.error.message);
     localStorage.removeItem(CART_KEY);
     return result.order;
+  }
+
+  /** Completes the cart. While many orders are being placed, the shop answers 409, and the cart keeps its place. */
+  async #complete(cartId: string): Promise<HttpTypes.StoreCompleteCartResponse> {
+    const complete = () => this.#sdk.store.cart.complete(cartId);
+    for (const until = Date.now() + PATIENCE_MS; ; ) {
+      try {
+        return await complete();
+      } catch (error) {
+        const { status } = error as { status?: number };
+        // Without a response the order may have been placed. A second call returns the same order.
+        if (status === undefined) return complete();
+        if (status !== 409 || Date.now() > until) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
   }
 
   async order(id: string): Promise<Order> {

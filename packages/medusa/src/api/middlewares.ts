@@ -11,6 +11,7 @@ import { contextOf } from "../context/context.js";
 import { refusal, toMedusaError } from "../errors.js";
 import { paysOrder } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
+import { admitCompletion } from "./admit-completion.js";
 import { handleAnswer } from "./answer.js";
 import { balanceOrder } from "./balance-order.js";
 import { prepareCart } from "./complete-cart.js";
@@ -109,7 +110,7 @@ export default defineMiddlewares({
     { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
     onPost("/store/payment-collections", makeCollectionInTurn),
     onPost("/store/payment-collections/:id/payment-sessions", createRemainderSession as MiddlewareFunction),
-    onPost("/store/carts/:id/complete", prepareCart),
+    onPost("/store/carts/:id/complete", admitCompletion, prepareCart),
     ...changesCart.map((route) => ({
       matcher: `/store/carts/:id${route}`,
       methods: ["POST" as const, "DELETE" as const],

@@ -11,10 +11,11 @@ import { readSoldLines, shareCents } from "../cart/order-lines.js";
 import { checkSessions, createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
-import { toMedusaError } from "../errors.js";
+import { refusal, toMedusaError } from "../errors.js";
 import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
 import { giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { noteLines } from "../medusa-tables/orders.js";
+import { isOversold } from "../medusa-tables/stock.js";
 import { expectRemainder } from "../medusa-tables/unpaid-orders.js";
 import { PLAN } from "../names.js";
 import { type CompletionRecord, voidCompletion } from "./void.js";
@@ -31,7 +32,7 @@ interface HookInput {
 
 /**
  * Handles the hook `beforePaymentAuthorization` of `completeCartWorkflow`, or `validate` if that one is taken. It
- * charges the cart's gift cards, then authorizes the remainder (not in `validate`, since Medusa may still find the
+ * refuses an order for more units than there are, charges the cart's gift cards, then authorizes the remainder (not in `validate`, since Medusa may still find the
  * goods out of stock). If anything fails, every card is reversed, or its reversal is recorded and retried.
  * @throws {MedusaError} with the shop's error code in `code`
  */
@@ -48,6 +49,9 @@ export async function completeWithGiftcards(
   };
   let release: Release | null = null;
   try {
+    // In `validate`, nothing is reserved yet.
+    if (cart === undefined && (await isOversold(contextOf(container).sql, input.id)))
+      throw refusal("Another order has just taken the last of an item. Nothing was charged.", "insufficient_inventory");
     release = await holdCart(container, input.id, cart !== undefined);
     const isCharged = release !== null && (await chargeWithLease(container, record, cart));
     return new StepResponse(undefined, isCharged ? record : null);

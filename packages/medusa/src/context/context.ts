@@ -5,6 +5,8 @@ import { GIFTCARD_MODULE } from "../names.js";
 import type { Settings } from "../options.js";
 import type { Announcer } from "./announcer.js";
 import type { CartLeases } from "./cart-leases.js";
+import type { CompletionQueue } from "./completion-queue.js";
+import type { Processes } from "./processes.js";
 
 /** The objects that all functions of the plugin share. The module creates them, and Medusa's container holds them. */
 export interface GiftcardContext {
@@ -14,6 +16,10 @@ export interface GiftcardContext {
   readonly sql: Sql;
   /** Leases carts, so that only one job at a time works on a cart's cards and payment, in all processes. */
   readonly leases: CartLeases;
+  /** Admits completions one after the other. */
+  readonly completions: CompletionQueue;
+  /** Only for health checks: the Medusa processes on this database. */
+  readonly processes: Processes;
   readonly announcer: Announcer;
   /** Only for health checks. Only the engine moves money. */
   readonly client: GiftcardClient;

@@ -5,8 +5,15 @@ interface PgClient {
 }
 
 export interface ConnectionPool {
-  client: { acquireConnection(): Promise<PgClient>; releaseConnection(connection: PgClient): Promise<void> };
+  client: {
+    acquireConnection(): Promise<PgClient>;
+    releaseConnection(connection: PgClient): Promise<void>;
+    readonly pool: { readonly max: number };
+  };
 }
+
+/** The number of database connections that all of this Medusa process share. */
+export const connectionsOf = ({ client }: ConnectionPool): number => client.pool.max;
 
 /**
  * Creates a runner that runs each statement on its own connection of Medusa's pool, so that it commits at once,

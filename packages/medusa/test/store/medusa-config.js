@@ -32,11 +32,24 @@ for (const [name, value] of Object.entries(JSON.parse(process.env.TEST_GIFTCARD_
   else options[name] = value;
 }
 
-// Several processes share Medusa's lock through the database; a migration creates its table.
-if (process.env.TEST_SHARED_LOCK) {
-  const resolve = "@medusajs/medusa/locking-postgres";
-  const providers = [{ resolve, id: "locking-postgres", is_default: true }];
+// Several processes share Medusa's lock, through the database (a migration creates its table) or Redis.
+const { TEST_LOCK, TEST_REDIS_URL } = process.env;
+if (TEST_LOCK) {
+  const resolve = `@medusajs/medusa/locking-${TEST_LOCK}`;
+  const options = TEST_LOCK === "redis" ? { redisUrl: TEST_REDIS_URL } : {};
+  const providers = [{ resolve, id: `locking-${TEST_LOCK}`, is_default: true, options }];
   config.modules.locking = { resolve: "@medusajs/medusa/locking", options: { providers } };
+}
+
+// A worker runs jobs and subscribers, a server calls of pages.
+config.projectConfig.workerMode = process.env.TEST_WORKER_MODE ?? "shared";
+
+// The same shop without this plugin, for comparison.
+if (process.env.TEST_PLAIN) {
+  config.plugins = [];
+  const { dependencies, options } = payment;
+  payment.dependencies = dependencies.filter((name) => name !== "giftcard");
+  options.providers = options.providers.filter(({ id }) => id !== "giftcard");
 }
 
 module.exports = config;

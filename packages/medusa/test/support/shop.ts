@@ -82,7 +82,7 @@ export async function startShop(
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"), ownStore ? { appDir } : {});
-  if (env.TEST_SHARED_LOCK) await migrateStore({ databaseUrl, appDir, env });
+  if (env.TEST_LOCK) await migrateStore({ databaseUrl, appDir, env });
   let options = typeof pluginOptions === "function" ? pluginOptions(company, proxy.url) : pluginOptions;
   const peers: MedusaStore[] = [];
   const start = () =>

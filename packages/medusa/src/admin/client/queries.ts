@@ -3,6 +3,7 @@ import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, type UseQueryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
+import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/sold-items.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
@@ -30,6 +31,7 @@ export type HealthView = Health & {
   unpaidOrders: number;
   cancelStop: Json<CancelStop> | null;
   regions: EuroRegion[];
+  processes: ProcessReport;
 };
 export type BulkRefundRow = Json<BulkRefundReport>;
 export type ActionRow = Json<Evidence["actions"][number]>;

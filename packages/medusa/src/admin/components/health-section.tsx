@@ -97,7 +97,7 @@ function Tiles({ health }: { health: HealthView }) {
   );
 }
 
-function tilesOf({ service, clock, seals, failingJobs, unpaidOrders, regions }: HealthView): Tile[] {
+function tilesOf({ service, clock, seals, failingJobs, unpaidOrders, regions, processes }: HealthView): Tile[] {
   const { isReachable, isKeyValid, fault, answeredInMs } = service;
   const sealed = Object.entries(seals.counts).map(
     ([keyId, count]) => `${count} under “${keyId}”${keyId === seals.newestKeyId ? " (newest)" : ""}`,
@@ -121,6 +121,7 @@ function tilesOf({ service, clock, seals, failingJobs, unpaidOrders, regions }: 
       : ["Sealing keys", "green", "All can be opened", seal],
     ["Recovery", failingJobs + unpaidOrders > 0 ? "red" : "green", jobs, unpaid],
     regionsTile(regions),
+    processesTile(processes),
   ];
 }
 
@@ -139,6 +140,13 @@ function regionsTile(regions: HealthView["regions"]): Tile {
     return ["Regions", "red", "None accepts gift cards", `Settings, Regions: enable “Giftcard” for ${others}`];
   const about = others === "" ? namesOf(taking) : `Not in ${others}`;
   return ["Regions", "green", `Accepted in ${taking.length} of ${regions.length}`, about];
+}
+
+function processesTile({ count, locks, connections, warnings }: HealthView["processes"]): Tile {
+  const about = `Lock: ${locks.join(", ") || "not known"}. At most ${connections} database connections`;
+  const running = count === 1 ? "1 runs" : `${count} run`;
+  if (warnings.length > 0) return ["Medusa processes", "red", running, warnings.join(" ")];
+  return ["Medusa processes", "green", running, about];
 }
 
 const ahead = (ms: number): string => {

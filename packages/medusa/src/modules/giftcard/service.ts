@@ -1,11 +1,14 @@
 import { createEngine, createSqlJournal, type Engine, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
 import type { GiftcardClient } from "@giftcard-pay/client";
+import { container as medusa } from "@medusajs/framework";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";
 import { type Announcer, createAnnouncer } from "../../context/announcer.js";
 import { type CartLeases, createCartLeases } from "../../context/cart-leases.js";
+import { type CompletionQueue, createCompletionQueue } from "../../context/completion-queue.js";
 import type { GiftcardContext } from "../../context/context.js";
-import { type ConnectionPool, createStatementRunner } from "../../context/statement-runner.js";
+import { createProcesses, type Processes } from "../../context/processes.js";
+import { type ConnectionPool, connectionsOf, createStatementRunner } from "../../context/statement-runner.js";
 import { nameOf } from "../../errors.js";
 import { readSetup, type Settings } from "../../options.js";
 import { checkStart } from "./start-check.js";
@@ -15,6 +18,8 @@ export class GiftcardService implements GiftcardContext {
   readonly engine: Engine;
   readonly sql: Sql;
   readonly leases: CartLeases;
+  readonly completions: CompletionQueue;
+  readonly processes: Processes;
   readonly announcer: Announcer;
   readonly client: GiftcardClient;
   readonly sealer: Sealer;
@@ -26,7 +31,9 @@ export class GiftcardService implements GiftcardContext {
       const { sql, engine, sealer, settings, logger } = this;
       if (!settings.callsHandlerItself) registerCompletion(logger, settings.charges === "by-line");
       await checkStart({ sql, journal: engine.journal, sealer, logger });
+      this.processes.start(medusa);
     },
+    onApplicationShutdown: (): Promise<void> => this.processes.stop(),
   };
 
   constructor(
@@ -40,7 +47,11 @@ export class GiftcardService implements GiftcardContext {
     this.settings = settings;
     this.logger = container.logger;
     this.announcer = createAnnouncer(container.logger, container.event_bus);
+    const connections = connectionsOf(container.__pg_connection__);
     this.sql = createStatementRunner(container.__pg_connection__);
+    // With `locking-postgres`, a completion holds a connection while it waits for a lock. As many are left to work.
+    this.completions = createCompletionQueue(Math.max(1, Math.floor(connections / 2) - 1));
+    this.processes = createProcesses(this.sql, container.logger, connections);
     this.leases = createCartLeases(this.sql, leaseMs);
     this.engine = createEngine({
       client,

@@ -86,6 +86,14 @@ create unlogged table giftcard_cart_lease (
   gives_way boolean not null default false
 );
 
+-- The Medusa processes that share this database. Unlogged: each reports itself again.
+create unlogged table giftcard_process (
+  id text primary key,
+  lock text not null,
+  connections integer not null,
+  seen_at timestamptz not null default now()
+);
+
 create index giftcard_charge_changed on giftcard_charge (updated_at);
 
 -- Bulk refunds.
@@ -184,7 +192,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(refuseWhileOpen);
     this.addSql(`
 drop table giftcard_refund_purpose, giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
-  giftcard_scan, giftcard_cart_lease, giftcard_medusa_migration;
+  giftcard_scan, giftcard_process, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();
 `);

@@ -50,6 +50,7 @@ const endOf = (data) => deedsOf(data).findLast((deed) => ["cancel", "capture", "
  * A bank whose behavior the page chooses in the session's data:
  * - `behaviour`: the status after authorization, or "hangs" (no authorization, no response), "authorizes and hangs",
  *   "slow" (authorized after three seconds), "asks" (requires_more first, then authorized).
+ * - `takesMs`: how long authorization takes.
  * - `initially`: the status at creation.
  * - `early`: the shopper pays before Medusa knows. The session stays pending in Medusa, and the bank refuses to delete it;
  *   the same happens if the page pays at the bank itself.
@@ -72,6 +73,7 @@ class BankProvider extends AbstractPaymentProvider {
   }
   async authorizePayment({ data }) {
     if (isGone(data)) return { status: "canceled", data };
+    if (data.takesMs) await new Promise((resolve) => setTimeout(resolve, data.takesMs));
     const status = this.decide(data);
     const isSlow = ["slow", "hangs", "authorizes and hangs"].includes(data.behaviour);
     if (isSlow) console.log("the bank takes its time");

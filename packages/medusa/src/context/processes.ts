@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
+import type { Logger, MedusaContainer } from "@medusajs/framework/types";
+import { Modules } from "@medusajs/framework/utils";
+import { nameOf } from "../errors.js";
+
+const REPORT_MS = 20_000;
+/** A process that has not reported for so long is down. */
+const LIFE_SECONDS = 60;
+/** By then the processes of a deployment before this one have ended. */
+const WARN_AFTER_MS = 80_000;
+/** A completion with `locking-postgres` needs one connection to wait and others to work. */
+const LEAST_CONNECTIONS = 4;
+
+const IN_MEMORY = "in-memory";
+const IN_POSTGRES = "locking-postgres";
+
+/** The Medusa processes that share a database. */
+export interface ProcessReport {
+  readonly count: number;
+  /** Medusa's locking providers, such as `in-memory`, `locking-postgres` or `locking-redis`. */
+  readonly locks: readonly string[];
+  /** The most connections of all processes together. */
+  readonly connections: number;
+  /** Explains what does not fit together. */
+  readonly warnings: readonly string[];
+}
+
+export interface Processes {
+  /** Begins to report this process. */
+  start(container: MedusaContainer): void;
+  stop(): Promise<void>;
+  read(): Promise<ProcessReport>;
+}
+
+/** Reports this process to the others in Medusa's database, and reads what they report. */
+export function createProcesses(sql: Sql, logger: Logger, connections: number): Processes {
+  const id = randomUUID();
+  const timers: NodeJS.Timeout[] = [];
+
+  const report = (lock: string) =>
+    sql(
+      `insert into giftcard_process (id, lock, connections) values ($1, $2, $3)
+       on conflict (id) do update set seen_at = now()`,
+      [id, lock, connections],
+    ).catch((error: unknown) => logger.debug(`giftcard: this process could not report itself: ${nameOf(error)}`));
+
+  async function read(): Promise<ProcessReport> {
+    const [row] = await sql(
+      `select count(*)::integer as count, coalesce(sum(connections), 0)::integer as connections,
+         coalesce(array_agg(distinct lock), '{}') as locks, coalesce(min(connections), 0)::integer as fewest,
+         current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as allowed
+       from giftcard_process where seen_at > now() - interval '${LIFE_SECONDS} seconds'`,
+      [],
+    );
+    const found = row as unknown as Omit<ProcessReport, "warnings"> & { fewest: number; allowed: number };
+    const { count, locks } = found;
+    return { count, locks, connections: found.connections, warnings: warningsOf(found) };
+  }
+
+  async function warn(): Promise<void> {
+    const { warnings } = await read();
+    for (const warning of warnings) logger.warn(`giftcard: ${warning}`);
+  }
+
+  return {
+    read,
+    start(container) {
+      const lock = lockOf(container);
+      void report(lock);
+      timers.push(setInterval(() => void report(lock), REPORT_MS).unref());
+      timers.push(setTimeout(() => void warn().catch(() => {}), WARN_AFTER_MS).unref());
+    },
+    async stop() {
+      for (const timer of timers) clearTimeout(timer);
+      await sql(`delete from giftcard_process where id = $1 or seen_at < now() - interval '1 day'`, [id]).catch(
+        () => [],
+      );
+    },
+  };
+}
+
+/** The identifier of Medusa's default locking provider. The name in Medusa's configuration may be any. */
+function lockOf(container: MedusaContainer): string {
+  const locking = container.resolve(Modules.LOCKING) as unknown as {
+    defaultProviderId: string;
+    providerService_?: { retrieveProviderRegistration(id: string): { constructor: { identifier?: string } } };
+  };
+  const id = locking.defaultProviderId;
+  return locking.providerService_?.retrieveProviderRegistration(id).constructor.identifier ?? id ?? "unknown";
+}
+
+function warningsOf(found: {
+  count: number;
+  locks: readonly string[];
+  connections: number;
+  fewest: number;
+  allowed: number;
+}): string[] {
+  const { count, locks, connections, fewest, allowed } = found;
+  const warnings: string[] = [];
+  if (count > 1 && locks.includes(IN_MEMORY))
+    warnings.push(
+      `${count} Medusa processes share this database, but Medusa's lock is in the memory of each: two of them can sell ` +
+        "the same seat, or ask a bank twice. Configure locking-postgres or locking-redis, or run one process.",
+    );
+  else if (locks.length > 1)
+    warnings.push(`The Medusa processes have different locks (${locks.join(", ")}): give all of them the same one.`);
+  if (locks.includes(IN_POSTGRES) && fewest < LEAST_CONNECTIONS)
+    warnings.push(
+      `A Medusa process has ${fewest} database connections. With locking-postgres it needs at least ` +
+        `${LEAST_CONNECTIONS}, or it stands still: raise pool.max in databaseDriverOptions.`,
+    );
+  if (connections > allowed)
+    warnings.push(
+      `The Medusa processes may open ${connections} database connections, and PostgreSQL allows ${allowed}: ` +
+        "lower pool.max in databaseDriverOptions, or raise max_connections.",
+    );
+  return warnings;
+}
