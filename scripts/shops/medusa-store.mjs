@@ -206,7 +206,27 @@ function databaseAt(serverUrl, name) {
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<MedusaStore>}
  */
-export async function startMedusaStore({
+export async function startMedusaStore(options) {
+  const { child, url } = await startMedusa(options);
+  try {
+    const token = await adminToken(url);
+    const publishableKey = await readPublishableKey(url, token);
+    const { pid, logs, stop, kill, exited } = child;
+    return { url, publishableKey, admin: { ...admin, token }, pid, logs, stop, kill, exited };
+  } catch (error) {
+    await child.kill();
+    throw error;
+  }
+}
+
+/**
+ * Starts the built shop as a worker, which runs jobs and subscribers, and answers no page.
+ * @param {Parameters<typeof startMedusaStore>[0]} options
+ */
+export const startMedusaWorker = async (options) => (await startMedusa(options)).child;
+
+/** @param {Parameters<typeof startMedusaStore>[0]} options */
+async function startMedusa({
   databaseUrl,
   giftcard = noService,
   port,
@@ -237,15 +257,7 @@ export async function startMedusaStore({
     ready: /Server is ready on port/,
     ...(signal && { signal }),
   });
-  try {
-    const token = await adminToken(url);
-    const publishableKey = await readPublishableKey(url, token);
-    const { pid, logs, stop, kill, exited } = child;
-    return { url, publishableKey, admin: { ...admin, token }, pid, logs, stop, kill, exited };
-  } catch (error) {
-    await child.kill();
-    throw error;
-  }
+  return { child, url };
 }
 
 /** Valid settings for a service that doesn't exist: the plugin validates them when it starts. */
