@@ -1,0 +1,80 @@
+const { setTimeout: sleep } = require("node:timers/promises");
+const { getHttpResponseFromError } = require("@medusajs/framework/http");
+const { Modules } = require("@medusajs/framework/utils");
+
+const MEMORY = "in-memory";
+const POSTGRES = "locking-postgres";
+const REDIS = "locking-redis";
+
+const lockingOf = ({ container }) => container.resolve(Modules.LOCKING);
+
+/** Returns the status that the shop's page gets: 200, or that of the error. */
+const statusOf = (promise) =>
+  promise.then(
+    () => 200,
+    (error) => getHttpResponseFromError(error).statusCode,
+  );
+
+/** A buyer waits for a lock until it times out. */
+async function timeout(shop) {
+  const locking = lockingOf(shop);
+  const holder = locking.execute("show", () => sleep(1500), { provider: MEMORY });
+  const status = await statusOf(locking.execute("show", async () => {}, { provider: MEMORY, timeout: 1 }));
+  await holder;
+  return { status };
+}
+
+/** Two carts have the same two shows in another order, and the second show is busy when they come. */
+async function twoShowsInMemory(shop) {
+  const locking = lockingOf(shop);
+  const options = { provider: MEMORY, timeout: 1 };
+  const busy = locking.execute("show b", () => sleep(200), { provider: MEMORY });
+  const carts = [
+    ["show b", "show a"],
+    ["show a", "show b"],
+  ];
+  const statuses = await Promise.all(carts.map((keys) => statusOf(locking.execute(keys, () => sleep(10), options))));
+  await busy;
+  await sleep(1000);
+  const later = await statusOf(locking.execute("show a", async () => {}, options));
+  return { statuses, later };
+}
+
+/** A cart has two shows, and gives up because one of them is busy. Then others want the other show. */
+async function twoShowsInRedis(shop) {
+  if (!process.env.TEST_REDIS_URL) return null;
+  const locking = lockingOf(shop);
+  const options = { provider: REDIS, timeout: 1 };
+  const busy = locking.execute("show b", () => sleep(1500), { provider: REDIS });
+  await sleep(100);
+  const gaveUp = await statusOf(locking.execute(["show a", "show b"], async () => {}, options));
+  await busy;
+  await sleep(1500);
+  const later = await statusOf(locking.execute("show a", async () => {}, options));
+  return { gaveUp, later };
+}
+
+/**
+ * As many buyers as the pool has connections, of one show or each of another, and a page that reads.
+ * @returns how many of all 24 were through after eight seconds, and whether the page had its answer
+ */
+async function fullPool(shop) {
+  const locking = lockingOf(shop);
+  const database = shop.container.resolve("__pg_connection__");
+  const answers = { oneShow: 0, page: false, manyShows: 0 };
+  const buy = async (show, group) => {
+    await locking.execute(show, () => database.raw("select pg_sleep(0.01)"), { provider: POSTGRES });
+    answers[group] += 1;
+  };
+  const wave = async (buyers) => {
+    const page = database.raw("select 1").then(() => {
+      answers.page = true;
+    });
+    await Promise.race([Promise.allSettled([...buyers, page]), sleep(8000)]);
+  };
+  await wave(Array.from({ length: 12 }, () => buy("show", "oneShow")));
+  if (answers.oneShow === 12) await wave(Array.from({ length: 12 }, (_, i) => buy(`show ${i}`, "manyShows")));
+  return answers;
+}
+
+module.exports = { timeout, twoShowsInMemory, twoShowsInRedis, fullPool };
