@@ -41,6 +41,16 @@ function apply(patch: Patch, folder: string): void {
   }
 }
 
+/** Applies one patch to a copy of the files that it changes. @param folder a temporary folder */
+export function checkAlone(patch: Patch, folder: string): void {
+  const copy = path.join(folder, patch.report);
+  for (const [, file = ""] of readFileSync(patch.file, "utf8").matchAll(/^--- a\/(.+)$/gm)) {
+    cpSync(path.join(packageFolder(patch.package), file), path.join(copy, file), { recursive: true });
+  }
+  cpSync(path.join(packageFolder(patch.package), "package.json"), path.join(copy, "package.json"));
+  apply(patch, copy);
+}
+
 /** Copies the patches' packages into a folder and applies the patches there. @returns package folder to copy */
 export function makePatchedCopies(folder: string, patches: readonly Patch[]): Record<string, string> {
   // The copies find their own dependencies here.

@@ -5,6 +5,8 @@ const { Modules } = require("@medusajs/framework/utils");
 const MEMORY = "in-memory";
 const POSTGRES = "locking-postgres";
 const REDIS = "locking-redis";
+const MIGRATION =
+  "@medusajs/locking-postgres/dist/migrations/Migration20241009222919_InitialSetupMigration";
 
 const lockingOf = ({ container }) => container.resolve(Modules.LOCKING);
 
@@ -15,8 +17,27 @@ const statusOf = (promise) =>
     (error) => getHttpResponseFromError(error).statusCode,
   );
 
+/** A process took a lock for a second, and died. */
+async function expiredLock(shop) {
+  await createLockTable(shop.container.resolve("__pg_connection__"));
+  const locking = lockingOf(shop);
+  const options = { provider: POSTGRES, expire: 1 };
+  await locking.acquire("cart", options);
+  const early = await statusOf(locking.acquire("cart", options));
+  await sleep(1200);
+  return { early, late: await statusOf(locking.acquire("cart", options)) };
+}
+
+/** Runs the provider's migration. */
+async function createLockTable(database) {
+  const { Migration20241009222919_InitialSetupMigration: Migration } = require(MIGRATION);
+  const statements = [];
+  await Migration.prototype.up.call({ addSql: (statement) => statements.push(statement) });
+  for (const statement of statements) await database.raw(statement);
+}
+
 /** A buyer waits for a lock until it times out. */
-async function timeout(shop) {
+async function lockTimeout(shop) {
   const locking = lockingOf(shop);
   const holder = locking.execute("show", () => sleep(1500), { provider: MEMORY });
   const status = await statusOf(locking.execute("show", async () => {}, { provider: MEMORY, timeout: 1 }));
@@ -55,8 +76,8 @@ async function twoShowsInRedis(shop) {
 }
 
 /**
- * As many buyers as the pool has connections, of one show or each of another, and a page that reads.
- * @returns how many of all 24 were through after eight seconds, and whether the page had its answer
+ * Twelve buyers of one show at once, then one of each of twelve shows. The pool has ten connections.
+ * @returns how many buyers had their answer after eight seconds, and whether a page that only reads had one
  */
 async function fullPool(shop) {
   const locking = lockingOf(shop);
@@ -67,7 +88,9 @@ async function fullPool(shop) {
     answers[group] += 1;
   };
   const wave = async (buyers) => {
-    const page = database.raw("select 1").then(() => {
+    // The buyers have their connections by then.
+    const page = sleep(500).then(async () => {
+      await database.raw("select 1");
       answers.page = true;
     });
     await Promise.race([Promise.allSettled([...buyers, page]), sleep(8000)]);
@@ -77,4 +100,4 @@ async function fullPool(shop) {
   return answers;
 }
 
-module.exports = { timeout, twoShowsInMemory, twoShowsInRedis, fullPool };
+module.exports = { expiredLock, lockTimeout, twoShowsInMemory, twoShowsInRedis, fullPool };

@@ -1,3 +1,5 @@
+const { Modules } = require("@medusajs/framework/utils");
+
 /** Returns the error's message, or "" if there is none. */
 const errorOf = (promise) =>
   promise.then(
@@ -10,23 +12,25 @@ async function buy(shop, sku, data) {
   return shop.complete(cartId);
 }
 
-/** An order whose payment is authorized, not captured, gets another item. */
-async function editOfAuthorizedOrder(shop) {
-  const { run, flows } = shop;
-  const orderId = await buy(shop, "DUNES-WEEKEND");
+async function addItem({ run, flows, variantOf }, orderId, sku) {
+  const items = [{ variant_id: await variantOf(sku), quantity: 1 }];
   await run(flows.beginOrderEditOrderWorkflow, { order_id: orderId });
-  const items = [{ variant_id: await shop.variantOf("CINEMA-1"), quantity: 1 }];
   await run(flows.orderEditAddNewItemWorkflow, { order_id: orderId, items });
   await run(flows.requestOrderEditRequestWorkflow, { order_id: orderId });
   await run(flows.confirmOrderEditRequestWorkflow, { order_id: orderId });
-  const [order] = await shop.read("order", ["total", "payment_collections.*", "payment_collections.payments.*"], {
-    id: orderId,
-  });
-  const { payment_collections: collections } = order;
-  const authorized = collections.flatMap(({ payments }) => payments ?? []).filter(({ canceled_at }) => !canceled_at);
+}
+
+/** An order whose payment is authorized, not captured, gets two more items, one after the other. */
+async function editsOfAuthorizedOrder(shop) {
+  const orderId = await buy(shop, "DUNES-WEEKEND");
+  await addItem(shop, orderId, "CINEMA-1");
+  await addItem(shop, orderId, "CINEMA-1");
+  const fields = ["total", "payment_collections.*", "payment_collections.payments.*"];
+  const [{ total, payment_collections: collections }] = await shop.read("order", fields, { id: orderId });
+  const payments = collections.flatMap(({ payments }) => payments ?? []);
   return {
-    total: order.total,
-    authorized: authorized.map(({ amount }) => amount),
+    total,
+    authorized: payments.filter(({ canceled_at }) => !canceled_at).map(({ amount }) => amount),
     toCollect: collections.filter(({ status }) => status === "not_paid").map(({ amount }) => amount),
   };
 }
@@ -56,24 +60,17 @@ async function refusedCancel(shop) {
   return { order: order.status, isPaymentCanceled: Boolean(payment.canceled_at), hasError: error !== "" };
 }
 
-/** A cart has two open sessions, and the database moves the row of the first. */
+/** Two open sessions pay half a cart each. */
 async function twoOpenSessions(shop) {
-  const { container, read } = shop;
-  const { cartId, collectionId } = await shop.fillCart("DUNES-WEEKEND", { name: "first" });
-  const more = { provider_id: "pp_bank_bank", currency_code: "eur", amount: 120, data: { name: "second" } };
-  await container.resolve("payment").createPaymentSession(collectionId, more);
-  const names = async () => {
-    const [cart] = await read("cart", ["payment_collection.payment_sessions.*"], { id: cartId });
-    return cart.payment_collection.payment_sessions.map(({ data }) => data.name);
-  };
-  const before = await names();
-  const first = await read("payment_session", ["id", "data"], { payment_collection_id: collectionId });
-  const { id } = first.find(({ data }) => data.name === "first");
-  await container.resolve("__pg_connection__").raw("update payment_session set updated_at = now() where id = ?", [id]);
-  const after = await names();
+  const { cartId, collectionId } = await shop.fillCart("DUNES-WEEKEND");
+  const payment = shop.container.resolve(Modules.PAYMENT);
+  const [{ id }] = await payment.listPaymentSessions({ payment_collection_id: collectionId });
+  const half = { provider_id: "pp_bank_bank", currency_code: "eur", amount: 60, data: {} };
+  await payment.updatePaymentSession({ id, ...half });
+  await payment.createPaymentSession(collectionId, half);
   const orderId = await shop.complete(cartId);
-  const [payment] = await shop.paymentsOf(orderId);
-  return { before, after, paid: payment.data.name };
+  const [{ total }] = await shop.read("order", ["total"], { id: orderId });
+  return { total, authorized: (await shop.paymentsOf(orderId)).map(({ amount }) => amount) };
 }
 
 /** A show sells out after a buyer filled the cart. */
@@ -86,9 +83,8 @@ async function soldOut(shop) {
     return rows[0].is_called ? Number(rows[0].last_value) : 0;
   };
   const before = await created();
-  const startedAt = performance.now();
   const error = await errorOf(shop.complete(cartId));
-  return { error, ordersCreated: (await created()) - before, ms: Math.round(performance.now() - startedAt) };
+  return { hasError: error !== "", ordersCreated: (await created()) - before };
 }
 
-module.exports = { editOfAuthorizedOrder, refusedRefund, refusedCancel, twoOpenSessions, soldOut };
+module.exports = { editsOfAuthorizedOrder, refusedRefund, refusedCancel, twoOpenSessions, soldOut };
