@@ -103,10 +103,16 @@ const faults: Record<string, { title: string; scenario: string; without: unknown
     with: { total: 160, authorized: [120], toCollect: [40] },
   },
   "10": {
-    title: "a refused refund is booked",
-    scenario: "refusedRefund",
-    without: { refunded: [], booked: [-120] },
-    with: { refunded: [], booked: [] },
+    title: "a refused refund is booked, and a second one is not",
+    scenario: "refunds",
+    without: {
+      refused: { refunded: [], booked: [-120] },
+      twice: { refunded: [10, 10], booked: [-10] },
+    },
+    with: {
+      refused: { refunded: [], booked: [] },
+      twice: { refunded: [10, 10], booked: [-10, -10] },
+    },
   },
   "11": {
     title: "an order is canceled although its payment is not",

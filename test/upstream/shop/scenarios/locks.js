@@ -5,8 +5,7 @@ const { Modules } = require("@medusajs/framework/utils");
 const MEMORY = "in-memory";
 const POSTGRES = "locking-postgres";
 const REDIS = "locking-redis";
-const MIGRATION =
-  "@medusajs/locking-postgres/dist/migrations/Migration20241009222919_InitialSetupMigration";
+const MIGRATION = "@medusajs/locking-postgres/dist/migrations/Migration20241009222919_InitialSetupMigration";
 
 const lockingOf = ({ container }) => container.resolve(Modules.LOCKING);
 

@@ -35,19 +35,24 @@ async function editsOfAuthorizedOrder(shop) {
   };
 }
 
-/** The bank refuses a refund. */
-async function refusedRefund(shop) {
+/** Captures a payment, refunds these amounts, and reads the amounts of the refunds and of their order transactions. */
+async function refundsOf(shop, data, amounts) {
   const { run, flows } = shop;
-  const orderId = await buy(shop, "DUNES-WEEKEND", { refuses: "refund" });
-  const [payment] = await shop.paymentsOf(orderId);
-  await run(flows.capturePaymentWorkflow, { payment_id: payment.id });
-  await errorOf(run(flows.refundPaymentsWorkflow, [{ payment_id: payment.id, amount: payment.amount }]));
-  const refunds = await shop.read("refund", ["amount"], { payment_id: payment.id });
-  const booked = await shop.read("order_transaction", ["amount", "reference"], { order_id: orderId });
+  const orderId = await buy(shop, "DUNES-WEEKEND", data);
+  const [{ id: payment_id }] = await shop.paymentsOf(orderId);
+  await run(flows.capturePaymentWorkflow, { payment_id });
+  for (const amount of amounts) await errorOf(run(flows.refundPaymentsWorkflow, [{ payment_id, amount }]));
+  const refunds = await shop.read("refund", ["amount"], { payment_id });
+  const transactions = await shop.read("order_transaction", ["amount", "reference"], { order_id: orderId });
   return {
     refunded: refunds.map(({ amount }) => amount),
-    booked: booked.filter(({ reference }) => reference === "refund").map(({ amount }) => amount),
+    booked: transactions.filter(({ reference }) => reference === "refund").map(({ amount }) => amount),
   };
+}
+
+/** The bank refuses a refund of one payment, and refunds another one twice. */
+async function refunds(shop) {
+  return { refused: await refundsOf(shop, { refuses: "refund" }, [120]), twice: await refundsOf(shop, {}, [10, 10]) };
 }
 
 /** The bank refuses to cancel an authorized payment, and the order is canceled. */
@@ -87,4 +92,4 @@ async function soldOut(shop) {
   return { hasError: error !== "", ordersCreated: (await created()) - before };
 }
 
-module.exports = { editsOfAuthorizedOrder, refusedRefund, refusedCancel, twoOpenSessions, soldOut };
+module.exports = { editsOfAuthorizedOrder, refunds, refusedCancel, twoOpenSessions, soldOut };
