@@ -22,7 +22,9 @@ import { type Closers, type GiftcardSide, openBooks, openGiftcardSide } from "..
 const appDir = fileURLToPath(new URL("../../packages/medusa/test/store/", import.meta.url));
 
 export const SHOW = "on-sale-night";
-/** In cents, with 9 % VAT. The code TEN takes 10 % off, so that totals have fractions of a cent. */
+/** A second show, which some buyers want too. It has as many seats. */
+export const MATINEE = "on-sale-matinee";
+/** With 9 % VAT. The code TEN takes 10 % off, so that totals have fractions of a cent. */
 const PRICE = 34.95;
 /** Leases of a dead process have expired after this time. */
 export const LEASE_MS = 5000;
@@ -96,7 +98,8 @@ export async function openShop(options: ShopOptions): Promise<OnSaleShop> {
     const storeAt = (index: number) => stores[index % processes] as MedusaStore;
     const first = createStorefront(storeAt(0));
     await first.enableProviders();
-    await sell(first, seats);
+    await sell(first, SHOW, seats);
+    await sell(first, MATINEE, seats);
     return {
       ...{ giftcards, bank, close, market: await readMarket(first, SHOW), books: openBooks(databaseUrl, closers) },
       storefront: (index) => createStorefront(storeAt(index)),
@@ -124,14 +127,14 @@ export async function openShop(options: ShopOptions): Promise<OnSaleShop> {
   }
 }
 
-/** Creates the show, with its seats in Medusa's managed inventory. */
-async function sell(storefront: Storefront, seats: number): Promise<void> {
+/** Creates a show, with its seats in Medusa's managed inventory. */
+async function sell(storefront: Storefront, show: string, seats: number): Promise<void> {
   const { ok } = storefront;
   const { stock_locations } = await ok("GET", "/admin/stock-locations");
   const prices = [{ currency_code: "eur", amount: PRICE }];
-  const variant = { title: "One", options: { Kind: "One" }, sku: SHOW, manage_inventory: true, prices };
-  await storefront.createProduct(SHOW, PRICE, { variants: [variant] });
-  const { inventory_items } = await ok("GET", `/admin/inventory-items?sku=${SHOW}`);
+  const variant = { title: "One", options: { Kind: "One" }, sku: show, manage_inventory: true, prices };
+  await storefront.createProduct(show, PRICE, { variants: [variant] });
+  const { inventory_items } = await ok("GET", `/admin/inventory-items?sku=${show}`);
   const level = { location_id: stock_locations[0].id, stocked_quantity: seats };
   await ok("POST", `/admin/inventory-items/${inventory_items[0].id}/location-levels`, level);
 }

@@ -580,13 +580,13 @@ const cases: Record<string, Case> = {
     ],
     answer: () => [true, false],
   },
-  findSoldOutItem: {
+  readStock: {
     given: () => ["update inventory_level set reserved_quantity = stocked_quantity - 0.5"],
     ask: async (f) => {
-      const found: unknown[] = [];
+      const found: unknown[] = [await stock.readStock(sql, f.cartId)];
       const look = async (change: string) => {
         await sql(change, []);
-        found.push(await stock.findSoldOutItem(sql, f.readyCartId), await stock.findSoldOutItem(sql, f.cartId));
+        found.push(await stock.readStock(sql, f.readyCartId));
       };
       await look("select 1");
       await look("update cart_line_item set quantity = 3");
@@ -594,13 +594,14 @@ const cases: Record<string, Case> = {
       await look("update inventory_level set reserved_quantity = stocked_quantity - 3");
       await look("delete from inventory_level");
       await look("update product_variant set allow_backorder = true");
+      await look("update product_variant set manage_inventory = false");
       return found;
     },
     answer: () => {
-      const title = "Summer Night Festival";
-      const none = { title, left: 0 };
-      // The other cart is ordered.
-      return [none, null, none, null, { title, left: 2 }, null, null, null, none, null, null, null];
+      const left = (left: number) => ({ items: 1, soldOut: { title: "Summer Night Festival", left } });
+      const enough = { items: 1, soldOut: null };
+      const none = { items: 0, soldOut: null };
+      return [none, left(0), left(0), left(2), enough, left(0), enough, none];
     },
   },
   isOversold: {

@@ -2,13 +2,13 @@ import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusaj
 import { MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
-import { findSoldOutItem, type SoldOutItem } from "../medusa-tables/stock.js";
+import { readStock, type SoldOutItem } from "../medusa-tables/stock.js";
 import { handleAnswer } from "./answer.js";
 
 /** Seconds until a page should ask again. */
 const RETRY_AFTER = "1";
-/** Medusa's messages if somebody else has its lock for too long. */
-const LOCKED = /acquir\w+ lock|already locked/i;
+/** Messages of Medusa's locks if somebody else has one for too long, and of PostgreSQL if two wait for each other's. */
+const LOCKED = /acquir\w+ lock|already locked|deadlock/i;
 
 interface Refusal {
   readonly code?: string;
@@ -27,15 +27,15 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   const page = new AbortController();
   res.once("close", () => page.abort());
   try {
-    const early = await findSoldOutItem(sql, cartId);
-    if (early) return refuseSoldOut(res, early);
-    const leave = await completions.enter(cartId, page.signal);
+    const early = await readStock(sql, cartId);
+    if (early.soldOut) return refuseSoldOut(res, early.soldOut);
+    const leave = await completions.enter(cartId, early.items, page.signal);
     if (!leave) return page.signal.aborted ? undefined : void res.json(askToRetry(res));
     handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal), onEnd: leave });
     // If the page has disconnected, nothing has begun.
     if (page.signal.aborted) return void res.end();
-    const item = await findSoldOutItem(sql, cartId);
-    if (item) return refuseSoldOut(res, item);
+    const { soldOut } = await readStock(sql, cartId);
+    if (soldOut) return refuseSoldOut(res, soldOut);
   } catch (error) {
     return next(toMedusaError(error, logger));
   }
@@ -46,10 +46,10 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
 async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, body: Refusal): Promise<unknown> {
   if (res.statusCode < 400 || (body?.code !== undefined && body.code !== "unknown_error")) return body;
   if (LOCKED.test(body?.message ?? "")) return askToRetry(res);
-  const item = await findSoldOutItem(contextOf(req.scope).sql, cartId);
-  if (!item) return body;
+  const { soldOut } = await readStock(contextOf(req.scope).sql, cartId);
+  if (!soldOut) return body;
   res.status(400);
-  return soldOut(item);
+  return describe(soldOut);
 }
 
 function askToRetry(res: MedusaResponse): unknown {
@@ -58,9 +58,9 @@ function askToRetry(res: MedusaResponse): unknown {
   return { type: MedusaError.Types.CONFLICT, code: "payment_in_progress", message };
 }
 
-const refuseSoldOut = (res: MedusaResponse, item: SoldOutItem) => void res.status(400).json(soldOut(item));
+const refuseSoldOut = (res: MedusaResponse, item: SoldOutItem) => void res.status(400).json(describe(item));
 
-function soldOut({ title, left }: SoldOutItem): unknown {
+function describe({ title, left }: SoldOutItem): unknown {
   const what = left === 0 ? `“${title}” is sold out.` : `Only ${left} of “${title}” are left.`;
   return {
     type: MedusaError.Types.NOT_ALLOWED,

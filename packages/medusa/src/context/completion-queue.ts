@@ -15,19 +15,22 @@ export type Leave = () => void;
 
 /**
  * Completes carts in the order of their arrival, so that an on-sale is not slower, and other pages keep working. A
- * process completes one cart at a time, and more while its event loop has time for them.
+ * process completes one cart at a time, and more while its event loop has time for them. But it completes only one cart
+ * with several stocked items at a time: two of them could each lock an item, and wait for the other's.
  */
 export interface CompletionQueue {
   /**
    * Waits until the cart may be completed.
+   * @param items the number of its stocked items
    * @param signal is aborted if the page disconnects
    * @returns null if the wait was too long, or the page disconnected. The cart keeps its position for a while
    */
-  enter(cartId: string, signal: AbortSignal): Promise<Leave | null>;
+  enter(cartId: string, items: number, signal: AbortSignal): Promise<Leave | null>;
 }
 
 interface Waiter {
   readonly cartId: string;
+  readonly isWide: boolean;
   readonly position: number;
   readonly end: (leave: Leave | null) => void;
 }
@@ -35,7 +38,7 @@ interface Waiter {
 /** @param places the most completions at a time */
 export function createCompletionQueue(places: number): CompletionQueue {
   const waiting: Waiter[] = [];
-  const running = new Set<symbol>();
+  const running = new Set<Waiter>();
   const positions = new Map<string, { position: number; until: number }>();
   let arrivals = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -52,11 +55,12 @@ export function createCompletionQueue(places: number): CompletionQueue {
   }
 
   function admit(): void {
-    const waiter = waiting.shift();
+    const isWideRunning = [...running].some(({ isWide }) => isWide);
+    const next = waiting.findIndex(({ isWide }) => !isWide || !isWideRunning);
+    const [waiter] = next === -1 ? [] : waiting.splice(next, 1);
     if (!waiter) return;
-    const place = Symbol();
-    running.add(place);
-    const free = () => running.delete(place);
+    running.add(waiter);
+    const free = () => running.delete(waiter);
     const slow = setTimeout(free, PLACE_MS).unref();
     waiter.end(() => {
       clearTimeout(slow);
@@ -77,7 +81,7 @@ export function createCompletionQueue(places: number): CompletionQueue {
   }
 
   return {
-    async enter(cartId, signal) {
+    async enter(cartId, items, signal) {
       if (signal.aborted) return null;
       const position = positionOf(cartId);
       return new Promise((resolve) => {
@@ -92,7 +96,7 @@ export function createCompletionQueue(places: number): CompletionQueue {
           signal.removeEventListener("abort", giveUp);
           resolve(leave);
         };
-        const waiter: Waiter = { cartId, position, end };
+        const waiter: Waiter = { cartId, isWide: items > 1, position, end };
         signal.addEventListener("abort", giveUp);
         const behind = waiting.findIndex((other) => other.position > position);
         waiting.splice(behind === -1 ? waiting.length : behind, 0, waiter);

@@ -8,28 +8,38 @@ export interface SoldOutItem {
   readonly left: number;
 }
 
+/** The stock of an open cart's items. */
+export interface CartStock {
+  /** The number of different items whose stock is managed; 0 if the cart is already ordered. */
+  readonly items: number;
+  readonly soldOut: SoldOutItem | null;
+}
+
 /**
- * Finds an item of an open cart that can't be bought any more, in one statement. It counts the stock of all locations:
- * a cart that passes may still be refused by Medusa, which reserves at one. Reads cart, cart_line_item, order_cart,
- * product_variant, product_variant_inventory_item and inventory_level.
+ * Reads whether a cart can still be bought, in one statement. It counts the stock of all locations: a cart that passes
+ * may still be refused by Medusa, which reserves at one. Reads cart, cart_line_item, order_cart, product_variant,
+ * product_variant_inventory_item and inventory_level.
  */
-export async function findSoldOutItem(sql: Sql, cartId: string): Promise<SoldOutItem | null> {
-  const [row] = await readRows<SoldOutItem>(
+export async function readStock(sql: Sql, cartId: string): Promise<CartStock> {
+  const [row] = await readRows<CartStock>(
     sql,
-    `select coalesce(min(line.product_title), min(line.title)) as title, greatest(0, floor(stock.available))::integer as "left"
-     from cart join cart_line_item line on line.cart_id = cart.id and line.deleted_at is null
-     join product_variant variant on variant.id = line.variant_id and variant.deleted_at is null
-       and variant.manage_inventory and not variant.allow_backorder
-     join product_variant_inventory_item need on need.variant_id = variant.id and need.deleted_at is null
-     cross join lateral (select coalesce(sum(stocked_quantity - reserved_quantity), 0) as available
-       from inventory_level where inventory_item_id = need.inventory_item_id and deleted_at is null) stock
-     where cart.id = $1 and cart.completed_at is null
-       and (select count(*) from order_cart where cart_id = cart.id and deleted_at is null) = 0
-     group by need.inventory_item_id, stock.available
-     having sum(line.quantity * need.required_quantity) > stock.available limit 1`,
+    `with item as (
+       select coalesce(min(line.product_title), min(line.title)) as title, stock.available,
+         sum(line.quantity * need.required_quantity) filter (where not variant.allow_backorder) as needed
+       from cart join cart_line_item line on line.cart_id = cart.id and line.deleted_at is null
+       join product_variant variant on variant.id = line.variant_id and variant.deleted_at is null and variant.manage_inventory
+       join product_variant_inventory_item need on need.variant_id = variant.id and need.deleted_at is null
+       cross join lateral (select coalesce(sum(stocked_quantity - reserved_quantity), 0) as available
+         from inventory_level where inventory_item_id = need.inventory_item_id and deleted_at is null) stock
+       where cart.id = $1 and cart.completed_at is null
+         and (select count(*) from order_cart where cart_id = cart.id and deleted_at is null) = 0
+       group by need.inventory_item_id, stock.available
+     )
+     select count(*)::integer as items, (select jsonb_build_object('title', title, 'left', floor(greatest(0, available)))
+       from item where needed > available limit 1) as "soldOut" from item`,
     [cartId],
   );
-  return row ?? null;
+  return row ?? { items: 0, soldOut: null };
 }
 
 /**
