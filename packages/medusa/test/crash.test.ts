@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import { paymentsOf } from "./support/figures.js";
 import { startShop, type TestShop } from "./support/shop.js";
@@ -24,16 +25,20 @@ async function readyCart({ service, storefront }: TestShop, data?: Record<string
   return { card, cartId, session: body.payment_collection.payment_sessions[0] };
 }
 
-/** A cart whose remainder was paid while its card was blocked, and refunded. Now the bank hangs. */
-async function refundedCart(shop: TestShop) {
-  const { medusa, service, storefront } = shop;
-  const cart = await readyCart(shop);
-  await service.command("card", "block", cart.card.cardNumber);
-  await fetch(`${medusa.url}/hooks/payment/bank_bank`, {
+/** The bank's webhook: it has taken the remainder. */
+const capturedByBank = ({ medusa }: TestShop, { id, amount }: { id: string; amount: number }) =>
+  fetch(`${medusa.url}/hooks/payment/bank_bank`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ action: "captured", session_id: cart.session.id, amount: cart.session.amount }),
+    body: JSON.stringify({ action: "captured", session_id: id, amount }),
   });
+
+/** A cart whose remainder was paid while its card was blocked, and refunded. Now the bank hangs. */
+async function refundedCart(shop: TestShop) {
+  const { service, storefront } = shop;
+  const cart = await readyCart(shop);
+  await service.command("card", "block", cart.card.cardNumber);
+  await capturedByBank(shop, cart.session);
   const refunds = async () => {
     const { payments } = await storefront.ok("GET", "/admin/payments?fields=refunds.amount");
     return payments.flatMap((p: { refunds: { amount: number }[] }) => p.refunds.map(({ amount }) => amount));
@@ -114,3 +119,101 @@ test("killed after the order was placed and paid, before the card was committed:
   await expect.poll(captured, { interval: 1000 }).toBe(200);
   expect(await shop.balanceCents(card)).toBe(2500);
 }, 180_000);
+
+/** Keeps Medusa from linking orders to these carts and to these payment collections. */
+const neverLinks = (cartIds: readonly string[], collectionIds: readonly string[]) => {
+  const trigger = (table: string, column: string, ids: readonly string[]) => `
+    create trigger never_linked before insert on ${table} for each row
+      when (new.${column} in (${ids.map((id) => `'${id}'`).join(", ")})) execute function never_linked();`;
+  return `create function never_linked() returns trigger language plpgsql as $$
+      begin perform pg_sleep(10); raise exception 'never linked'; end $$;
+    ${trigger("order_cart", "cart_id", cartIds)} ${trigger("order_payment_collection", "payment_collection_id", collectionIds)}`;
+};
+
+test("killed before its links were written: recovery cancels the order of a certain cart, and a person any other", {
+  tags: "long",
+  timeout: 240_000,
+}, async () => {
+  shop = await startShop({ TEST_RECOVER_OFTEN: "yes" }, timeouts);
+  const database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+  const column = async (statement: string, values: unknown[] = []) =>
+    (await database.query({ text: statement, values, rowMode: "array" })).rows.map(([value]) => value as string);
+  const ids = (table: string) => column(`select id from "${table}" where deleted_at is null`);
+  try {
+    const carts = [await readyCart(shop), await readyCart(shop), await readyCart(shop), await readyCart(shop)] as const;
+    // `charged` loses the link to its payment collection, `linked` the link to its cart, and the others both.
+    const [charged, linked, unlinked, late] = carts;
+    const collectionOf = ({ session }: Awaited<ReturnType<typeof readyCart>>) =>
+      session.payment_collection_id as string;
+    await database.query(
+      neverLinks(
+        [linked, unlinked, late].map(({ cartId }) => cartId),
+        [charged, unlinked, late].map(collectionOf),
+      ),
+    );
+    const orders = new Map<string, string>();
+    const calls = [];
+    for (const cart of carts) {
+      // The bank has taken the remainder of the first cart, and its webhook completes the cart.
+      const call = cart === charged ? capturedByBank(shop, cart.session) : shop.storefront.complete(cart.cartId);
+      calls.push(call.catch(() => {}));
+      const placed = async () => (await ids("order")).filter((id) => ![...orders.values()].includes(id));
+      await expect.poll(placed, { interval: 50 }).toHaveLength(1);
+      orders.set(cart.cartId, String((await placed())[0]));
+    }
+    const closed = async () => (await column("select id from cart where completed_at is not null")).sort();
+    await expect.poll(closed, { interval: 50 }).toHaveLength(4);
+    await expect.poll(() => ids("reservation_item"), { interval: 50 }).toHaveLength(4);
+    const links = async () => [
+      await column("select cart_id from order_cart"),
+      await column("select payment_collection_id from order_payment_collection"),
+    ];
+    await expect.poll(links, { interval: 50 }).toEqual([[charged.cartId], [collectionOf(linked)]]);
+    await shop.crash();
+    await Promise.all(calls);
+    await database.query("drop function never_linked cascade");
+    await shop.passTime(MEDUSA_LOCK_MS);
+    await shop.restart();
+    const { storefront } = shop;
+    const orderOf = ({ cartId }: { cartId: string }) => String(orders.get(cartId));
+    const waiting = async () => {
+      const { orders: found } = await storefront.ok("GET", "/admin/giftcard-pay/unpaid-orders");
+      return found.map(({ orderId }: { orderId: string }) => orderId).sort();
+    };
+    const within = { timeout: RECOVERY_MS, interval: 500 };
+    await expect.poll(waiting, within).toEqual([orderOf(unlinked), orderOf(late)].sort());
+    const statusOf = async (cart: { cartId: string }) => (await storefront.order(orderOf(cart))).status;
+    for (const cart of [charged, linked]) await expect.poll(() => statusOf(cart), within).toBe("canceled");
+    const refunds = () => column("select amount::float8 from refund");
+    await expect.poll(refunds, within).toEqual([24.98]);
+    expect(await ids("reservation_item")).toHaveLength(2);
+    expect(await storefront.complete(linked.cartId)).toMatchObject({ status: 400, body: { code: "cart_completed" } });
+    const health = async () => (await storefront.ok("GET", "/admin/giftcard-pay/health")).unpaidOrders;
+    expect(await health()).toBe(2);
+
+    // The other carts are open again, so that their shoppers can order.
+    await expect.poll(closed, within).toEqual([charged.cartId, linked.cartId].sort());
+    const { body } = await storefront.complete(unlinked.cartId);
+    expect(body).toMatchObject({ type: "order" });
+    await storefront.ok("POST", `/admin/orders/${orderOf(unlinked)}/cancel`, {});
+    await expect.poll(waiting, within).toEqual([orderOf(late)]);
+    expect((await storefront.order(body.order.id)).payment_status).toBe("authorized");
+
+    // A link that was still being written appears, and the order's cart becomes certain.
+    await database.query(
+      "insert into order_payment_collection (id, order_id, payment_collection_id) values ('ordpay_late', $1, $2)",
+      [orderOf(late), collectionOf(late)],
+    );
+    await expect.poll(() => statusOf(late), within).toBe("canceled");
+    expect(await waiting()).toEqual([]);
+    expect(await health()).toBe(0);
+    const balances = [];
+    for (const { card } of carts) balances.push(await shop.balanceCents(card));
+    expect(balances).toEqual([7500, 7500, 2500, 7500]);
+    // Only that of the order that was placed again.
+    expect(await ids("reservation_item")).toHaveLength(1);
+  } finally {
+    await database.end();
+  }
+});

@@ -192,9 +192,13 @@ const cases: Record<string, Case> = {
       `update giftcard_charge set state = 'refused' where order_id = '${f.orderId}'`,
       `update cart set updated_at = now() - interval '1 hour' where id = '${f.cartId}'`,
       `update order_cart set deleted_at = now() where cart_id = '${f.cartId}'`,
+      `update order_payment_collection set deleted_at = now() where order_id = '${f.orderId}'`,
+      // Its card was never charged.
+      `update cart set completed_at = now(), updated_at = now() - interval '1 hour' where id = '${f.readyCartId}'`,
+      `update giftcard_cart_lease set until = now()`,
     ],
     ask: () => charged.findClosed(scan),
-    answer: (f) => [f.cartId],
+    answer: (f) => [f.cartId, f.readyCartId].sort(),
   },
   findStrayPayments: {
     given: (f) => [
@@ -507,6 +511,75 @@ const cases: Record<string, Case> = {
     given: (f) => [...remainderIsPending(f), `update "order" set canceled_at = now() where id = '${f.orderId}'`],
     ask: () => unpaid.findCanceledRemainders(scan),
     answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }],
+  },
+  findUnlinkedOrders: {
+    given: (f) => [
+      `update order_cart set deleted_at = now() where order_id = '${f.orderId}'`,
+      `delete from giftcard_order where order_id = '${f.orderId}'`,
+    ],
+    ask: async (f) => {
+      const byPayment = await unpaid.findUnlinkedOrders(scan);
+      await database.query("update order_payment_collection set deleted_at = now()");
+      const byLines = await unpaid.findUnlinkedOrders(scan);
+      const order = (change: string) => `update "order" set ${change} where id = '${f.orderId}'`;
+      const cart = (change: string) => `update cart set ${change} where id = '${f.cartId}'`;
+      const otherOrder = (at: string) => `with other as (insert into "order" (id, version, currency_code, created_at)
+          values ('order_other', 1, 'eur', now() ${at} interval '1 hour'))
+        insert into order_cart (id, order_id, cart_id) values ('other', 'order_other', '${f.cartId}')`;
+      const found = async (change: string) => {
+        await database.query(`savepoint one; ${change}`);
+        const orders = await unpaid.findUnlinkedOrders(scan);
+        await database.query("rollback to one");
+        return orders.length;
+      };
+      const counts: Record<string, number> = {};
+      const changes = {
+        "the cart was ordered again": otherOrder("+"),
+        "the cart had another order before": otherOrder("-"),
+        "another customer": order("customer_id = 'cus_other'"),
+        "another address": cart("email = 'other@example.com'"),
+        "older than a day": order("created_at = created_at - interval '1 day'"),
+        canceled: order("canceled_at = now()"),
+        draft: order("is_draft_order = true"),
+        "another quantity": `update order_item set quantity = 2 where order_id = '${f.orderId}'`,
+        "another price": `update cart_line_item set unit_price = 1 where cart_id = '${f.cartId}'`,
+        "another line": `update cart_line_item set cart_id = '${f.cartId}' where cart_id = '${f.readyCartId}'`,
+        "a card applied afterwards": "update giftcard_tender set created_at = now() + interval '1 hour'",
+        "no card": "update giftcard_tender set cart_id = 'cart_other'",
+        "a payment of its own": `insert into order_payment_collection (id, order_id, payment_collection_id)
+          values ('other', '${f.orderId}', 'pay_col_other')`,
+        "noted as paid": `insert into giftcard_order (order_id, paid_at) values ('${f.orderId}', now())`,
+        exempted: `insert into giftcard_unpaid_order (order_id, cart_id, reason, exempted_at)
+          values ('${f.orderId}', '${f.cartId}', 'unpaid', now())`,
+      };
+      for (const [name, change] of Object.entries(changes)) counts[name] = await found(change);
+      return { byPayment, byLines, found: Object.keys(counts).filter((name) => counts[name] !== 0) };
+    },
+    answer: ({ orderId, cartId }) => {
+      const one = [{ orderId, cartId, reason: "unpaid" }];
+      return { byPayment: one, byLines: one, found: ["the cart was ordered again"] };
+    },
+  },
+  readOrderLinks: {
+    ask: async ({ orderId, collectionId }) => {
+      const links = () => unpaid.readOrderLinks(sql, orderId);
+      const unlinkPayment = "update order_payment_collection set deleted_at = now() where payment_collection_id = $1";
+      const whole = await links();
+      await database.query("savepoint whole");
+      await sql(unlinkPayment, [collectionId]);
+      const withoutPayment = await links();
+      await database.query("rollback to whole");
+      await sql("update order_cart set deleted_at = now() where order_id = $1", [orderId]);
+      const withoutCart = await links();
+      await sql(unlinkPayment, [collectionId]);
+      return [whole, withoutPayment, withoutCart, await links()];
+    },
+    answer: ({ cartId, collectionId }) => [
+      { cartId, isPlaced: true, looseCollectionId: null },
+      { cartId, isPlaced: true, looseCollectionId: collectionId },
+      { cartId, isPlaced: false, looseCollectionId: null },
+      null,
+    ],
   },
   orderOfPendingSession: {
     given: remainderIsPending,

@@ -1,4 +1,5 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { createWorkflow, WorkflowResponse } from "@medusajs/framework/workflows-sdk";
 import { createPaymentCollectionForCartWorkflow } from "@medusajs/medusa/core-flows";
@@ -134,9 +135,15 @@ function refuseUnpaid(order: OrderPayment | null): void {
 async function unpaidOrderOf(container: MedusaContainer, cartId: string): Promise<OrderPayment | null> {
   const { engine, sql } = contextOf(container);
   const charges = await engine.journal.chargesOfCart(cartId);
-  const isConcerned = charges.length > 0 || (await engine.journal.tenders(cartId)).length > 0;
-  if (!isConcerned || charges.some(({ orderId }) => orderId !== null)) return null;
+  if (charges.some(({ orderId }) => orderId !== null)) return null;
   const [orderId] = await ordersOfCart(sql, cartId);
+  const isConcerned =
+    charges.length > 0 || (await engine.journal.tenders(cartId)).length > 0 || (await isFoundUnpaid(sql, orderId));
+  if (!isConcerned) return null;
   const order = orderId ? await readOrderPayment(sql, orderId) : null;
   return order && !wasPaid(order, true) ? order : null;
 }
+
+/** Tells whether recovery has found the order unpaid. It then removed the cart's cards. */
+const isFoundUnpaid = async (sql: Sql, orderId: string | undefined): Promise<boolean> =>
+  (await sql("select 1 from giftcard_unpaid_order where order_id = $1", [orderId ?? null])).length > 0;

@@ -2,7 +2,7 @@ import { sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { orderedStates, settledStates } from "@giftcard-pay/checkout/store";
 import { readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
-import { type PlacedCart, SCANNED, type Scan } from "./scan.js";
+import { hasNoOrder, type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
 const ORDERED = sqlList(orderedStates);
 
@@ -73,21 +73,26 @@ export const findReopened = ({ sql, after, only, leaseMs }: Scan): Promise<Place
 
 /**
  * Finds carts without an order that are closed. If two processes fail to complete a cart at once, Medusa restores
- * what the second one had read, when the first one had closed the cart. The shopper can't use such a cart. Reads cart
- * and order_cart, and the carts' leases.
+ * what the second one had read, when the first one had closed the cart. A completion may also have crashed before it
+ * charged a card. The shopper can't use such a cart. Reads cart, order_cart, cart_payment_collection and
+ * order_payment_collection, and the carts' tenders and leases.
  */
 export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<string[]> {
   const rows = await sql(
-    `with ${SCANNED} select distinct charge.cart_id from scanned charge
-     cross join lateral (select 1 from cart where id = charge.cart_id and completed_at is not null and deleted_at is null
-       and updated_at < now() - ${sqlInterval("$3")} offset 0) closed
-     where charge.state in (${sqlList(settledStates)})
-       and (select count(*) from order_cart where cart_id = charge.cart_id and deleted_at is null) = 0
-       and (select count(*) from giftcard_cart_lease where cart_id = charge.cart_id and until > now()) = 0
-     order by charge.cart_id`,
+    `with ${SCANNED}, candidate as materialized (
+       select cart_id as id from scanned where state in (${sqlList(settledStates)})
+       union select cart_id from giftcard_tender where state = 'applied' and ($2::text is null or cart_id = $2)
+     ), closed as materialized (
+       select candidate.id from candidate
+       cross join lateral (select 1 from cart where id = candidate.id and completed_at is not null and deleted_at is null
+         and updated_at < now() - ${sqlInterval("$3")} offset 0) cart
+     )
+     select id from closed where ${hasNoOrder("closed.id")}
+       and (select count(*) from giftcard_cart_lease where cart_id = closed.id and until > now()) = 0
+     order by id`,
     [after, only, leaseMs],
   );
-  return rows.map((row) => String(row.cart_id));
+  return rows.map((row) => String(row.id));
 }
 
 /** Finds orders with charged cards that aren't recorded as paid. Reads only the plugin's own tables. */

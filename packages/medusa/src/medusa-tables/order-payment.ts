@@ -29,7 +29,7 @@ export interface PaidPart {
 /** How an order was paid, read at the moment of the call. For gift cards, the journal decides. */
 export interface OrderPayment {
   readonly orderId: string;
-  /** null if the order never was a cart. */
+  /** null if the order never was a cart, or a crash left no link to it. */
   readonly cartId: string | null;
   readonly isCanceled: boolean;
   /** ISO 4217, in lower case. */
@@ -67,6 +67,19 @@ const byPeople = (table: string) =>
   `(select count(*) from ${table} where payment_id = p.id and deleted_at is null and created_by is not null) > 0`;
 
 /**
+ * The cart of the order `o`: by Medusa's link, or else the cart of its payment collection, if that cart has no other
+ * order. Medusa writes both links at once, so that a crash may leave any of them.
+ */
+export const ORDER_ORIGIN = `
+  select cart_id, true as is_placed from order_cart where order_id = o.id and deleted_at is null
+  union all
+  select pays.cart_id, false from order_payment_collection ordered
+  join cart_payment_collection pays on pays.payment_collection_id = ordered.payment_collection_id and pays.deleted_at is null
+  where ordered.order_id = o.id and ordered.deleted_at is null
+    and (select count(*) from order_cart where cart_id = pays.cart_id and deleted_at is null) = 0
+  limit 1`;
+
+/**
  * Joins by id alone, and counts instead of `exists`, so that PostgreSQL looks at these orders and never scans a
  * table. Medusa keeps a summary for each version of an order. Version 1 is the order as it was placed.
  */
@@ -80,7 +93,7 @@ select o.id, cart.cart_id, o.status, o.currency_code, o.canceled_at is not null 
 from unnest($1::text[]) wanted (id)
 cross join lateral (select id, status, currency_code, version, canceled_at, created_at from "order"
   where id = wanted.id and deleted_at is null offset 0) o
-left join lateral (select cart_id from order_cart where order_id = o.id and deleted_at is null limit 1) cart on true
+left join lateral (${ORDER_ORIGIN}) cart on true
 left join lateral (select paid_at, total_cents from giftcard_order where order_id = o.id offset 0) fact on true
 left join lateral (${totalOf("1")}) placed on true
 left join lateral (${totalOf("o.version")}) latest on true
@@ -133,8 +146,8 @@ interface SessionRow {
 
 /**
  * Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more). Reads order,
- * order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection, payment,
- * payment_session, capture and refund, and the charges and giftcard_order.
+ * order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection,
+ * cart_payment_collection, payment, payment_session, capture and refund, and the charges and giftcard_order.
  */
 export async function readOrderPayments(sql: Sql, orderIds: readonly string[]): Promise<OrderPayment[]> {
   if (orderIds.length === 0) return [];

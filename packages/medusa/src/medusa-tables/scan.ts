@@ -1,8 +1,10 @@
-import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
+import { chargingStates, orderedStates } from "@giftcard-pay/checkout/store";
 
 /** Keeps a run cheap, and still scans the whole past of a large shop within hours. */
 export const SCAN_PAGE = 2000;
-const LATELY = 5000;
+/** How many of the last day's rows a run reads at most. */
+export const LATELY = 5000;
 
 export interface PlacedCart {
   readonly orderId: string;
@@ -62,3 +64,14 @@ export const ORDERED = `ordered as materialized (
   union select order_id from giftcard_bulk_refund_order where state <> 'done' and $2::text is null
   union select $2::text where $2::text is not null
 )`;
+
+/** The states of a charge with which an order is placed, or being placed. */
+export const ACTIVE = sqlList([...chargingStates, ...orderedStates]);
+
+/** Whether a cart has no order by either of Medusa's links, and no charge with which one is being placed. */
+export const hasNoOrder = (cartId: string) =>
+  `(select count(*) from order_cart where cart_id = ${cartId} and deleted_at is null) = 0
+   and (select count(*) from cart_payment_collection pays join order_payment_collection ordered
+     on ordered.payment_collection_id = pays.payment_collection_id and ordered.deleted_at is null
+     where pays.cart_id = ${cartId} and pays.deleted_at is null) = 0
+   and (select count(*) from giftcard_charge other where other.cart_id = ${cartId} and other.state in (${ACTIVE})) = 0`;

@@ -1,9 +1,8 @@
-import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
-import { chargingStates, orderedStates } from "@giftcard-pay/checkout/store";
+import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
-import { type PlacedCart, SCANNED, type Scan } from "./scan.js";
+import { ACTIVE, hasNoOrder, type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
 /** A payment that holds or took money, and that no order has. */
 export interface StrayPayment {
@@ -12,16 +11,6 @@ export interface StrayPayment {
   readonly sessionId: string | null;
   readonly cartId: string;
 }
-
-const ACTIVE = sqlList([...chargingStates, ...orderedStates]);
-
-/** Whether a cart has no order by either of Medusa's links, and no charge with which one is being placed. */
-const hasNoOrder = (cartId: string) =>
-  `(select count(*) from order_cart where cart_id = ${cartId} and deleted_at is null) = 0
-   and (select count(*) from cart_payment_collection pays join order_payment_collection ordered
-     on ordered.payment_collection_id = pays.payment_collection_id and ordered.deleted_at is null
-     where pays.cart_id = ${cartId} and pays.deleted_at is null) = 0
-   and (select count(*) from giftcard_charge other where other.cart_id = ${cartId} and other.state in (${ACTIVE})) = 0`;
 
 /**
  * Finds payments of carts that have, or had, gift cards and no order. A webhook can wait for its bank while a card is

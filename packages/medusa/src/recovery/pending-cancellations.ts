@@ -20,8 +20,8 @@ export async function notePendingCancellation(
 ): Promise<UnpaidReason> {
   const [row] = await sql(
     `insert into giftcard_unpaid_order as known (order_id, cart_id, reason) values ($1, $2, $3)
-     on conflict (order_id) do update
-       set reason = case known.reason when 'unpaid' then excluded.reason else known.reason end
+     on conflict (order_id) do update set cart_id = excluded.cart_id,
+       reason = case known.reason when 'unpaid' then excluded.reason else known.reason end
      returning reason`,
     [orderId, cartId, reason],
   );

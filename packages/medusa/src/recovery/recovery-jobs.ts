@@ -17,6 +17,7 @@ import {
   findCanceledRemainders,
   findCardsBesideOrders,
   findLapsedRemainders,
+  findUnlinkedOrders,
   type UnpaidOrder,
 } from "../medusa-tables/unpaid-orders.js";
 import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
@@ -56,6 +57,7 @@ export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
   findCardsBesideOrders,
   findLapsedRemainders,
   findCanceledRemainders,
+  findUnlinkedOrders,
 ];
 
 const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;

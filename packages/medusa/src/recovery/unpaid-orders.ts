@@ -1,13 +1,13 @@
 import { chargedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { MedusaError, Modules } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { cancelOrderWorkflow } from "@medusajs/medusa/core-flows";
 import { withCartLock } from "../cart/cart-turn.js";
 import { wasPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { type OrderPayment, readOrderPayment, type Touch } from "../medusa-tables/order-payment.js";
 import { notePaid } from "../medusa-tables/orders.js";
-import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { type CancelBudget, mayCancel } from "./cancel-limit.js";
 import {
   forgetPendingCancellation,
@@ -26,8 +26,11 @@ const touchTexts: Record<Touch, string> = {
   completed: "it is completed",
 };
 
+const UNLINKED = "a crash left it without a link to its cart. Check that nobody paid it, then cancel it";
+
 /** Explains why recovery doesn't cancel an unpaid order; null if nothing prevents it. */
-export function whyNotCanceled({ touches, totalCents }: OrderPayment): string | null {
+export function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): string | null {
+  if (cartId === null) return UNLINKED;
   if (totalCents === null) return "Medusa has no record of its total when placed";
   return touches.length === 0 ? null : touches.map((touch) => touchTexts[touch]).join(", ");
 }
@@ -35,8 +38,8 @@ export function whyNotCanceled({ touches, totalCents }: OrderPayment): string | 
 /**
  * Cancels an order that nobody paid, so that nobody ships it, and releases whatever is held for it. First it makes
  * sure that no card of the cart can be charged any more; then it judges the order by its total when it was placed. An
- * order that was ever paid only loses the cards that it didn't need. An order that somebody has worked on, or that
- * Medusa refuses to cancel, waits for a person, with its payments as they are.
+ * order that was ever paid only loses the cards that it didn't need. An order that somebody has worked on, that Medusa
+ * refuses to cancel, or whose cart is only a guess, waits for a person, with its payments as they are.
  * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
  *   one
  * @returns true if it canceled the order
@@ -48,18 +51,24 @@ export async function cancelIfUnpaid(
   { budget, isAsked = false }: { budget?: CancelBudget; isAsked?: boolean } = {},
 ): Promise<boolean> {
   const { sql } = contextOf(container);
-  return withCartLock(container, found.cartId, async () => {
+  // Without a link, the cart that was found is a guess.
+  const cartId = (await readOrderLinks(sql, found.orderId))?.cartId ?? found.cartId;
+  return withCartLock(container, cartId, async () => {
     if (await isExempt(sql, found.orderId)) return false;
-    const order = { ...found, reason: await notePendingCancellation(sql, found) };
+    const order = { ...found, cartId, reason: await notePendingCancellation(sql, { ...found, cartId }) };
+    const linkedTo = await restoreLinks(container, order.orderId);
+    // If a stalled completion has just linked the order to another cart than the guess, this run has the wrong lock, and
+    // would release nothing of the right cart. The next run judges the order by that cart.
+    if (linkedTo !== null && linkedTo !== cartId) return false;
     // A completion that stalled before it charged a card can't begin once the card is off the cart.
-    if (!(await dropCards(container, order.cartId))) return false;
+    if (linkedTo !== null && !(await dropCards(container, cartId))) return false;
     const payment = await readOrderPayment(sql, order.orderId);
     if (!payment || payment.paidAt !== null) {
       await forgetPendingCancellation(sql, order.orderId);
       return false;
     }
     if (payment.isCanceled) {
-      await releaseHeld(container, order, payment, isAsked);
+      if (linkedTo !== null) await releaseHeld(container, order, payment, isAsked);
       await noteCanceled(sql, order.orderId);
       return false;
     }
@@ -70,6 +79,23 @@ export async function cancelIfUnpaid(
     }
     return cancelUnpaid(container, order, payment, { budget, isAsked });
   });
+}
+
+/**
+ * Creates the links that a crash kept Medusa from creating, so that the order is judged and canceled with every payment
+ * of its cart, and the cart can't be ordered again.
+ * @returns the order's cart, or null if no link leads to it
+ */
+async function restoreLinks(container: MedusaContainer, orderId: string): Promise<string | null> {
+  const links = await readOrderLinks(contextOf(container).sql, orderId);
+  if (!links) return null;
+  const { cartId, isPlaced, looseCollectionId } = links;
+  const order = { [Modules.ORDER]: { order_id: orderId } };
+  const missing: Record<string, object>[] = [];
+  if (!isPlaced) missing.push({ ...order, [Modules.CART]: { cart_id: cartId } });
+  if (looseCollectionId) missing.push({ ...order, [Modules.PAYMENT]: { payment_collection_id: looseCollectionId } });
+  if (missing.length > 0) await container.resolve(ContainerRegistrationKeys.LINK).create(missing);
+  return cartId;
 }
 
 /** Removes the cart's applied cards. @returns false if one of them is just being charged */

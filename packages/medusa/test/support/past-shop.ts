@@ -1,3 +1,4 @@
+import { generateEntityId } from "@medusajs/framework/utils";
 import type pg from "pg";
 
 /** The size of a shop's past. */
@@ -7,7 +8,18 @@ export interface Past {
   readonly withCards: number;
   /** Carts of the last month that were abandoned after a card was applied. */
   readonly abandoned: number;
+  /** Further orders of the last hours. Every 40th never was a cart, and its customer has an abandoned cart. */
+  readonly recent: number;
 }
+
+const recent = `
+  create temporary table recent as select i, '$now' || lpad(i::text, 16, '0') as id, i % 40 = 0 as is_alone,
+    now() - interval '1 hour' - i * interval '20 hours' / $recent as at from generate_series(1, $recent) i;
+  insert into "order" (id, currency_code, status, customer_id, created_at, updated_at)
+    select id, 'eur', 'pending', 'cus_' || i / 40, at, at from recent;
+  insert into order_cart (order_id, cart_id, id, created_at) select id, 'recent_' || i, 'recent_' || i, at from recent
+    where not is_alone;
+  drop table recent;`;
 
 const price = `25.00, '{"value": "25"}'::jsonb`;
 const part = (cents: number) => `${cents / 100}, '{"value": "${cents / 100}"}'::jsonb`;
@@ -61,8 +73,8 @@ const journal = `
     select 'gc_' || md5(i::text), 'gct_' || i, 'cart_' || i, 'giftses_' || i, 'order_' || i, 'sandbox', 'http://127.0.0.1:1', 1,
       case when is_canceled or is_refunded then 'reversed' else 'captured' end, '0000', 1000, 1000, 'sealed', 5000, at, at
     from past where has_card;
-  insert into cart (id, currency_code, created_at)
-    select 'left_' || i, 'eur', now() - i * interval '30 days' / $abandoned from generate_series(1, $abandoned) i;
+  insert into cart (id, currency_code, customer_id, created_at)
+    select 'left_' || i, 'eur', 'cus_' || i, now() - i * interval '30 days' / $abandoned from generate_series(1, $abandoned) i;
   insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at, created_at, updated_at)
     select 'gcl_' || i, 'left_' || i, 'applied', '0000', md5(i::text), 5000, at + interval '2 hours', at, at
     from (select i, now() - i * interval '30 days' / $abandoned as at from generate_series(1, $abandoned) i) carts;`;
@@ -74,12 +86,16 @@ export async function writePast(database: pg.Client, past: Past): Promise<void> 
     payments("bank", "pp_bank_bank", 1500, "true"),
     payments("gift", "pp_giftcard_giftcard", 1000, "has_card"),
     journal,
+    recent,
     "drop table past; analyze;",
   ].join("\n");
-  const counts: Record<string, number> = {
+  const values: Record<string, unknown> = {
     orders: past.orders,
     with: past.withCards,
     abandoned: past.abandoned,
+    recent: past.recent,
+    // Medusa's ids begin with the time.
+    now: generateEntityId(undefined, "order").slice(0, "order_".length + 10),
   };
-  await database.query(script.replace(/\$([a-z]+)/g, (_, name: string) => String(counts[name])));
+  await database.query(script.replace(/\$([a-z]+)/g, (_, name: string) => String(values[name])));
 }
