@@ -215,8 +215,6 @@ create table ledger (
   moved_from_card bigint,
   constraint ledger_pkey PRIMARY KEY (id),
   constraint ledger_id_card_id_refund_cents_key UNIQUE (id, card_id, refund_cents),
-  constraint ledger_reverses_key UNIQUE (reverses),
-  constraint ledger_token_hash_key UNIQUE (token_hash),
   constraint ledger_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES audit_log(id),
   constraint ledger_card_id_fkey FOREIGN KEY (card_id) REFERENCES cards(id),
   constraint ledger_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
@@ -302,6 +300,10 @@ CREATE INDEX ledger_created ON ledger USING brin (created_at) WITH (pages_per_ra
 CREATE UNIQUE INDEX ledger_issued_once ON ledger USING btree (card_id) WHERE (kind = 'issue'::text);
 
 CREATE UNIQUE INDEX ledger_moved_once ON ledger USING btree (moved_from) WHERE (moved_from IS NOT NULL);
+
+CREATE UNIQUE INDEX ledger_reversed_once ON ledger USING btree (reverses) WHERE (reverses IS NOT NULL);
+
+CREATE UNIQUE INDEX ledger_token ON ledger USING btree (token_hash) WHERE (token_hash IS NOT NULL);
 
 CREATE TRIGGER audit_log_is_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is append-only');
 

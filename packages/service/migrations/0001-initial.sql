@@ -193,9 +193,9 @@ create table ledger (
   requested_cents bigint,
   deduction_id uuid,
   token_nonce bytea,
-  token_hash bytea unique,
-  -- Of a cancel: the devalue that it reverses. The constraint allows one cancel for each devalue.
-  reverses bigint unique,
+  token_hash bytea,
+  -- Of a cancel: the devalue that it reverses.
+  reverses bigint,
   refund_cents bigint generated always as (-amount_cents) stored,
   created_at timestamptz not null default now(),
   -- The audit entry if a person made the row. An adjustment always has one.
@@ -228,7 +228,10 @@ create table ledger (
 create index ledger_card on ledger (card_id, id);
 -- A card gets its first money once, when it is issued or activated.
 create unique index ledger_issued_once on ledger (card_id) where kind = 'issue';
+-- Most rows reverse nothing, so the index holds only those that do. It allows one cancel for each devalue.
+create unique index ledger_reversed_once on ledger (reverses) where reverses is not null;
 create unique index ledger_moved_once on ledger (moved_from) where moved_from is not null;
+create unique index ledger_token on ledger (token_hash) where token_hash is not null;
 -- Rows are inserted in the order of their time, so a summary of each block range is enough.
 create index ledger_created on ledger using brin (created_at) with (pages_per_range = 32, autosummarize = on);
 

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { beforeAll, expect, test } from "vitest";
 import type { TestCard } from "../../../test/support/service.js";
 import { databaseForFile, serviceForFile } from "./service-for-file.js";
@@ -54,10 +55,22 @@ test.each([
   expect(before.cards).toBe(before.ledger);
 });
 
-test("the database itself refuses a second cancel of one deduction", async () => {
+test("the database itself refuses a second cancel of one deduction, even while the first is not yet committed", async () => {
   const cancel = `insert into ledger (card_id, kind, amount_cents, company_id, reverses)
     select card_id, 'cancel', 5000, 1, id from ledger where kind = 'devalue'`;
+  const other = new pg.Client({ connectionString: service.databaseUrl });
+  await other.connect();
+  const { rows } = await other.query<{ pid: number }>("select pg_backend_pid() as pid");
+  const isWaiting = async () =>
+    (await db.query("select wait_event_type from pg_stat_activity where pid = $1", [rows[0]?.pid])).rows[0]
+      .wait_event_type === "Lock";
+  await db.query("begin");
   await db.query(cancel);
-  await expect(db.query(cancel)).rejects.toThrow(/ledger_reverses_key/);
+  const second = expect(other.query(cancel)).rejects.toThrow(/ledger_reversed_once/);
+  await expect.poll(isWaiting).toBe(true);
+  await db.query("commit");
+  await second;
+  await expect(db.query(cancel)).rejects.toThrow(/ledger_reversed_once/);
+  await other.end();
   expect(await money()).toEqual({ cards: "7500", ledger: "7500" });
 });
