@@ -220,19 +220,7 @@ create table ledger (
   constraint ledger_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
   constraint ledger_moved_from_moved_from_card_amount_cents_fkey FOREIGN KEY (moved_from, moved_from_card, amount_cents) REFERENCES ledger(id, card_id, refund_cents),
   constraint ledger_reverses_card_id_amount_cents_fkey FOREIGN KEY (reverses, card_id, amount_cents) REFERENCES ledger(id, card_id, refund_cents),
-  constraint ledger_check CHECK (
-CASE kind
-    WHEN 'issue'::text THEN amount_cents > 0 AND num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
-    WHEN 'devalue'::text THEN amount_cents >= '-5000'::integer AND amount_cents <= '-1'::integer AND requested_cents >= (- amount_cents) AND num_nulls(company_id, deduction_id, token_nonce, token_hash) = 0 AND num_nonnulls(reverses, moved_from, audit_id) = 0
-    WHEN 'cancel'::text THEN amount_cents > 0 AND reverses IS NOT NULL AND company_id IS NOT NULL AND num_nonnulls(deduction_id, moved_from, audit_id) = 0
-    WHEN 'adjust'::text THEN amount_cents <> 0 AND audit_id IS NOT NULL AND num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
-    WHEN 'move'::text THEN amount_cents <> 0 AND num_nonnulls(company_id, deduction_id, reverses) = 0 AND num_nulls(moved_from, moved_from_card) =
-    CASE
-        WHEN amount_cents > 0 THEN 0
-        ELSE 2
-    END AND moved_from_card IS DISTINCT FROM card_id
-    ELSE false
-END)
+  constraint ledger_check CHECK (is_valid_movement(kind, card_id, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash, reverses, moved_from, moved_from_card, audit_id))
 );
 
 create table migrations (
@@ -318,21 +306,6 @@ CREATE TRIGGER ledger_is_append_only BEFORE DELETE OR UPDATE ON ledger FOR EACH 
 CREATE TRIGGER ledger_is_kept BEFORE TRUNCATE ON ledger FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the ledger is append-only');
 
 CREATE TRIGGER ledger_moves_balance AFTER INSERT ON ledger FOR EACH ROW EXECUTE FUNCTION ledger_moves_balance();
-
-CREATE OR REPLACE FUNCTION begin_guess(p_subject bytea)
- RETURNS integer
- LANGUAGE plpgsql
-AS $function$
-declare
-  v_until timestamptz;
-begin
-  perform lock_subject(p_subject);
-  select locked_until into v_until from failed_attempts where subject = p_subject;
-  if v_until > clock_timestamp() then
-    return ceil(extract(epoch from v_until - clock_timestamp()));
-  end if;
-  return null;
-end $function$;
 
 CREATE OR REPLACE FUNCTION begin_login(p_subjects bytea[], p_failures integer, p_window_seconds integer, OUT retry_after_seconds integer, OUT counted_at text)
  RETURNS record
@@ -448,7 +421,7 @@ begin
   return ceil((v_last + v_window) * 60 - extract(epoch from clock_timestamp()));
 end $function$;
 
-CREATE OR REPLACE FUNCTION devalue(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION devalue(p_waits boolean, p_company integer, p_api_key bytea, p_numbers bytea[], p_pins bytea[], p_rule lockout_rule, p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -456,6 +429,7 @@ declare
   v_generation integer;
   v_is_living boolean;
   v_key idempotency_keys;
+  v_id bigint;
   v_card cards;
   v_ledger bigint;
 begin
@@ -473,7 +447,10 @@ begin
     return;
   end if;
   if p_key is not null then
-    perform lock_idempotency_key(p_company, 'devalue', p_key);
+    if not lock_idempotency_key(p_company, 'devalue', p_key, p_waits) then
+      outcome := 'busy';
+      return;
+    end if;
     select * into v_key from idempotency_keys k
       where k.company_id = p_company and k.operation = 'devalue' and k.key_hash = p_key;
     if found then
@@ -492,22 +469,36 @@ begin
     end if;
   end if;
 
-  retry_after_seconds := begin_guess(p_numbers[1]);
+  if not lock_subject(p_numbers[1], p_waits) then
+    outcome := 'busy';
+    return;
+  end if;
+  retry_after_seconds := locked_seconds(p_numbers[1]);
   if retry_after_seconds is not null then
     outcome := 'card_locked';
     return;
   end if;
-  -- Two statements: one with a list of hashes would be planned anew at each call.
-  select * into v_card from cards c
-    where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
-  if not found and v_generation > 1 then
+  if p_waits then
     select * into v_card from cards c
-      where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update;
+      where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
+  else
+    select * into v_card from cards c
+      where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update skip locked;
   end if;
   if not found then
-    perform count_failure(p_numbers[1], p_rule);
-    outcome := 'invalid_card';
-    return;
+    -- Maybe it is locked, or hashed under an older generation. Not looked up by a list of hashes at first, since PostgreSQL
+    -- plans such a query anew at each call.
+    select c.id into v_id from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation];
+    if not found then
+      perform count_failure(p_numbers[1], p_rule);
+      outcome := 'invalid_card';
+      return;
+    end if;
+    if not p_waits then
+      outcome := 'busy';
+      return;
+    end if;
+    select * into strict v_card from cards c where c.id = v_id for no key update;
   end if;
   if v_card.generation < v_generation then
     perform renew_card(v_card, v_generation, p_numbers, p_pins);
@@ -534,42 +525,6 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION devalue_unless_busy(p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule, p_api_key bytea, OUT outcome text, OUT deducted_cents bigint, OUT deduction_id uuid, OUT token_nonce bytea, OUT token_hash bytea, OUT retry_after_seconds integer)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  v_newest integer := cardinality(p_numbers);
-begin
-  outcome := 'busy';
-  -- The locks of lock_idempotency_key and lock_subject.
-  if p_key is not null and not pg_try_advisory_xact_lock(
-    hashtextextended(concat_ws(':', p_company, 'devalue', encode(p_key, 'hex')), 0)
-  ) then
-    return;
-  end if;
-  if not pg_try_advisory_xact_lock(hashtextextended(encode(p_numbers[1], 'hex'), 1)) then
-    return;
-  end if;
-  -- Two statements: one with a list of hashes would be planned anew at each call.
-  perform from cards c
-    where c.number_hash = p_numbers[v_newest] and c.pin_hash = p_pins[v_newest] for no key update skip locked;
-  if not found then
-    if v_newest > 1 then
-      perform from cards c
-        where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update skip locked;
-    end if;
-    if not found and exists (
-      select from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation]
-    ) then
-      return;
-    end if;
-  end if;
-  select d.* into outcome, deducted_cents, deduction_id, token_nonce, token_hash, retry_after_seconds
-    from devalue(p_company, p_numbers, p_pins, p_amount, p_limit, p_deduction, p_nonce, p_token, p_key, p_parameters,
-      p_rule, p_api_key) d;
-end $function$;
-
 CREATE OR REPLACE FUNCTION end_login(p_subjects bytea[], p_counted_at text)
  RETURNS void
  LANGUAGE sql
@@ -577,6 +532,28 @@ AS $function$
   update failed_attempts set failed_at = array_remove(failed_at, p_counted_at::timestamptz)
     where subject = any(p_subjects);
 $function$;
+
+CREATE OR REPLACE FUNCTION is_valid_movement(p_kind text, p_card bigint, p_amount bigint, p_company integer, p_requested bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_reverses bigint, p_moved_from bigint, p_moved_from_card bigint, p_audit bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return case p_kind
+    when 'devalue' then p_amount between -5000 and -1 and p_requested >= -p_amount
+      and num_nulls(p_requested, p_company, p_deduction, p_nonce, p_token) = 0
+      and num_nonnulls(p_reverses, p_moved_from, p_audit) = 0
+    when 'issue' then p_amount > 0 and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
+    when 'cancel' then p_amount > 0 and p_reverses is not null and p_company is not null
+      and num_nonnulls(p_deduction, p_moved_from, p_audit) = 0
+    when 'adjust' then p_amount <> 0 and p_audit is not null
+      and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
+    when 'move' then p_amount <> 0 and num_nonnulls(p_company, p_deduction, p_reverses) = 0
+      and num_nulls(p_moved_from, p_moved_from_card) = (case when p_amount > 0 then 0 else 2 end)
+      and p_moved_from_card is distinct from p_card
+    else false
+  end;
+end $function$;
 
 CREATE OR REPLACE FUNCTION lease_calls(p_id bigint, p_limit integer, p_block integer, p_unused integer, p_unused_slot bigint, p_kind text, OUT calls integer, OUT lease_slot bigint, OUT valid_ms integer, OUT retry_after_seconds integer)
  RETURNS record
@@ -632,19 +609,35 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION lock_idempotency_key(p_company integer, p_operation text, p_key bytea)
- RETURNS void
- LANGUAGE sql
+CREATE OR REPLACE FUNCTION lock_idempotency_key(p_company integer, p_operation text, p_key bytea, p_waits boolean DEFAULT true)
+ RETURNS boolean
+ LANGUAGE plpgsql
 AS $function$
-  select pg_advisory_xact_lock(hashtextextended(concat_ws(':', p_company, p_operation, encode(p_key, 'hex')), 0));
-$function$;
+begin
+  return take_lock(hashtextextended(concat_ws(':', p_company, p_operation, encode(p_key, 'hex')), 0), p_waits);
+end $function$;
 
-CREATE OR REPLACE FUNCTION lock_subject(p_subject bytea)
- RETURNS void
- LANGUAGE sql
+CREATE OR REPLACE FUNCTION lock_subject(p_subject bytea, p_waits boolean DEFAULT true)
+ RETURNS boolean
+ LANGUAGE plpgsql
 AS $function$
-  select pg_advisory_xact_lock(hashtextextended(encode(p_subject, 'hex'), 1));
-$function$;
+begin
+  return take_lock(hashtextextended(encode(p_subject, 'hex'), 1), p_waits);
+end $function$;
+
+CREATE OR REPLACE FUNCTION locked_seconds(p_subject bytea)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_until timestamptz;
+begin
+  select locked_until into v_until from failed_attempts where subject = p_subject;
+  if v_until > clock_timestamp() then
+    return ceil(extract(epoch from v_until - clock_timestamp()));
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION make_login_key(p_account integer, p_password_hash text, p_key bytea, p_bound integer)
  RETURNS text
@@ -689,19 +682,33 @@ begin
     values (p_to, 'move', p_cents, v_out, p_from, p_audit);
 end $function$;
 
-CREATE OR REPLACE FUNCTION read_card(p_numbers bytea[], p_pins bytea[], p_rule lockout_rule, OUT outcome text, OUT balance_cents bigint, OUT card_status text, OUT expiry_date date, OUT retry_after_seconds integer)
+CREATE OR REPLACE FUNCTION read_card(p_waits boolean, p_company integer, p_api_key bytea, p_numbers bytea[], p_pins bytea[], p_rule lockout_rule, OUT outcome text, OUT balance_cents bigint, OUT card_status text, OUT expiry_date date, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
-  v_generation integer := (select max(id) from secret_generations);
+  v_generation integer;
+  v_is_living boolean;
   v_card cards;
 begin
+  select max(id), exists (
+      select from api_keys k
+        where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > clock_timestamp()))
+    into v_generation, v_is_living from secret_generations;
+  if not v_is_living then
+    outcome := 'unauthorized';
+    return;
+  end if;
   if v_generation > cardinality(p_numbers) then
     outcome := 'stale';
     return;
   end if;
-  retry_after_seconds := begin_guess(p_numbers[1]);
+  if not lock_subject(p_numbers[1], p_waits) then
+    outcome := 'busy';
+    return;
+  end if;
+  retry_after_seconds := locked_seconds(p_numbers[1]);
   if retry_after_seconds is not null then
     outcome := 'card_locked';
     return;
@@ -738,7 +745,7 @@ CREATE OR REPLACE FUNCTION renew_card(p_card cards, p_generation integer, p_numb
  LANGUAGE sql
 AS $function$
   update cards set number_hash = p_numbers[p_generation], pin_hash = p_pins[p_generation], generation = p_generation
-    where id = p_card.id;
+    where id = (select id from cards where id = p_card.id for no key update skip locked);
 $function$;
 
 CREATE OR REPLACE FUNCTION reverse_deduction(p_ledger bigint, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
@@ -767,6 +774,18 @@ begin
   outcome := 'done';
   refunded_cents := v_deduction.refund_cents;
   balance_cents := v_card.balance_cents + v_deduction.refund_cents;
+end $function$;
+
+CREATE OR REPLACE FUNCTION take_lock(p_lock bigint, p_waits boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if p_waits then
+    perform pg_advisory_xact_lock(p_lock);
+    return true;
+  end if;
+  return pg_try_advisory_xact_lock(p_lock);
 end $function$;
 
 CREATE OR REPLACE FUNCTION unlock_number(p_subject bytea)

@@ -9,7 +9,8 @@ const { createApiKey } = await import("../../packages/service/dist/store/api-key
 const { createCompany } = await import("../../packages/service/dist/store/accounts.js");
 const { issueCards } = await import("../../packages/service/dist/store/card-issue.js");
 const { hashOf } = await import("../../packages/service/dist/secrets/keyring.js");
-const { createDevalue, devalueAlone } = await import("../../packages/service/dist/store/devalue.js");
+const { alone } = await import("../../packages/service/dist/store/card-calls.js");
+const { createDevalue, devalueFunction } = await import("../../packages/service/dist/store/devalue.js");
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const CARDS_AT_ONCE = 10_000;
@@ -55,20 +56,26 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
   const anyCard = () => any(issued);
 
   /** @param {() => (typeof issued)[number]} card */
-  const bodies = (card) => () => {
+  const bodyOf = (card) => {
     const { cardNumber, pin } = card();
     const { apiKey, companyId } = any(callers);
     const who = `apikey=${apiKey.reveal()}&company_id=${companyId}`;
-    const body = `${who}&cardnumber=${cardNumber.reveal()}&pin=${pin.reveal()}&amount=${AMOUNT_CENTS}`;
-    return { body, key: `bench-${keysUsed++}` };
+    return `${who}&cardnumber=${cardNumber.reveal()}&pin=${pin.reveal()}`;
   };
-  const devalue = createDevalue(devalueAlone(pool), keys, defaultLimits.card);
+  /** @param {() => (typeof issued)[number]} card */
+  const devalueOf = (card) => () => ({
+    operation: "devalue",
+    body: `${bodyOf(card)}&amount=${AMOUNT_CENTS}`,
+    key: `bench-${keysUsed++}`,
+  });
+  const devalue = createDevalue(alone(pool, devalueFunction), keys, defaultLimits.card);
   return {
     url: url.href,
     size,
     /** The next devalue: of a random card, or always of the same card. */
-    next: bodies(anyCard),
-    nextOfOneCard: bodies(() => /** @type {(typeof issued)[number]} */ (issued[0])),
+    next: devalueOf(anyCard),
+    nextOfOneCard: devalueOf(() => /** @type {(typeof issued)[number]} */ (issued[0])),
+    nextBalance: () => ({ operation: "balance", body: bodyOf(anyCard) }),
     /** Makes the same devalue directly with the database driver. */
     async straight() {
       const { apiKey, companyId } = any(callers);

@@ -1,10 +1,12 @@
 // Clients of the service that do as little work as possible, so that the service is what is measured.
 import net from "node:net";
 
+/** A call: its operation, its form, and its Idempotency-Key. @typedef {{ operation: string, body: string, key?: string }} Request */
+
 /**
  * Opens a keep-alive connection.
  * @param {string} url
- * @param {() => { body: string, key: string }} next returns the next devalue
+ * @param {() => Request} next returns the next call
  */
 export function openConnection(url, next) {
   const { hostname, port, host } = new URL(url);
@@ -36,9 +38,10 @@ export function openConnection(url, next) {
       new Promise((resolve, reject) => {
         settle = { resolve, reject };
         if (!socket || socket.destroyed) socket = connect();
-        const { body, key } = next();
+        const { operation, body, key } = next();
         socket.write(
-          `POST /api/endpoint/v1/devalue HTTP/1.1\r\nHost: ${host}\r\nIdempotency-Key: ${key}\r\n` +
+          `POST /api/endpoint/v1/${operation} HTTP/1.1\r\nHost: ${host}\r\n` +
+            `${key === undefined ? "" : `Idempotency-Key: ${key}\r\n`}` +
             "Content-Type: application/x-www-form-urlencoded\r\n" +
             `Content-Length: ${body.length}\r\n\r\n${body}`,
         );
@@ -136,7 +139,7 @@ export async function alternate(ways, { rounds, roundMs, say }) {
       if (round === 0) continue;
       rates[name].push(perSecond);
       for (const latencyMs of latenciesMs) latencies[name].push(latencyMs);
-      say(`  round ${round}  ${name.padEnd(12)}  ${perSecond.toFixed(0).padStart(6)} devalues/s`);
+      say(`  round ${round}  ${name.padEnd(12)}  ${perSecond.toFixed(0).padStart(6)} calls/s`);
     }
   }
   return { rates, latencies };

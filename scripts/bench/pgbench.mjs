@@ -29,9 +29,9 @@ const scriptOf = (/** @type {BenchDatabase["size"]} */ { cards, companies, keysE
 \\set card random(1, ${cards})
 \\set key random(1, ${companies * keysEach})
 select d.outcome
-  from cards c, api_keys k, devalue(k.company_id, array[c.number_hash], array[c.pin_hash], 1, 5000, gen_random_uuid(),
-    uuid_send(gen_random_uuid()), sha256(uuid_send(gen_random_uuid())), sha256(uuid_send(gen_random_uuid())),
-    array[sha256('parameters')], '(10,900,900,86400)', k.key_hash) d
+  from cards c, api_keys k, devalue(true, k.company_id, k.key_hash, array[c.number_hash], array[c.pin_hash],
+    '(10,900,900,86400)', 1, 5000, gen_random_uuid(), uuid_send(gen_random_uuid()), sha256(uuid_send(gen_random_uuid())),
+    sha256(uuid_send(gen_random_uuid())), array[sha256('parameters')]) d
   where c.id = :card and k.id = :key;
 `;
 

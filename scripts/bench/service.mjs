@@ -28,7 +28,7 @@ const LISTED_BYTES = 1024 * 1024;
 /** @param {Bench} bench */
 const turnsOf = ({ say }) => ({ rounds: 4, roundMs: 3000, say });
 
-/** @param {string} url @param {BenchDatabase["next"]} next */
+/** @param {string} url @param {() => import("./load.mjs").Request} next */
 function connect(url, next) {
   const connections = Array.from({ length: CONNECTIONS }, () => openConnection(url, next));
   return {
@@ -53,18 +53,26 @@ function noteLatency(result, load, latenciesMs) {
 /** @param {Bench} bench @param {BenchDatabase} database */
 export async function measureDevalues(bench, database) {
   const { result, say } = bench;
-  say("devalues over HTTP, compared with the same statement by the database driver");
+  say("devalues over HTTP, compared with the same statement by the database driver, and with balances over HTTP");
   const service = await database.startService();
   const http = connect(service.url, database.next);
+  const balances = connect(service.url, database.nextBalance);
   try {
     const driver = Array.from({ length: CONNECTIONS }, () => database.straight);
-    const ways = { driver: callersAtOnce(driver), http: callersAtOnce(http.calls) };
+    const ways = {
+      driver: callersAtOnce(driver),
+      http: callersAtOnce(http.calls),
+      balance: callersAtOnce(balances.calls),
+    };
     const { rates, latencies } = await alternate(ways, turnsOf(bench));
     result.devalueRatio = round(ratioOf(rates.http, rates.driver));
+    result.balanceRatio = round(ratioOf(rates.balance, rates.http));
     result.devaluesPerSecond = Math.round(median(rates.http));
     result.driverDevaluesPerSecond = Math.round(median(rates.driver));
+    result.balancesPerSecond = Math.round(median(rates.balance));
     noteLatency(result, "full", latencies.http);
     result.devalueCpuMicroseconds = Math.round(await cpuOf(service.metricsUrl, http.calls));
+    result.balanceCpuMicroseconds = Math.round(await cpuOf(service.metricsUrl, balances.calls));
     say("half of that load, at a constant rate");
     const half = { perSecond: median(rates.http) / 2, durationMs: HALF_LOAD_MS };
     noteLatency(result, "half", (await runOpen(http.calls, half)).latenciesMs);
@@ -75,6 +83,7 @@ export async function measureDevalues(bench, database) {
     result.oneCardRatio = round(hot.perSecond / median(rates.http));
   } finally {
     http.close();
+    balances.close();
     await service.stop();
   }
 }
@@ -128,7 +137,7 @@ function listEvents(workerData) {
   };
 }
 
-/** Returns the CPU time that the service's process uses per devalue, in microseconds. @param {string} metricsUrl @param {(() => Promise<void>)[]} calls */
+/** Returns the CPU time that the service's process uses per call, in microseconds. @param {string} metricsUrl @param {(() => Promise<void>)[]} calls */
 async function cpuOf(metricsUrl, calls) {
   const before = await metricOf(metricsUrl, "process_cpu_seconds_total");
   const { latenciesMs } = await runClosed(calls, { durationMs: CPU_MS });

@@ -182,6 +182,29 @@ create trigger audit_log_is_append_only before update or delete on audit_log
 create trigger audit_log_is_kept before truncate on audit_log
   for each statement execute function refuse_change('the audit log is append-only');
 
+-- The rules for a row of the ledger, by its kind. A function, since PostgreSQL parses the expression of a constraint again at
+-- each statement: as an expression, this took a quarter of the time of an insert.
+create function is_valid_movement(
+  p_kind text, p_card bigint, p_amount bigint, p_company integer, p_requested bigint, p_deduction uuid, p_nonce bytea,
+  p_token bytea, p_reverses bigint, p_moved_from bigint, p_moved_from_card bigint, p_audit bigint
+) returns boolean immutable parallel safe language plpgsql as $$
+begin
+  return case p_kind
+    when 'devalue' then p_amount between -5000 and -1 and p_requested >= -p_amount
+      and num_nulls(p_requested, p_company, p_deduction, p_nonce, p_token) = 0
+      and num_nonnulls(p_reverses, p_moved_from, p_audit) = 0
+    when 'issue' then p_amount > 0 and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
+    when 'cancel' then p_amount > 0 and p_reverses is not null and p_company is not null
+      and num_nonnulls(p_deduction, p_moved_from, p_audit) = 0
+    when 'adjust' then p_amount <> 0 and p_audit is not null
+      and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
+    when 'move' then p_amount <> 0 and num_nonnulls(p_company, p_deduction, p_reverses) = 0
+      and num_nulls(p_moved_from, p_moved_from_card) = (case when p_amount > 0 then 0 else 2 end)
+      and p_moved_from_card is distinct from p_card
+    else false
+  end;
+end $$;
+
 -- Every movement of money. Rows are never changed or deleted.
 create table ledger (
   id bigint generated always as identity primary key,
@@ -208,22 +231,8 @@ create table ledger (
   foreign key (reverses, card_id, amount_cents) references ledger (id, card_id, refund_cents),
   -- A move puts exactly the amount onto a card that it took off the other one.
   foreign key (moved_from, moved_from_card, amount_cents) references ledger (id, card_id, refund_cents),
-  constraint ledger_check check (
-    case kind
-      when 'issue' then amount_cents > 0 and num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
-      when 'devalue' then amount_cents between -5000 and -1 and requested_cents >= -amount_cents
-        and num_nulls(company_id, deduction_id, token_nonce, token_hash) = 0
-        and num_nonnulls(reverses, moved_from, audit_id) = 0
-      when 'cancel' then amount_cents > 0 and reverses is not null and company_id is not null
-        and num_nonnulls(deduction_id, moved_from, audit_id) = 0
-      when 'adjust' then amount_cents <> 0 and audit_id is not null
-        and num_nonnulls(company_id, deduction_id, reverses, moved_from) = 0
-      when 'move' then amount_cents <> 0 and num_nonnulls(company_id, deduction_id, reverses) = 0
-        and num_nulls(moved_from, moved_from_card) = (case when amount_cents > 0 then 0 else 2 end)
-        and moved_from_card is distinct from card_id
-      else false
-    end
-  )
+  constraint ledger_check check (is_valid_movement(kind, card_id, amount_cents, company_id, requested_cents, deduction_id,
+    token_nonce, token_hash, reverses, moved_from, moved_from_card, audit_id))
 );
 create index ledger_card on ledger (card_id, id);
 -- A card gets its first money once, when it is issued or activated.
@@ -278,11 +287,22 @@ create function card_status(card cards) returns text stable language sql
     else 'Active'
   end;
 
--- Makes calls with the same key wait for each other until the transaction ends. Two keys with the same hash only wait.
+-- Takes a lock until the transaction ends. If it does not wait, returns false if the lock is held.
+create function take_lock(p_lock bigint, p_waits boolean) returns boolean language plpgsql as $$
+begin
+  if p_waits then
+    perform pg_advisory_xact_lock(p_lock);
+    return true;
+  end if;
+  return pg_try_advisory_xact_lock(p_lock);
+end $$;
 
-create function lock_idempotency_key(p_company integer, p_operation text, p_key bytea) returns void language sql as $$
-  select pg_advisory_xact_lock(hashtextextended(concat_ws(':', p_company, p_operation, encode(p_key, 'hex')), 0));
-$$;
+-- Makes calls with the same key wait for each other. Two keys with the same hash only wait.
+create function lock_idempotency_key(p_company integer, p_operation text, p_key bytea, p_waits boolean default true)
+returns boolean language plpgsql as $$
+begin
+  return take_lock(hashtextextended(concat_ws(':', p_company, p_operation, encode(p_key, 'hex')), 0), p_waits);
+end $$;
 
 -- Wrong guesses, by the keyed hash of their subject: a card number, an account or an address.
 create table failed_attempts (
@@ -302,19 +322,17 @@ create type lockout_rule as (
   failures integer, window_seconds integer, lock_seconds integer, longest_lock_seconds integer
 );
 
--- Makes guesses at one subject wait for each other, so that each is judged by all earlier ones. The lock writes nothing,
--- and ends with the transaction.
+-- Makes guesses at one subject wait for each other, so that each is judged by all earlier ones. The lock writes nothing.
+create function lock_subject(p_subject bytea, p_waits boolean default true) returns boolean language plpgsql as $$
+begin
+  return take_lock(hashtextextended(encode(p_subject, 'hex'), 1), p_waits);
+end $$;
 
-create function lock_subject(p_subject bytea) returns void language sql as $$
-  select pg_advisory_xact_lock(hashtextextended(encode(p_subject, 'hex'), 1));
-$$;
-
--- Begins a guess. Returns for how many more seconds the number is locked, or null.
-create function begin_guess(p_subject bytea) returns integer language plpgsql as $$
+-- Returns for how many more seconds a locked number stays locked, or null. The caller holds the lock of `lock_subject`.
+create function locked_seconds(p_subject bytea) returns integer language plpgsql as $$
 declare
   v_until timestamptz;
 begin
-  perform lock_subject(p_subject);
   select locked_until into v_until from failed_attempts where subject = p_subject;
   if v_until > clock_timestamp() then
     return ceil(extract(epoch from v_until - clock_timestamp()));
@@ -505,11 +523,12 @@ begin
   return ceil((v_last + v_window) * 60 - extract(epoch from clock_timestamp()));
 end $$;
 
--- Rehashes a card under the newest generation of secrets, after its PIN was right.
+-- Rehashes a card under the newest generation of secrets, after its PIN was right. Never waits: if another transaction has
+-- locked the card, its next use rehashes it.
 create function renew_card(p_card cards, p_generation integer, p_numbers bytea[], p_pins bytea[]) returns void
 language sql as $$
   update cards set number_hash = p_numbers[p_generation], pin_hash = p_pins[p_generation], generation = p_generation
-    where id = p_card.id;
+    where id = (select id from cards where id = p_card.id for no key update skip locked);
 $$;
 
 -- Deducts the smallest of the amount, the balance and the limit. `outcome` is 'done', 'replayed' or an error code.
@@ -519,10 +538,13 @@ $$;
 -- the first hash of the number. `outcome` is 'stale' if the process lacks the newest generation: it must reload its secrets.
 --
 -- `outcome` is 'unauthorized' if the API key is not an active one of the company.
+--
+-- A statement of several devalues must not wait for a lock: it would delay the others, and two such statements could
+-- deadlock. So without `p_waits`, `outcome` is 'busy' if a lock is held, and the caller retries this devalue alone. Then
+-- nothing was changed.
 create function devalue(
-  p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint,
-  p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule,
-  p_api_key bytea,
+  p_waits boolean, p_company integer, p_api_key bytea, p_numbers bytea[], p_pins bytea[], p_rule lockout_rule,
+  p_amount bigint, p_limit bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[],
   out outcome text, out deducted_cents bigint, out deduction_id uuid, out token_nonce bytea, out token_hash bytea,
   out retry_after_seconds integer
 ) language plpgsql as $$
@@ -530,6 +552,7 @@ declare
   v_generation integer;
   v_is_living boolean;
   v_key idempotency_keys;
+  v_id bigint;
   v_card cards;
   v_ledger bigint;
 begin
@@ -547,7 +570,10 @@ begin
     return;
   end if;
   if p_key is not null then
-    perform lock_idempotency_key(p_company, 'devalue', p_key);
+    if not lock_idempotency_key(p_company, 'devalue', p_key, p_waits) then
+      outcome := 'busy';
+      return;
+    end if;
     select * into v_key from idempotency_keys k
       where k.company_id = p_company and k.operation = 'devalue' and k.key_hash = p_key;
     if found then
@@ -566,22 +592,36 @@ begin
     end if;
   end if;
 
-  retry_after_seconds := begin_guess(p_numbers[1]);
+  if not lock_subject(p_numbers[1], p_waits) then
+    outcome := 'busy';
+    return;
+  end if;
+  retry_after_seconds := locked_seconds(p_numbers[1]);
   if retry_after_seconds is not null then
     outcome := 'card_locked';
     return;
   end if;
-  -- Two statements: one with a list of hashes would be planned anew at each call.
-  select * into v_card from cards c
-    where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
-  if not found and v_generation > 1 then
+  if p_waits then
     select * into v_card from cards c
-      where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update;
+      where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update;
+  else
+    select * into v_card from cards c
+      where c.number_hash = p_numbers[v_generation] and c.pin_hash = p_pins[v_generation] for no key update skip locked;
   end if;
   if not found then
-    perform count_failure(p_numbers[1], p_rule);
-    outcome := 'invalid_card';
-    return;
+    -- Maybe it is locked, or hashed under an older generation. Not looked up by a list of hashes at first, since PostgreSQL
+    -- plans such a query anew at each call.
+    select c.id into v_id from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation];
+    if not found then
+      perform count_failure(p_numbers[1], p_rule);
+      outcome := 'invalid_card';
+      return;
+    end if;
+    if not p_waits then
+      outcome := 'busy';
+      return;
+    end if;
+    select * into strict v_card from cards c where c.id = v_id for no key update;
   end if;
   if v_card.generation < v_generation then
     perform renew_card(v_card, v_generation, p_numbers, p_pins);
@@ -606,48 +646,6 @@ begin
     insert into idempotency_keys (company_id, operation, key_hash, parameters_hash, ledger_id)
       values (p_company, 'devalue', p_key, p_parameters[cardinality(p_parameters)], v_ledger);
   end if;
-end $$;
-
--- Does a devalue as part of a statement with others. It must not wait for a lock: it would delay the others, and two batches
--- could deadlock. It tries the locks that `devalue` takes, and returns 'busy' if one is held; the caller then retries the
--- devalue alone. Wrong PINs and unknown numbers have no row to lock.
-create function devalue_unless_busy(
-  p_company integer, p_numbers bytea[], p_pins bytea[], p_amount bigint, p_limit bigint,
-  p_deduction uuid, p_nonce bytea, p_token bytea, p_key bytea, p_parameters bytea[], p_rule lockout_rule,
-  p_api_key bytea,
-  out outcome text, out deducted_cents bigint, out deduction_id uuid, out token_nonce bytea, out token_hash bytea,
-  out retry_after_seconds integer
-) language plpgsql as $$
-declare
-  v_newest integer := cardinality(p_numbers);
-begin
-  outcome := 'busy';
-  -- The locks of lock_idempotency_key and lock_subject.
-  if p_key is not null and not pg_try_advisory_xact_lock(
-    hashtextextended(concat_ws(':', p_company, 'devalue', encode(p_key, 'hex')), 0)
-  ) then
-    return;
-  end if;
-  if not pg_try_advisory_xact_lock(hashtextextended(encode(p_numbers[1], 'hex'), 1)) then
-    return;
-  end if;
-  -- Two statements: one with a list of hashes would be planned anew at each call.
-  perform from cards c
-    where c.number_hash = p_numbers[v_newest] and c.pin_hash = p_pins[v_newest] for no key update skip locked;
-  if not found then
-    if v_newest > 1 then
-      perform from cards c
-        where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation] for no key update skip locked;
-    end if;
-    if not found and exists (
-      select from cards c where c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation]
-    ) then
-      return;
-    end if;
-  end if;
-  select d.* into outcome, deducted_cents, deduction_id, token_nonce, token_hash, retry_after_seconds
-    from devalue(p_company, p_numbers, p_pins, p_amount, p_limit, p_deduction, p_nonce, p_token, p_key, p_parameters,
-      p_rule, p_api_key) d;
 end $$;
 
 -- Moves cents from one card to another. The caller holds both rows, and locked the older card first.
@@ -724,20 +722,34 @@ begin
   select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
 end $$;
 
--- Reads a card by number and PIN. Guesses are judged and counted as in `devalue`. `outcome` is 'done' or an error code.
+-- Reads a card by number and PIN. API key, generation, guesses and locks are judged as in `devalue`.
 create function read_card(
-  p_numbers bytea[], p_pins bytea[], p_rule lockout_rule,
+  p_waits boolean, p_company integer, p_api_key bytea, p_numbers bytea[], p_pins bytea[], p_rule lockout_rule,
   out outcome text, out balance_cents bigint, out card_status text, out expiry_date date, out retry_after_seconds integer
 ) language plpgsql as $$
 declare
-  v_generation integer := (select max(id) from secret_generations);
+  v_generation integer;
+  v_is_living boolean;
   v_card cards;
 begin
+  select max(id), exists (
+      select from api_keys k
+        where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > clock_timestamp()))
+    into v_generation, v_is_living from secret_generations;
+  if not v_is_living then
+    outcome := 'unauthorized';
+    return;
+  end if;
   if v_generation > cardinality(p_numbers) then
     outcome := 'stale';
     return;
   end if;
-  retry_after_seconds := begin_guess(p_numbers[1]);
+  if not lock_subject(p_numbers[1], p_waits) then
+    outcome := 'busy';
+    return;
+  end if;
+  retry_after_seconds := locked_seconds(p_numbers[1]);
   if retry_after_seconds is not null then
     outcome := 'card_locked';
     return;

@@ -14,8 +14,9 @@ import { defaultLimits, type Limits } from "./limits/limits.js";
 import type { Log } from "./monitoring/log.js";
 import { createMetrics } from "./monitoring/metrics.js";
 import type { Keyring } from "./secrets/keyring.js";
-import { createDevalue } from "./store/devalue.js";
-import { devalueInBatches } from "./store/devalue-batches.js";
+import { inBatches } from "./store/card-calls.js";
+import { createRead, readFunction } from "./store/cards.js";
+import { createDevalue, devalueFunction } from "./store/devalue.js";
 import { claimEnvironment, type Environment } from "./store/environment.js";
 import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
@@ -64,13 +65,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let isEnding = false;
   const ask = askReadiness(probe);
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());
-  const devalue = createDevalue(devalueInBatches(db), keys, limits.card);
+  const read = createRead(inBatches(db, readFunction), keys, limits.card);
+  const devalue = createDevalue(inBatches(db, devalueFunction), keys, limits.card);
   const companyPins = new CompanyPins(db, limits.companyPins);
   const keyUses = new KeyUses(pool);
   const app = createApp({
     handlers: {
       ...sessionHandlers(db, keys, limits),
-      ...cardHandlers({ db, keys, rule: limits.card, devalue, companyPins }),
+      ...cardHandlers({ db, keys, read, devalue, companyPins }),
       ...eventHandlers(pool, keys),
     },
     keyHolders: new KeyHolders(pool),

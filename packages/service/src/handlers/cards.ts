@@ -2,9 +2,8 @@ import { type Cents, cents } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
 import { type Handlers, Replay, refuse } from "../http/handler.js";
 import type { CompanyPins } from "../limits/company-pins.js";
-import type { LockoutRule } from "../limits/limits.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { type CardRefusal, cancelByKey, cancelByToken, readCard } from "../store/cards.js";
+import { type CardRefusal, cancelByKey, cancelByToken, type Read } from "../store/cards.js";
 import type { Devalue } from "../store/devalue.js";
 
 const CURRENCY = "EUR";
@@ -13,7 +12,7 @@ const CURRENCY = "EUR";
 export interface CardContext {
   readonly db: Queryable;
   readonly keys: Keyring;
-  readonly rule: LockoutRule;
+  readonly read: Read;
   readonly devalue: Devalue;
   readonly companyPins: CompanyPins;
 }
@@ -22,7 +21,7 @@ export interface CardContext {
 export function cardHandlers({
   db,
   keys,
-  rule,
+  read,
   devalue,
   companyPins,
 }: CardContext): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
@@ -37,10 +36,11 @@ export function cardHandlers({
     return retryAfterSeconds && refuse("rate_limited", { retryAfterSeconds, limit: "company_pins" });
   };
   return {
-    async balance({ cardNumber, pin }, { companyId }) {
+    async balance({ cardNumber, pin }, { companyId, apiKeyHash }) {
       const refused = refuseGuesser(companyId);
       if (refused) return refused;
-      const card = await readCard(db, keys, rule, { cardNumber, pin });
+      const card = await read({ companyId, apiKeyHash, cardNumber, pin });
+      if (card.outcome === "unauthorized") return refuse(card.outcome);
       if (card.outcome !== "done") return refuseCard(card, companyId);
       const { balanceCents, cardStatus, expiryDate } = card;
       return { success: true, balanceCents, currency: CURRENCY, cardStatus, expiryDate };

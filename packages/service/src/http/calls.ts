@@ -41,7 +41,7 @@ type AnyHandler = (
 ) => Promise<unknown>;
 
 /** Operations whose own statement rejects an inactive key. They start with a remembered owner of the key. */
-const KEY_IN_STATEMENT: ReadonlySet<EndpointName> = new Set(["devalue"]);
+const KEY_IN_STATEMENT: ReadonlySet<EndpointName> = new Set(["balance", "devalue"]);
 
 /** Answers calls of every operation. Callers may rely on the order of the steps. */
 export class Calls {

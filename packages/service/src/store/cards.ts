@@ -1,7 +1,8 @@
 import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
-import { type LockoutRule, ruleText } from "../limits/limits.js";
+import type { LockoutRule } from "../limits/limits.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
+import type { CardArguments, CardFunction, RunCall } from "./card-calls.js";
 
 /** A refusal of a card number and PIN: wrong, or locked. */
 export type CardRefusal = { outcome: "invalid_card" } | { outcome: "card_locked"; retryAfterSeconds: number };
@@ -14,33 +15,44 @@ export interface ReadCard {
   readonly expiryDate: string;
 }
 
-interface ReadRow {
-  outcome: "done" | CardRefusal["outcome"] | "stale";
+/** The result of the database's function `read_card`. */
+export interface ReadRow {
+  outcome: "done" | CardRefusal["outcome"] | "unauthorized" | "stale";
   balance_cents: Cents;
   card_status: string;
   expiry_date: string;
   retry_after_seconds: number;
 }
 
-/** Reads a card by number and PIN. A wrong PIN and an unknown number have the same answer, and take the same time. */
-export async function readCard(
-  db: Queryable,
-  keys: Keyring,
-  rule: LockoutRule,
-  { cardNumber, pin }: { cardNumber: Secret; pin: Secret },
-): Promise<ReadCard | CardRefusal> {
-  const row = await withFreshSecrets(keys, async () => {
-    const { rows } = await db.query<ReadRow>({
-      name: "read-card",
-      text: "select * from read_card($1, $2, $3)",
-      values: [keys.cardNumbers(cardNumber), keys.pins(cardNumber, pin), ruleText(rule)],
-    });
-    return rows[0] as ReadRow;
-  });
-  if (row.outcome !== "done") return refusalOf(row.outcome, row);
-  const { balance_cents: balanceCents, card_status: cardStatus, expiry_date: expiryDate } = row;
-  return { outcome: "done", balanceCents, cardStatus, expiryDate };
+/** The database's function `read_card`. */
+export const readFunction: CardFunction<CardArguments> = { name: "read_card", furtherValues: () => [] };
+
+/** A request to read a card. */
+export interface ReadOrder {
+  readonly companyId: number;
+  /** Checked in the same statement. */
+  readonly apiKeyHash: Buffer;
+  readonly cardNumber: Secret;
+  readonly pin: Secret;
 }
+
+/** Reads a card by number and PIN. A wrong PIN and an unknown number have the same answer, and take the same time. */
+export type Read = (order: ReadOrder) => Promise<ReadCard | CardRefusal | { outcome: "unauthorized" }>;
+
+/** Creates the service's reading of cards. `run` calls {@link readFunction}. */
+export const createRead =
+  (run: RunCall<CardArguments, ReadRow>, keys: Keyring, rule: LockoutRule): Read =>
+  async ({ companyId, apiKeyHash, cardNumber, pin }) => {
+    const row = await withFreshSecrets(keys, () => {
+      const hashes = { numberHashes: keys.cardNumbers(cardNumber), pinHashes: keys.pins(cardNumber, pin) };
+      return run({ companyId, apiKeyHash, rule, ...hashes });
+    });
+    const { outcome } = row;
+    if (outcome === "unauthorized") return { outcome };
+    if (outcome !== "done") return refusalOf(outcome, row);
+    const { balance_cents: balanceCents, card_status: cardStatus, expiry_date: expiryDate } = row;
+    return { outcome, balanceCents, cardStatus, expiryDate };
+  };
 
 /** Creates the refusal from a row of the database. */
 export const refusalOf = (outcome: CardRefusal["outcome"], row: { retry_after_seconds: number }): CardRefusal =>

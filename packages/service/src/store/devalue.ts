@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Cents, MAX_DEDUCTION_CENTS, type Secret } from "@giftcard-pay/client/contract";
-import type { Queryable } from "../database/database.js";
-import { type LockoutRule, ruleText } from "../limits/limits.js";
+import type { LockoutRule } from "../limits/limits.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
+import type { CardArguments, CardFunction, RunCall } from "./card-calls.js";
 import { type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
 
 /** A request to devalue a card. */
@@ -33,19 +33,14 @@ export type DevalueOutcome =
 /** Deducts the smallest of amount, balance and limit, or returns the reason why not. */
 export type Devalue = (order: DevalueOrder) => Promise<DevalueOutcome>;
 
-/** The arguments of the database's function `devalue`, with secrets as hashes, and a new deduction with its token. */
-export interface DevalueArguments {
-  readonly companyId: number;
-  readonly numberHashes: readonly Buffer[];
-  readonly pinHashes: readonly Buffer[];
+/** The arguments of the database's function `devalue`, with a new deduction and its token. */
+export interface DevalueArguments extends CardArguments {
   readonly amountCents: Cents;
   readonly deductionId: string;
   readonly nonce: Buffer;
   readonly cancelToken: Secret;
   readonly keyHash: Buffer | null;
   readonly parametersHashes: readonly Buffer[] | null;
-  readonly rule: LockoutRule;
-  readonly apiKeyHash: Buffer;
 }
 
 /** The result of the function. */
@@ -58,12 +53,23 @@ export interface DevalueRow {
   retry_after_seconds: number;
 }
 
-/** Sends a devalue to the database, alone or in a batch. */
-export type RunDevalue = (args: DevalueArguments) => Promise<DevalueRow>;
+/** The database's function `devalue`. */
+export const devalueFunction: CardFunction<DevalueArguments> = {
+  name: "devalue",
+  furtherValues: (args) => [
+    args.amountCents,
+    MAX_DEDUCTION_CENTS,
+    args.deductionId,
+    args.nonce,
+    hashOf(args.cancelToken),
+    args.keyHash,
+    args.parametersHashes,
+  ],
+};
 
-/** Creates the service's devalue. `run` sends its statements to the database. */
+/** Creates the service's devalue. `run` calls {@link devalueFunction}. */
 export const createDevalue =
-  (run: RunDevalue, keys: Keyring, rule: LockoutRule): Devalue =>
+  (run: RunCall<DevalueArguments, DevalueRow>, keys: Keyring, rule: LockoutRule): Devalue =>
   async (order) => {
     const row = await withFreshSecrets(keys, async () => {
       const args = devalueArguments(order, keys, rule);
@@ -97,40 +103,3 @@ export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: Locko
     apiKeyHash,
   };
 }
-
-/** Runs each devalue as its own statement, which waits for locks. */
-export const devalueAlone =
-  (db: Queryable): RunDevalue =>
-  async (args) => {
-    const { rows } = await db.query<DevalueRow>({ name: "devalue", ...devalueStatement("devalue", [args]) });
-    return rows[0] as DevalueRow;
-  };
-
-/** Creates a statement with one select per devalue. They run in this order, and each sees the effects of those before. */
-export function devalueStatement(
-  name: "devalue" | "devalue_unless_busy",
-  all: readonly DevalueArguments[],
-): { text: string; values: unknown[] } {
-  const values: unknown[] = [];
-  const selects = all.map((args) => {
-    const places = valuesOf(args).map((value) => `$${values.push(value)}`);
-    return `select * from ${name}(${places.join(", ")})`;
-  });
-  return { text: selects.join(" union all "), values };
-}
-
-/** Lists the arguments in the order of the function's parameters. */
-const valuesOf = (args: DevalueArguments): unknown[] => [
-  args.companyId,
-  args.numberHashes,
-  args.pinHashes,
-  args.amountCents,
-  MAX_DEDUCTION_CENTS,
-  args.deductionId,
-  args.nonce,
-  hashOf(args.cancelToken),
-  args.keyHash,
-  args.parametersHashes,
-  ruleText(args.rule),
-  args.apiKeyHash,
-];
