@@ -105,3 +105,52 @@ test("a devalue that fails writes nothing, and does not make others fail", async
   expect((await written(ids)).rows).toBe(23);
   expect((await call(service.url, "balance", onCard(company, cards[5] as TestCard))).body.balance).toBe(7500);
 });
+
+const balance = (card: TestCard) => call(service.url, "balance", onCard(company, card));
+
+test("concurrent balances share transactions, and each gets its own answer", async () => {
+  const cards = await issue(64);
+  const [spent, blocked] = cards as [TestCard, TestCard];
+  const [, blockedId] = await latest(64);
+  await devalue(spent, { amount: 5000 });
+  await db.query("update cards set blocked = true where id = $1", [blockedId]);
+  await balance(spent);
+  // Each wrong PIN writes its row, so that the commits can be counted.
+  const answers = await Promise.all(
+    cards.map((card, index) => balance(index % 2 ? card : { ...card, pin: `wrong-${index}` })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(cards.map((_, index) => (index % 2 ? 200 : 400)));
+  expect(answers[1]?.body.card_status).toBe("Blocked");
+  expect((await balance(blocked)).body.card_status).toBe("Blocked");
+  expect((await balance(spent)).body.balance).toBe(2500);
+  const { rows } = await db.query(
+    "select count(*)::int as rows, count(distinct xmin::text)::int as commits from failed_attempts",
+  );
+  expect(rows[0].rows).toBeGreaterThanOrEqual(32);
+  expect(rows[0].commits).toBeLessThan(rows[0].rows);
+});
+
+test("a balance answers while another transaction holds the card's row", async () => {
+  const [card] = (await issue(1)) as [TestCard];
+  await db.query("begin");
+  await db.query("select from cards where id = $1 for update", [(await latest(1))[0]]);
+  expect((await balance(card)).body.balance).toBe(7500);
+  await db.query("commit");
+});
+
+test("if one balance of a batch fails, the others are answered, and a wrong PIN among them is counted once", async () => {
+  const cards = await issue(16);
+  await db.query("delete from failed_attempts");
+  await db.query(`create function fail_fourth() returns trigger language plpgsql as $$ begin
+      if cardinality(new.failed_at) = 4 then raise exception 'broken'; end if; return new; end $$`);
+  await db.query(
+    "create trigger fail_fourth before insert or update on failed_attempts for each row execute function fail_fourth()",
+  );
+  const wrong = (index: number) => balance({ ...(cards[index] as TestCard), pin: "wrong1" });
+  for (let guess = 0; guess < 3; guess++) await wrong(0);
+  const answers = await Promise.all([wrong(0), wrong(1), ...cards.slice(2).map(balance)]);
+  await db.query("drop trigger fail_fourth on failed_attempts");
+  expect(answers.map(({ status }) => status)).toEqual([500, 400, ...cards.slice(2).map(() => 200)]);
+  const { rows } = await db.query("select cardinality(failed_at) as failures from failed_attempts order by failures");
+  expect(rows).toEqual([{ failures: 1 }, { failures: 3 }]);
+});

@@ -19,7 +19,7 @@ import { createDevalue, type Devalue, devalueFunction } from "../src/store/deval
 import { openKeyring } from "../src/store/secret-generations.js";
 import { call, onCard } from "./wire.js";
 
-// A devalue checks its API key in the same statement that takes the money.
+// A devalue or balance checks its API key in the same statement that uses the card.
 
 const LIMIT = 200;
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-key-"));
@@ -136,11 +136,24 @@ test.each(["revoked_at", "expires_at"])(
       const { status, body } = await devalueOverHttp(company, headers);
       expect([status, body.success]).toEqual([401, false]);
     }
+    const { status, body } = await call(service.url, "balance", onCard(company, cards[0] as TestCard));
+    expect([status, Object.keys(body)]).toEqual([401, ["error"]]);
     expect((await devalued()).cards).toEqual([0]);
     const { rows } = await db.query("select from idempotency_keys where company_id = $1", [company.companyId]);
     expect(rows).toHaveLength(1);
   },
 );
+
+test("a balance with a key that a process has already accepted is refused immediately after the key is revoked", async () => {
+  const [card, wrong] = [cards[0] as TestCard, { ...(cards[0] as TestCard), pin: "wrong1" }];
+  const balance = (asked: TestCard) => call(service.url, "balance", onCard(company, asked));
+  expect((await balance(card)).status).toBe(200);
+  await invalidateKey(company);
+  expect((await balance(wrong)).status).toBe(401);
+  expect((await balance(card)).status).toBe(401);
+  const { rows } = await db.query("select from wrong_pins where company_id = $1", [company.companyId]);
+  expect(rows).toHaveLength(0);
+});
 
 test("a call whose key is no longer valid is logged without the key's id", async () => {
   await devalueOverHttp(company);
