@@ -14,15 +14,15 @@ test("two processes sell every seat once, and every other buyer is told that the
   expect({ orders, reserved, ends }).toEqual({ orders: 12, reserved: 12, ends: { order: 12, "sold out": 24 } });
 }, 600_000);
 
-test("no cent is lost if processes are killed during an on-sale", { tags: "long" }, async () => {
+test("no cent is lost if processes are killed during an on-sale", { tags: "long", timeout: 900_000 }, async () => {
   const { wrong, orders } = await sell({ seats: 30, buyers: 90, isHostile: true });
   expect(wrong).toEqual([]);
   expect(orders).toBeLessThanOrEqual(30);
-}, 900_000);
+});
 
-test("without a common lock, two processes sell no seat twice", { tags: "long" }, async () => {
+test("without a common lock, two processes sell no seat twice", { tags: "long", timeout: 900_000 }, async () => {
   const { wrong, orders } = await sell({ lock: "memory", seats: 20, buyers: 60 });
   // Two completions that take the last seat at once may both fail.
   expect(wrong.filter((what) => !what.startsWith("only "))).toEqual([]);
   expect(orders).toBeLessThanOrEqual(20);
-}, 900_000);
+});
