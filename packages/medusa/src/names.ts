@@ -14,11 +14,5 @@ export const MANUAL_PROVIDER_ID = "pp_system_default";
  */
 export const PLAN = "giftcard_plan";
 
-/**
- * Context key of a session: tells the payment provider that the plugin creates it, and for which card. Only code of
- * this process can set the context: none of Medusa's routes passes one on.
- */
-export const LAST_FOUR = "giftcard_last_four";
-
 /** The key of Medusa's lock with which recovery runs that cancel orders exclude each other. */
 export const RECOVERY_LOCK = "giftcard_recovery";

@@ -4,6 +4,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as runRefunds from "../src/medusa-tables/bulk-refunds.js";
+import * as cardPayments from "../src/medusa-tables/card-payments.js";
 import * as carts from "../src/medusa-tables/carts.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
 import * as creditLines from "../src/medusa-tables/credit-lines.js";
@@ -112,6 +113,23 @@ const changeIsOpen = ({ orderId }: Facts) => [
    values ('ordch_open', '${orderId}', 2, 'requested', 'edit', now())`,
 ];
 
+/** Reads a row without the columns that differ between any two rows. */
+async function rowOf(table: string, id: string): Promise<Record<string, unknown>> {
+  const own = ["id", "provider_id", "payment_session_id", "data", "context", "metadata"];
+  const times = ["created_at", "updated_at", "authorized_at"];
+  const rows = await sql(`select to_jsonb(t) - $2::text[] as row from ${table} t where id = $1`, [
+    id,
+    [...own, ...times],
+  ]);
+  return rows[0]?.row as Record<string, unknown>;
+}
+
+/** The amounts of two rows of one table differ. */
+const amounts = {
+  amount: expect.any(Number),
+  raw_amount: { value: expect.stringMatching(/^[0-9.]+$/), precision: 20 },
+};
+
 interface Case {
   /** Changes made to the store before the case and undone after it. */
   readonly given?: (facts: Facts) => string[];
@@ -120,6 +138,56 @@ interface Case {
 }
 
 const cases: Record<string, Case> = {
+  createCardSession: {
+    ask: async (f) => {
+      const metadata = { giftcard_plan: "0001:2498" };
+      const session = { collectionId: f.collectionId, amountCents: 2498, lastFour: "0001", metadata };
+      const id = await cardPayments.createCardSession(sql, session);
+      const [row] = await sql("select data, metadata from payment_session where id = $1", [id]);
+      const written = await rowOf("payment_session", id);
+      const byMedusa = { ...(await rowOf("payment_session", f.readySessionId)), payment_collection_id: f.collectionId };
+      expect(written).toEqual(byMedusa);
+      return [id, row];
+    },
+    answer: () => [
+      expect.stringMatching(/^payses_[0-9A-Z]{26}$/),
+      {
+        data: { session_id: expect.any(String), state: "intent", amount_cents: 2498, last_four: "0001" },
+        metadata: { giftcard_plan: "0001:2498" },
+      },
+    ],
+  },
+  authorizeCardSession: {
+    given: (f) => [
+      `update giftcard_charge set state = 'devalued' where external_id = '${f.giftSessionId}'`,
+      `delete from capture where payment_id = '${f.giftPaymentId}'`,
+      `delete from payment where id = '${f.giftPaymentId}'`,
+      `update payment_session set status = 'pending', authorized_at = null where id = '${f.giftSessionId}'`,
+    ],
+    ask: async (f) => {
+      const byMedusa = await rowOf("payment_collection", f.collectionId);
+      await sql(
+        `update payment_collection set status = 'partially_authorized', authorized_amount = 24.98,
+           refunded_amount = null, raw_refunded_amount = null where id = $1`,
+        [f.collectionId],
+      );
+      const authorize = () => cardPayments.authorizeCardSession(sql, f.giftSessionId, { last_four: "0001" });
+      expect([await authorize(), await authorize()]).toEqual([true, false]);
+      expect(await rowOf("payment_collection", f.collectionId)).toEqual(byMedusa);
+      const [payment] = await sql("select id, data from payment where payment_session_id = $1", [f.giftSessionId]);
+      for (const [table, id, other] of [
+        ["payment", String(payment?.id), f.bankPaymentId],
+        ["payment_session", f.giftSessionId, f.bankSessionId],
+      ] as const)
+        expect(await rowOf(table, id)).toEqual({ ...(await rowOf(table, other)), ...amounts });
+      const [session] = await sql("select data, authorized_at from payment_session where id = $1", [f.giftSessionId]);
+      return [payment, session];
+    },
+    answer: () => [
+      { id: expect.stringMatching(/^pay_[0-9A-Z]{26}$/), data: { last_four: "0001" } },
+      { data: { last_four: "0001" }, authorized_at: expect.any(Date) },
+    ],
+  },
   readCartSessions: {
     ask: (f) => carts.readCartSessions(sql, f.readyCartId),
     answer: (f) => ({

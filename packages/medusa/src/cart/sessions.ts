@@ -3,12 +3,12 @@ import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import { orderedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import { fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
+import { createCardSession } from "../medusa-tables/card-payments.js";
 import type { SessionView } from "../medusa-tables/carts.js";
 import type { SessionPayment } from "../medusa-tables/payments.js";
-import { LAST_FOUR, MANUAL_PROVIDER_ID, PLAN, PROVIDER_ID } from "../names.js";
+import { MANUAL_PROVIDER_ID, PLAN, PROVIDER_ID } from "../names.js";
 import type { CartPayment } from "./cart-payment.js";
 
 const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
@@ -100,15 +100,9 @@ export async function createGiftSession(
 ): Promise<string> {
   const part = plan.parts[index];
   if (!part) throw new TypeError(`The plan has no part ${index}.`);
-  const session = await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", {
-    provider_id: PROVIDER_ID,
-    currency_code: "eur",
-    amount: fromCents(part.amountCents) as never,
-    data: {},
-    context: { [LAST_FOUR]: part.lastFour } as never,
-    metadata: planMetadata(plan),
-  });
-  return session.id;
+  const { amountCents, lastFour } = part;
+  const session = { collectionId: collectionId ?? "", amountCents, lastFour, metadata: planMetadata(plan) };
+  return createCardSession(contextOf(container).sql, session);
 }
 
 /**

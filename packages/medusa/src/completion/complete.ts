@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout/plugin";
+import type { Charge } from "@giftcard-pay/checkout/store";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
@@ -12,12 +13,14 @@ import { checkSessions, createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { refusal, toMedusaError } from "../errors.js";
+import { authorizeCardSession } from "../medusa-tables/card-payments.js";
 import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
 import { giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { noteLines } from "../medusa-tables/orders.js";
 import { isOversold } from "../medusa-tables/stock.js";
 import { expectRemainder } from "../medusa-tables/unpaid-orders.js";
 import { PLAN } from "../names.js";
+import { copyOf } from "../providers/giftcard/provider.js";
 import { type CompletionRecord, voidCompletion } from "./void.js";
 
 const POLL_MS = 100;
@@ -148,12 +151,16 @@ async function charge(
   await beginCharges(container, record, payment, await layPlan(container, plan, payment, orderId), owner);
   const allReferences = record.charges.flatMap(({ references }) => references);
   for (const { sessionId, references } of record.charges) {
+    const charges: Charge[] = [];
     for (const reference of references) {
       // Beginning and sending a charge renews its own lease only. The charges that are still waiting need the lease too.
       if (allReferences.length > 1) await engine.renew(owner);
-      await engine.devalue(reference);
+      charges.push(await engine.devalue(reference));
     }
-    await payments.authorizePaymentSession(sessionId, {});
+    const [first, ...others] = charges;
+    // If the page deletes the session while its card is charged, the charge is reversed.
+    const isPaid = first && (await authorizeCardSession(sql, sessionId, copyOf([first, ...others])));
+    if (!isPaid) throw new CheckoutError("payment_in_progress");
   }
   if (remainder && settings.allowPendingRemainder) await expectRemainder(sql, remainder.id, record.cartId);
   // In `validate`, Medusa authorizes the remainder, and the order's subscriber commits the charges.

@@ -1,4 +1,4 @@
-import { CheckoutError, RefundError } from "@giftcard-pay/checkout";
+import { RefundError } from "@giftcard-pay/checkout";
 import { type Charge, chargedStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
 import type * as medusa from "@medusajs/framework/types";
@@ -7,7 +7,6 @@ import { isCents, toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { refusal, toMedusaError } from "../../errors.js";
 import { readRefunds } from "../../medusa-tables/order-refund.js";
-import { LAST_FOUR } from "../../names.js";
 import { referencesOf } from "../../refund-metadata.js";
 import { explainNoSession } from "./no-session.js";
 
@@ -19,7 +18,7 @@ type Charges = readonly [Charge, ...Charge[]];
 /**
  * Returns the copy of a payment that people read in Medusa. Nothing is decided by it: the journal is asked each time.
  */
-function copyOf(charges: Charges) {
+export function copyOf(charges: Charges) {
   const [{ externalId, lastFour }] = charges;
   return {
     session_id: externalId,
@@ -64,8 +63,8 @@ const statuses: Record<Charge["state"], medusa.PaymentSessionStatus> = {
 };
 
 /**
- * Gift cards as a Medusa payment provider. It trusts only the journal: authorizing checks it, capturing confirms the
- * charges, canceling and refunding reverse them.
+ * Gift cards as a Medusa payment provider. It trusts only the journal: capturing confirms the charges, canceling and
+ * refunding reverse them.
  */
 export class GiftcardProvider extends AbstractPaymentProvider {
   static override identifier = "giftcard";
@@ -78,18 +77,9 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     this.#logger = container.logger;
   }
 
-  async initiatePayment(input: medusa.InitiatePaymentInput): Promise<medusa.InitiatePaymentOutput> {
-    const { amount, currency_code, data } = input;
-    const context = input.context as Record<string, unknown> | undefined;
-    const lastFour = context?.[LAST_FOUR];
-    const id = String(data?.session_id);
-    if (typeof lastFour !== "string" || currency_code.toLowerCase() !== "eur")
-      throw await explainNoSession(this.#giftcard.sql, id);
-    return {
-      id,
-      status: "pending",
-      data: { session_id: id, state: "intent", amount_cents: toCents(amount), last_four: lastFour },
-    };
+  /** Always refuses: only the plugin creates a card's session, without asking Medusa (`createCardSession`). */
+  async initiatePayment({ data }: medusa.InitiatePaymentInput): Promise<medusa.InitiatePaymentOutput> {
+    throw await explainNoSession(this.#giftcard.sql, String(data?.session_id));
   }
 
   async updatePayment({ amount, currency_code, data }: medusa.UpdatePaymentInput): Promise<medusa.UpdatePaymentOutput> {
@@ -100,14 +90,9 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     throw refusal("A gift card payment can't be changed.");
   }
 
-  /** Authorizes a session whose charges are all `devalued`: the completion has already charged the card. */
-  async authorizePayment({ data, context }: medusa.AuthorizePaymentInput): Promise<medusa.AuthorizePaymentOutput> {
-    const charges = await this.#require(data);
-    // Medusa names the session in the context. Anybody may have written the session's data.
-    if (charges[0].externalId !== context?.idempotency_key) throw unknownSession();
-    if (charges.some(({ state }) => state !== "devalued"))
-      throw toMedusaError(new CheckoutError("payment_in_progress"));
-    return { status: "authorized", data: copyOf(charges) };
+  /** Always refuses: a completion authorizes the session of a card that it has charged (`authorizeCardSession`). */
+  async authorizePayment(): Promise<medusa.AuthorizePaymentOutput> {
+    throw unknownSession();
   }
 
   async capturePayment({ data }: medusa.CapturePaymentInput) {
