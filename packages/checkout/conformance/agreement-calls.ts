@@ -111,6 +111,7 @@ const begin: Call = async (play) => {
   }));
   const payment = {
     ...{ tenderId, cartId, externalId, orderId: pick([undefined, "order"]), charges: newCharges },
+    state: pick(["intent", "sent"] as const),
     ...{ environment: "sandbox", baseUrl: "https://cards.example", companyId: 1 },
   };
   externalIds.push(externalId);

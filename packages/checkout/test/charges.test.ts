@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { CartView, Engine, PlannedPart } from "../src/engine/engine.js";
 import type { Charge } from "../src/store/index.js";
 import { beginCharge, beginOne, letLeasesRunOut, newCart, type Shop, startShop } from "./shop.js";
 
@@ -20,6 +21,19 @@ const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError
 const stateOf = async (charge: Charge) => (await shop.journal.charge(charge.reference))?.state;
 const devaluesOf = (charge: Charge) =>
   shop.proxy.seen.filter((c) => c.operation === "devalue" && c.idempotencyKey === charge.reference).length;
+
+/** Applies a card, and begins to charge it as the only one of its order. */
+async function beginOnly(engine: Engine, cart: CartView, charges?: PlannedPart["charges"]) {
+  const card = await shop.card(7500);
+  await engine.apply(cart, card);
+  const [part] = (await engine.plan(cart)).parts;
+  if (!part) throw new Error("nothing is planned");
+  const parts = charges ? { ...part, charges } : part;
+  const begun = await engine.begin(cart, parts, `session_${cart.id}`, "completion", { isOnlyPart: true });
+  const [charge] = begun;
+  if (!charge) throw new Error("nothing was begun");
+  return { card, charge, begun };
+}
 
 /** Starts a proxy that refuses every call that moves money. */
 async function startFirewall(status: number) {
@@ -94,6 +108,33 @@ describe("a charge", () => {
     const card = await shop.card(7500);
     const charge = await beginCharge(shop.engine(), newCart(2000), card);
     await expect(shop.engine().devalue(charge.reference)).rejects.toEqual(refusal("payment_in_progress"));
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
+  it("is recorded as sent at once if it is its order's only one", async () => {
+    const engine = shop.engine();
+    const { card, charge } = await beginOnly(engine, newCart(2000));
+    expect(charge).toMatchObject({ state: "sent", sentAt: expect.any(Date) });
+    expect(await card.balanceCents()).toBe(7500);
+    expect(await engine.devalue(charge.reference)).toMatchObject({ state: "devalued", sentAt: charge.sentAt });
+    expect(devaluesOf(charge)).toBe(1);
+    expect(await card.balanceCents()).toBe(5500);
+  });
+
+  it("is recorded as an intent if its card is charged in parts", async () => {
+    const charges = [1200, 800].map((amountCents) => ({ amountCents, pieces: [] }));
+    const { begun } = await beginOnly(shop.engine(), newCart(2000), charges);
+    expect(begun.map(({ state }) => state)).toEqual(["intent", "intent"]);
+  });
+
+  it("takes nothing once recovery has resolved it by its key, even if its process resumes", async () => {
+    const engine = shop.engine();
+    const { card, charge } = await beginOnly(engine, newCart(2000));
+    await letLeasesRunOut(shop.pool);
+    await shop.engine().recover();
+    expect(await stateOf(charge)).toBe("refused");
+    await expect(engine.devalue(charge.reference)).rejects.toThrow();
+    expect(await stateOf(charge)).toBe("refused");
     expect(await card.balanceCents()).toBe(7500);
   });
 

@@ -480,7 +480,7 @@ onEachStore(
           const [part] = (await engine.plan(cart)).parts;
           if (!part) throw new Error("nothing is planned");
           const orderId = index === 0 ? o.id : undefined;
-          const { reference } = await beginOne(engine, cart, part, `${randomUUID()}:0`, "older", orderId);
+          const { reference } = await beginOne(engine, cart, part, `${randomUUID()}:0`, "older", { orderId });
           await engine.devalue(reference);
         }
         await recoverElsewhere();

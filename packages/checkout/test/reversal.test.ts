@@ -33,7 +33,7 @@ async function takeCharge(engine: Engine = shop.engine(), orderId?: string) {
     engine,
     card,
     cart,
-    charge: await beginOne(engine, cart, part, `run:${cart.id}`, "completion", orderId),
+    charge: await beginOne(engine, cart, part, `run:${cart.id}`, "completion", { orderId }),
   };
 }
 

@@ -3,8 +3,8 @@ const moved = (state: string) => new RegExp(`update giftcard_charge set state[\\
 /** The statement at which the database's network fails, for each step and point. */
 export const statements: Record<string, RegExp> = {
   "quote written": /insert into giftcard_tender/,
-  "session written": /insert into "payment_session"/,
-  "devalue not sent": moved("sent"),
+  "session written": /insert into "?payment_session/,
+  "devalue not sent": /update giftcard_charge set state[\s\S]*sent_at|insert into giftcard_charge[\s\S]*'sent'/,
   "devalue answered": moved("devalued"),
   "remainder authorized": /insert into "payment" [\s\S]*pp_bank_bank/,
   "order written": /insert into "order" /,

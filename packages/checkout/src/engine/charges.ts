@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, cents, GiftcardError, RefusedError, type Secret } from "@giftcard-pay/client";
-import { SealError } from "../sealing/seal.js";
+import { type Card, SealError } from "../sealing/seal.js";
 import type { Charge } from "../store/charge.js";
 import { orderedStates, tokenlessStates } from "../store/charge-states.js";
 import type { LaidCharge } from "./charge-layout.js";
@@ -33,23 +33,20 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
   const { client, journal, sealer, companyId, environment, leaseMs } = context;
   const { move, moveAll } = moveAndAnnounce(context);
   /** Charges that this engine began and has not sent yet, by reference. No other engine may send them. */
-  const begun = new Map<string, { owner: string; sealedCard: string }>();
+  const begun = new Map<string, { owner: string; card: Card; charge: Charge }>();
 
   async function begin(
     cart: CartView,
     part: PlannedPart,
     externalId: string,
     owner: string,
-    orderId?: string,
+    { orderId, isOnlyPart = false }: NonNullable<Parameters<Engine["begin"]>[4]> = {},
   ): Promise<Charge[]> {
     const laid = part.charges ?? [{ amountCents: part.amountCents }];
     const laidCents = laid.reduce((sum, { amountCents }) => sum + amountCents, 0);
     if (laidCents !== part.amountCents) throw new RangeError("A card's charges have to add up to its part.");
-    const tender = (await journal.tenders(cart.id)).find((t) => t.id === part.tenderId);
-    if (tender?.state !== "applied") throw new CheckoutError("payment_in_progress");
-    if (tender.expired || tender.sealedCard === null) throw new CheckoutError("applied_card_expired");
     const audience = tenderAudience(context, cart.id);
-    const card = await sealer.openTenderCard(tender.sealedCard, audience).catch((error: unknown) => {
+    const card = await sealer.openTenderCard(part.sealedCard, audience).catch((error: unknown) => {
       // If only this process lacks the sealing key, the card may still be usable.
       const isGone = error instanceof SealError && error.fault !== "unknown_key";
       throw isGone ? new CheckoutError("applied_card_expired") : error;
@@ -62,13 +59,20 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     const ids = { tenderId: part.tenderId, cartId: cart.id, externalId, orderId };
     const place = { environment, baseUrl: client.baseUrl, companyId };
     const sealed = await Promise.all(laid.map(seal));
-    const charges = await journal.begin({ ...ids, ...place, charges: sealed }, { owner, forMs: leaseMs });
-    if (charges.length === 0) throw new CheckoutError("payment_in_progress");
+    const state = isOnlyPart && sealed.length === 1 ? "sent" : "intent";
+    const charges = await journal.begin({ ...ids, ...place, state, charges: sealed }, { owner, forMs: leaseMs });
+    if (charges.length === 0) throw await whyNotBegun(cart.id, part.tenderId);
     for (const charge of charges) {
-      if (charge.sealedCard) begun.set(charge.reference, { owner, sealedCard: charge.sealedCard });
+      begun.set(charge.reference, { owner, card, charge });
       context.onChange(charge);
     }
     return charges;
+  }
+
+  async function whyNotBegun(cartId: string, tenderId: string): Promise<CheckoutError> {
+    const tender = (await journal.tenders(cartId)).find(({ id }) => id === tenderId);
+    const isExpired = tender?.state === "applied" && (tender.expired || tender.sealedCard === null);
+    return new CheckoutError(isExpired ? "applied_card_expired" : "payment_in_progress");
   }
 
   async function devalue(reference: string): Promise<Charge> {
@@ -79,14 +83,9 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
       if (charge?.state === "devalued") return charge;
       throw new CheckoutError("payment_in_progress");
     }
-    const { owner } = intent;
-    const card = await sealer.openChargeCard(intent.sealedCard, reference);
-    const sent = await move(reference, {
-      from: ["intent"],
-      to: "sent",
-      owner,
-      lease: { owner, forMs: leaseMs },
-    });
+    const { owner, card } = intent;
+    const send = { from: ["intent"], to: "sent", owner, lease: { owner, forMs: leaseMs } } as const;
+    const sent = intent.charge.state === "sent" ? intent.charge : await move(reference, send);
     if (!sent) throw new CheckoutError("payment_in_progress");
     let answer: Awaited<ReturnType<typeof client.devalue>>;
     try {

@@ -2,6 +2,7 @@ import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Sealer } from "../sealing/seal.js";
 import type { ActionRecord, Charge } from "../store/charge.js";
 import type { Journal } from "../store/journal.js";
+import type { Tender } from "../store/tender.js";
 import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "../storefront.js";
 import type { LaidCharge } from "./charge-layout.js";
 import type { ChargeView } from "./charge-view.js";
@@ -26,6 +27,8 @@ export interface PlannedPart {
   readonly tenderId: string;
   readonly lastFour: string;
   readonly amountCents: number;
+  /** The card's number and PIN, encrypted for this cart. */
+  readonly sealedCard: string;
   /** The charges that make up the part, in the order in which they are sent. Default: one charge. */
   readonly charges?: readonly LaidCharge[];
 }
@@ -141,8 +144,12 @@ export interface Engine {
    * @throws {CheckoutError} applied_card_not_found; payment_in_progress while the card is being charged
    */
   remove(cart: CartView, tenderId: string, also?: () => Promise<void>): Promise<CartSummary>;
-  /** Returns how the order would be paid now. Does not call the service. */
-  plan(cart: CartView): Promise<PaymentPlan>;
+  /**
+   * Returns how the order would be paid now. Does not call the service.
+   *
+   * @param tenders the cart's tenders, if the caller has just read them from the journal
+   */
+  plan(cart: CartView, tenders?: readonly Tender[]): Promise<PaymentPlan>;
   /**
    * Settles charges that an earlier completion of this cart left open, so that a new one can begin. Charges stay if a
    * running completion owns them, or if they can't be settled now; their cards then pay nothing.
@@ -157,14 +164,22 @@ export interface Engine {
   /**
    * Records the intent to charge a part of the plan, owned by `owner` until its lease runs out.
    * @param externalId the shop's own id of this payment; later calls find its charges by it
-   * @param orderId the order, if the shop knows it already; otherwise `commit` sets it
+   * @param options.orderId the order, if the shop knows it already; otherwise `commit` sets it
+   * @param options.isOnlyPart whether no other card pays for the order, and `devalue` follows at once. If the part is a
+   *   single charge, it is then recorded as `sent` at once, which saves a write
    * @returns the payment's charges, in the order in which they have to be sent
    * @throws {CheckoutError} payment_in_progress, applied_card_expired
    * @throws {RangeError} if the charges don't add up to the part
    */
-  begin(cart: CartView, part: PlannedPart, externalId: string, owner: string, orderId?: string): Promise<Charge[]>;
+  begin(
+    cart: CartView,
+    part: PlannedPart,
+    externalId: string,
+    owner: string,
+    options?: { orderId?: string; isOnlyPart?: boolean },
+  ): Promise<Charge[]>;
   /**
-   * Sends the devalue of an intent exactly once, and returns the charge in state `devalued`. Only the engine that began
+   * Sends the devalue of a charge that was begun exactly once, and returns the charge in state `devalued`. Only the engine that began
    * the charge can send it. A second call returns a charge that is devalued already, and otherwise throws
    * payment_in_progress.
    * @throws {CheckoutError} the card's refusal (nothing taken), balance_changed (less was taken, and is reversed),

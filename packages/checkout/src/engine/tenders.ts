@@ -46,8 +46,9 @@ export function createTenders(context: TenderContext) {
   const { client, journal, sealer } = context;
   const guarded = createGuessLimits(context);
 
-  async function plan(cart: CartView): Promise<PaymentPlan> {
-    return toPlan(cart, await journal.tenders(checkedCart(cart).id));
+  async function plan(cart: CartView, tenders?: readonly Tender[]): Promise<PaymentPlan> {
+    const { id } = checkedCart(cart);
+    return toPlan(cart, tenders ?? (await journal.tenders(id)));
   }
 
   async function summary(cart: CartView): Promise<CartSummary> {
@@ -69,7 +70,7 @@ export function createTenders(context: TenderContext) {
 
   async function quote(cart: CartView, entry: CardEntry): Promise<Quote> {
     const card = readCard(entry);
-    const { openCents, remainderCents } = await roomFor(cart);
+    const { openCents, remainderCents } = roomFor(cart, await journal.tenders(checkedCart(cart).id));
     const from = { cartId: cart.id, address: cart.address };
     const { balanceCents, expiryDate } = await guarded(from, card.cardNumber, () => spendableBalance(card));
     const fingerprint = await context.fingerprints.ofCard(card.cardNumber);
@@ -102,14 +103,14 @@ export function createTenders(context: TenderContext) {
     if (!isId(quoteId)) throw new CheckoutError("invalid_request");
     const before = await journal.tenders(checkedCart(cart).id);
     if (!before.some((tender) => tender.id === quoteId)) {
-      await roomFor(cart);
-      const quoted = also && (await journal.tender(quoteId));
+      roomFor(cart, before);
       const outcome = await journal.applyQuote(cart.id, quoteId, context);
       if (outcome === "duplicate") throw new CheckoutError("card_already_applied");
       if (outcome === "full") throw new CheckoutError("too_many_cards");
       if (outcome === "gone") throw new CheckoutError("quote_expired");
       await runOrUndo(also, async () => {
-        if (quoted) await journal.putBack(quoted, "applied", context.maxCards);
+        const applied = await journal.tender(quoteId);
+        if (applied) await journal.putBack({ ...applied, state: "quoted" }, "applied", context.maxCards);
         // An expired card may have been removed to make room.
         for (const tender of before) await journal.putBack(tender, "removed", context.maxCards);
       });
@@ -132,8 +133,7 @@ export function createTenders(context: TenderContext) {
   }
 
   /** Returns what is left to pay, and how much of that a card may pay. Refuses if the cart takes no further card. */
-  async function roomFor(cart: CartView): Promise<{ remainderCents: number; openCents: number }> {
-    const tenders = await journal.tenders(checkedCart(cart).id);
+  function roomFor(cart: CartView, tenders: readonly Tender[]): { remainderCents: number; openCents: number } {
     const { coveredCents, remainderCents } = toPlan(cart, tenders);
     const openCents = payableCents(cart) - coveredCents;
     if (remainderCents === 0) throw new CheckoutError("nothing_to_pay");
@@ -205,9 +205,10 @@ function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard
 
 function toPlan(cart: CartView, tenders: readonly Tender[]): PaymentPlan {
   const cards = toAppliedCards(cart, tenders);
-  const parts = cards
-    .filter((card) => card.amountCents > 0)
-    .map(({ id, lastFour, amountCents }) => ({ tenderId: id, lastFour, amountCents }));
+  const parts = cards.flatMap(({ id, lastFour, amountCents }, index) => {
+    const sealedCard = tenders[index]?.sealedCard ?? "";
+    return amountCents > 0 ? [{ tenderId: id, lastFour, amountCents, sealedCard }] : [];
+  });
   const coveredCents = parts.reduce((sum, part) => sum + part.amountCents, 0);
   return {
     parts,

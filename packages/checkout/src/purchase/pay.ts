@@ -93,7 +93,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     const { attemptId } = purchase;
     const begun: Charge[] = [];
     for (const [index, part] of partsOf(plan, purchase).entries()) {
-      begun.push(...(await engine.begin(order.cart, part, `${attemptId}:${index}`, attemptId, order.id)));
+      begun.push(...(await engine.begin(order.cart, part, `${attemptId}:${index}`, attemptId, { orderId: order.id })));
     }
     for (const [index, { reference }] of begun.entries()) {
       if (index > 0) await renewLease(purchase);

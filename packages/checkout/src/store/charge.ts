@@ -86,6 +86,8 @@ export interface NewPayment {
   readonly environment: string;
   readonly baseUrl: string;
   readonly companyId: number;
+  /** `sent` if its only charge is sent next. Default: `intent`. */
+  readonly state?: "intent" | "sent" | undefined;
   /** At least one, in sending order. */
   readonly charges: readonly NewCharge[];
 }

@@ -59,7 +59,7 @@ export interface Journal {
   /** Whether a card with this fingerprint is on the cart: applied and not expired, or being charged. */
   holdsCard(cartId: string, fingerprint: string): Promise<boolean>;
   /**
-   * Records the intents of a payment, and sets its tender to `charging`. Returns none if the tender isn't applied to this
+   * Records the charges of a payment, and sets its tender to `charging`. Returns none if the tender isn't applied to this
    * cart, has expired, or has an open charge, or if a payment with this id exists.
    */
   begin(payment: NewPayment, lease: { owner: string; forMs: number }): Promise<Charge[]>;

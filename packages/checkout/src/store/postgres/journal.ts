@@ -153,7 +153,16 @@ export function createSqlJournal(sql: Sql): Journal {
       return row !== undefined;
     },
     async begin(payment, lease) {
-      const { tenderId, cartId, externalId, orderId = null, environment, baseUrl, companyId } = payment;
+      const {
+        tenderId,
+        cartId,
+        externalId,
+        orderId = null,
+        environment,
+        baseUrl,
+        companyId,
+        state = "intent",
+      } = payment;
       const charges = payment.charges.map((charge, index) => ({
         reference: charge.reference,
         position: index + 1,
@@ -165,13 +174,13 @@ export function createSqlJournal(sql: Sql): Journal {
         const rows = await sql(
           `with tender as (
              update giftcard_tender set state = 'charging', updated_at = now()
-             where id = $1 and cart_id = $2 and state = 'applied' and expires_at > now()
+             where id = $1 and cart_id = $2 and state = 'applied' and expires_at > now() and sealed_card is not null
                and not ${isCharged("giftcard_tender")} returning *
            )
            insert into giftcard_charge (reference, tender_id, cart_id, external_id, position, pieces, order_id, environment,
-             base_url, company_id, state, last_four, amount_cents, sealed_card, balance_before_cents, lease_owner, lease_until)
-           select new.reference, tender.id, tender.cart_id, $3, new.position, new.pieces, $4, $5, $6, $7, 'intent',
-             tender.last_four, new.amount_cents, new.sealed_card, tender.balance_cents, $8, now() + ${sqlInterval("$9")}
+             base_url, company_id, state, sent_at, last_four, amount_cents, sealed_card, balance_before_cents, lease_owner, lease_until)
+           select new.reference, tender.id, tender.cart_id, $3, new.position, new.pieces, $4, $5, $6, $7, '${state}',
+             ${state === "sent" ? "now()" : "null"}, tender.last_four, new.amount_cents, new.sealed_card, tender.balance_cents, $8, now() + ${sqlInterval("$9")}
            from tender, jsonb_to_recordset($10::jsonb)
              as new (reference text, position integer, pieces text, amount_cents integer, sealed_card text)
            order by new.position returning *`,

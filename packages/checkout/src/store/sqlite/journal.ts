@@ -119,10 +119,19 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
       );
     },
     async begin(payment, lease) {
-      const { tenderId, cartId, externalId, orderId = null, environment, baseUrl, companyId } = payment;
+      const {
+        tenderId,
+        cartId,
+        externalId,
+        orderId = null,
+        environment,
+        baseUrl,
+        companyId,
+        state = "intent",
+      } = payment;
       const begin = (nowMs: number) => {
         const tender = first(
-          "select * from giftcard_tender where id = ? and cart_id = ? and state = 'applied' and expires_at > ?",
+          "select * from giftcard_tender where id = ? and cart_id = ? and state = 'applied' and expires_at > ? and sealed_card is not null",
           tenderId,
           cartId,
           nowMs,
@@ -141,7 +150,8 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
             environment,
             base_url: baseUrl,
             company_id: companyId,
-            state: "intent",
+            state,
+            sent_at: state === "sent" ? nowMs : null,
             last_four: String(tender.last_four),
             amount_cents: amountCents,
             sealed_card: sealedCard,
