@@ -159,7 +159,7 @@ const cases: Record<string, Case> = {
   },
   authorizeCardSession: {
     given: (f) => [
-      `update giftcard_charge set state = 'devalued' where external_id = '${f.giftSessionId}'`,
+      `update giftcard_charge set state = 'devalued', lease_owner = 'completion' where external_id = '${f.giftSessionId}'`,
       `delete from capture where payment_id = '${f.giftPaymentId}'`,
       `delete from payment where id = '${f.giftPaymentId}'`,
       `update payment_session set status = 'pending', authorized_at = null where id = '${f.giftSessionId}'`,
@@ -171,8 +171,10 @@ const cases: Record<string, Case> = {
            refunded_amount = null, raw_refunded_amount = null where id = $1`,
         [f.collectionId],
       );
-      const authorize = () => cardPayments.authorizeCardSession(sql, f.giftSessionId, { last_four: "0001" });
-      expect([await authorize(), await authorize()]).toEqual([true, false]);
+      const session = { sessionId: f.giftSessionId, data: { last_four: "0001" } };
+      const authorize = (owner: string) => cardPayments.authorizeCardSession(sql, { ...session, owner });
+      const isAuthorized = [await authorize("recovery"), await authorize("completion"), await authorize("completion")];
+      expect(isAuthorized).toEqual([false, true, false]);
       expect(await rowOf("payment_collection", f.collectionId)).toEqual(byMedusa);
       const [payment] = await sql("select id, data from payment where payment_session_id = $1", [f.giftSessionId]);
       for (const [table, id, other] of [
@@ -180,8 +182,10 @@ const cases: Record<string, Case> = {
         ["payment_session", f.giftSessionId, f.bankSessionId],
       ] as const)
         expect(await rowOf(table, id)).toEqual({ ...(await rowOf(table, other)), ...amounts });
-      const [session] = await sql("select data, authorized_at from payment_session where id = $1", [f.giftSessionId]);
-      return [payment, session];
+      return [
+        payment,
+        ...(await sql("select data, authorized_at from payment_session where id = $1", [f.giftSessionId])),
+      ];
     },
     answer: () => [
       { id: expect.stringMatching(/^pay_[0-9A-Z]{26}$/), data: { last_four: "0001" } },
@@ -200,9 +204,31 @@ const cases: Record<string, Case> = {
       ],
     }),
   },
-  readStanding: {
-    ask: (f) => carts.readStanding(sql, f.readyCartId),
-    answer: () => ({ hadCards: true, isReady: true }),
+  hadCards: {
+    ask: async (f) => [await carts.hadCards(sql, f.cartId), await carts.hadCards(sql, "cart_gone")],
+    answer: () => [true, false],
+  },
+  isReady: {
+    ask: async (f) => {
+      const isReady = [await carts.isReady(sql, f.readyCartId), await carts.isReady(sql, f.cartId)];
+      await sql(
+        `insert into payment (id, amount, raw_amount, currency_code, provider_id, payment_collection_id, payment_session_id)
+         select 'pay_early', amount, raw_amount, currency_code, provider_id, payment_collection_id, id
+         from payment_session where id = $1`,
+        [f.readySessionId],
+      );
+      isReady.push(await carts.isReady(sql, f.readyCartId));
+      await sql("insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 1, '{}', 'pay_early')", []);
+      return [...isReady, await carts.isReady(sql, f.readyCartId)];
+    },
+    answer: () => [true, false, true, false],
+  },
+  providersOfCart: {
+    ask: async (f) => [
+      (await carts.providersOfCart(sql, f.cartId)).sort(),
+      await carts.providersOfCart(sql, "cart_gone"),
+    ],
+    answer: () => [expect.arrayContaining(["pp_bank_bank", "pp_giftcard_giftcard"]), []],
   },
   readPlacedOrders: {
     ask: (f) => carts.readPlacedOrders(sql, f.cartId),
@@ -336,8 +362,8 @@ const cases: Record<string, Case> = {
          join order_item sold on sold.item_id = i.id where sold.order_id = '${f.orderId}')`,
     ],
     ask: async (f) => [
-      await giftcardItems.giftcardItemsOfOrder(sql, f.orderId),
-      await giftcardItems.giftcardItemsOfOrder(sql, "order_gone"),
+      await giftcardItems.giftcardItemsOfOrder(sql, f.cartId),
+      await giftcardItems.giftcardItemsOfOrder(sql, "cart_gone"),
     ],
     answer: () => [[expect.stringMatching(/^ordli_/)], []],
   },

@@ -3,7 +3,7 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { refusal, toMedusaError } from "../errors.js";
-import { cartOfOrder, readStanding } from "../medusa-tables/carts.js";
+import { cartOfOrder, hadCards } from "../medusa-tables/carts.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
@@ -72,7 +72,7 @@ async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: Medus
   // Medusa refuses everything else.
   if (typeof cartId !== "string" || cartId.includes("\0")) return next();
   const { leases, sql } = contextOf(req.scope);
-  if (!(await readStanding(sql, cartId)).hadCards) return next();
+  if (!(await hadCards(sql, cartId))) return next();
   return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cartId, PATIENCE_MS)).release);
 }
 

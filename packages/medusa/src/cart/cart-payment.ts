@@ -1,6 +1,6 @@
 import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, MathBN, Modules } from "@medusajs/framework/utils";
+import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import {
@@ -94,12 +94,15 @@ const writeCompletedAt = (container: MedusaContainer, cartId: string, completed_
  */
 export async function readCompletion(container: MedusaContainer, cartId: string) {
   const { sql, settings } = contextOf(container);
-  const [orders, sessions] = await Promise.all([readPlacedOrders(sql, cartId), readCartSessions(sql, cartId)]);
+  const [orders, sessions, giftcardItemIds] = await Promise.all([
+    readPlacedOrders(sql, cartId),
+    readCartSessions(sql, cartId),
+    settings.cardsBuyCards ? [] : giftcardItemsOfOrder(sql, cartId),
+  ]);
   const orderIds = orders.map((order) => order.order_id);
   const [placed] = orders;
   if (!placed?.raw_total || orders.length > 1) return { payment: await readCartPayment(container, cartId), orderIds };
   const { order_id: orderId, raw_total: total, currency_code: currency } = placed;
-  const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, orderId);
   const lines = giftcardItemIds.length > 0 ? await readSoldLines(container, orderId) : [];
   const due = { totalCents: toCents(total), currency, isCompleted: true, giftcardItemIds, lines };
   return { payment: toCartPayment(cartId, due, sessions), orderIds };
@@ -129,14 +132,4 @@ function toCartPayment(
     otherSessions: sessions.filter((s) => s.provider_id !== PROVIDER_ID && !isDead(s)),
     deadSessions: sessions.filter(isDead),
   };
-}
-
-export async function providersOfCart(container: MedusaContainer, cartId: string): Promise<string[]> {
-  const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
-    entity: "cart",
-    fields: ["region.payment_providers.id"],
-    filters: { id: cartId },
-  });
-  const cart = data[0] as { region?: { payment_providers?: ({ id: string } | null)[] } | null } | undefined;
-  return (cart?.region?.payment_providers ?? []).flatMap((provider) => provider?.id ?? []);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout/plugin";
-import type { Charge } from "@giftcard-pay/checkout/store";
+import type { Charge, Tender } from "@giftcard-pay/checkout/store";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
@@ -14,7 +14,7 @@ import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { refusal, toMedusaError } from "../errors.js";
 import { authorizeCardSession } from "../medusa-tables/card-payments.js";
-import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
+import { hadCards, ordersOfCart } from "../medusa-tables/carts.js";
 import { giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { noteLines } from "../medusa-tables/orders.js";
 import { isOversold } from "../medusa-tables/stock.js";
@@ -77,7 +77,7 @@ async function holdCart(container: MedusaContainer, cartId: string, isBeforeOrde
   const { leases, sql } = contextOf(container);
   const joined = await leases.join(cartId);
   if (joined) return joined;
-  if (!(await readStanding(sql, cartId)).hadCards) return null;
+  if (!(await hadCards(sql, cartId))) return null;
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
     const release = (await leases.join(cartId)) ?? (await leases.takeOver(cartId));
     if (release) return release;
@@ -95,9 +95,11 @@ async function chargeWithLease(
 ): Promise<boolean> {
   const { engine } = contextOf(container);
   const { cartId } = record;
-  const { payment, orderIds } = await readCompletion(container, cartId);
-  if (cart === undefined) return charge(container, record, payment, orderIds);
-  if (orderIds.length === 0) return charge(container, record, payment, []);
+  const [{ payment, orderIds }, tenders] = await Promise.all([
+    readCompletion(container, cartId),
+    engine.journal.tenders(cartId),
+  ]);
+  if (cart === undefined || orderIds.length === 0) return charge(container, record, { payment, orderIds, tenders });
   // A completed cart is completed again. Medusa answers with its order. But if Medusa read the cart before it was
   // completed, it would order it twice.
   const isStale = !cart.completed_at && (await engine.journal.chargesOfCart(cartId)).length > 0;
@@ -122,14 +124,14 @@ async function onlyOrder(
 
 /**
  * Charges the cards, then authorizes the remainder, then commits the charges to the order.
- * @param orderIds the order that this completion placed, and those of others beside it; none yet in `validate`
+ * @param read what it has read with the lease: the cart's payment and tenders, the order that it placed, and orders of
+ *   others beside it; none yet in `validate`
  * @returns false if no gift card is involved
  */
 async function charge(
   container: MedusaContainer,
   record: CompletionRecord,
-  payment: CartPayment,
-  orderIds: readonly string[],
+  { payment, orderIds, tenders }: { payment: CartPayment; orderIds: readonly string[]; tenders: readonly Tender[] },
 ): Promise<boolean> {
   const { engine, sql, settings } = contextOf(container);
   const payments = container.resolve(Modules.PAYMENT);
@@ -137,7 +139,7 @@ async function charge(
     if (payment.giftSessions.length > 0) throw new CheckoutError("currency_not_supported");
     return false;
   }
-  const plan = await settledPlan(engine, payment);
+  const plan = await settledPlan(engine, payment, tenders);
   if (!concernsGiftcards(payment, plan)) return false;
   const orderId = await onlyOrder(container, record.cartId, orderIds);
   const remainder = checkSessions(engine, payment, plan);
@@ -158,8 +160,9 @@ async function charge(
       charges.push(await engine.devalue(reference));
     }
     const [first, ...others] = charges;
+    const data = first && copyOf([first, ...others]);
     // If the page deletes the session while its card is charged, the charge is reversed.
-    const isPaid = first && (await authorizeCardSession(sql, sessionId, copyOf([first, ...others])));
+    const isPaid = data && (await authorizeCardSession(sql, { sessionId, owner, data }));
     if (!isPaid) throw new CheckoutError("payment_in_progress");
   }
   if (remainder && settings.allowPendingRemainder) await expectRemainder(sql, remainder.id, record.cartId);
@@ -167,7 +170,9 @@ async function charge(
   if (orderId === undefined) return true;
   if (remainder) {
     // If this process stalled and recovery took over a charge, stop here: the remainder must not be authorized.
-    if ((await engine.renew(owner)) < allReferences.length) throw new CheckoutError("payment_in_progress");
+    // A single charge's lease has just been renewed, and checked with its session.
+    const isHeld = allReferences.length === 1 || (await engine.renew(owner)) === allReferences.length;
+    if (!isHeld) throw new CheckoutError("payment_in_progress");
     await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
   }
   for (const reference of allReferences) await engine.commit(reference, owner, orderId);
@@ -185,7 +190,7 @@ async function layPlan(
   const { charges, maxChargesPerCard, cardsBuyCards } = settings;
   if (charges !== "by-line" || orderId === undefined) return plan;
   const sold = await readSoldLines(container, orderId);
-  const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, orderId);
+  const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, cart.id);
   const notByCardCents = cart.notByCardCents ?? 0;
   const isGiftcard = ({ id }: { id: string }) => giftcardItemIds.includes(id);
   const lines = shareCents(
@@ -214,15 +219,16 @@ async function beginCharges(
     // A prepared session belongs to this completion only once its charge is begun: until then, another completion may
     // begin it.
     if (!prepared) record.sessionIds.push(sessionId);
-    const begun = await engine.begin(payment.cart, part, sessionId, owner);
+    const isOnlyPart = plan.parts.length === 1;
+    const begun = await engine.begin(payment.cart, part, sessionId, owner, { isOnlyPart });
     record.charges.push({ sessionId, references: begun.map(({ reference }) => reference) });
     if (prepared) record.sessionIds.push(sessionId);
   }
 }
 
 /** Plans the payment. If a card has an unsettled charge of an earlier completion, settles it first. */
-async function settledPlan(engine: Engine, { cart }: CartPayment): Promise<PaymentPlan> {
-  const plan = await engine.plan(cart);
+async function settledPlan(engine: Engine, { cart }: CartPayment, tenders: readonly Tender[]): Promise<PaymentPlan> {
+  const plan = await engine.plan(cart, tenders);
   if (!plan.hasSettling) return plan;
   await engine.settle(cart.id);
   return engine.plan(cart);

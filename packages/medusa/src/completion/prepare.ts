@@ -9,7 +9,7 @@ import { checkSessions, createGiftSession, deleteSessions, isCovered, refusePaid
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { refusal } from "../errors.js";
-import { ordersOfCart, readStanding } from "../medusa-tables/carts.js";
+import { hadCards, isReady, ordersOfCart } from "../medusa-tables/carts.js";
 import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-payment.js";
 import { settleCart, wasPaid } from "./paid-orders.js";
 
@@ -28,12 +28,12 @@ const createCollectionWorkflow = createWorkflow(
  */
 export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
   const { leases, sql } = contextOf(container);
-  // If another job has the lease, what is read now may be outdated when it ends.
-  const isFree = !leases.isHeld(cartId);
-  const { hadCards, isReady } = await readStanding(sql, cartId);
-  if (!hadCards) return null;
-  const free = isFree && isReady ? await leases.take(cartId) : null;
-  if (free) return free;
+  if (!(await hadCards(sql, cartId))) return null;
+  // If it can't be read, it is prepared, and that fails with the cause.
+  const ready = isReady(sql, cartId).catch(() => false);
+  const free = await leases.take(cartId);
+  if (free && (await ready)) return free;
+  await free?.();
   const { turn } = await beginTurn(container, cartId, () => prepareSessions(container, cartId));
   await turn.giveWay();
   return turn.release;

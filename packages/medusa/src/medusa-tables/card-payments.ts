@@ -37,17 +37,21 @@ export async function createCardSession(sql: Sql, session: NewCardSession): Prom
 }
 
 /**
- * Authorizes a card's session if all its charges are `devalued`: creates its payment, and adds its amount to the
- * collection's. Reads payment_session and giftcard_charge; writes payment_session, payment and payment_collection.
+ * Authorizes a card's session if all its charges are `devalued` and leased to `owner`: creates its payment, and adds its
+ * amount to the collection's. Reads payment_session and giftcard_charge; writes payment_session, payment and
+ * payment_collection.
  * @param data what people see of the payment in Medusa
- * @returns false if the session is deleted or has a payment, or one of its charges isn't `devalued` any more
+ * @returns false if the session is deleted or has a payment, or one of its charges was reversed or taken over
  */
-export async function authorizeCardSession(sql: Sql, sessionId: string, data: object): Promise<boolean> {
+export async function authorizeCardSession(
+  sql: Sql,
+  { sessionId, owner, data }: { sessionId: string; owner: string; data: object },
+): Promise<boolean> {
   const rows = await sql(
     `with session as (
        update payment_session s set status = 'authorized', authorized_at = now(), data = $2, updated_at = now()
        where id = $1 and provider_id = $3 and status = 'pending' and deleted_at is null
-         and (select bool_and(state = 'devalued') from giftcard_charge where external_id = s.id)
+         and (select bool_and(state = 'devalued' and lease_owner = $5) from giftcard_charge where external_id = s.id)
        returning *
      ), payment as (
        insert into payment (id, amount, raw_amount, currency_code, provider_id, data, payment_collection_id, payment_session_id)
@@ -67,7 +71,7 @@ export async function authorizeCardSession(sql: Sql, sessionId: string, data: ob
        refunded_amount = coalesce(c.refunded_amount, 0),
        raw_refunded_amount = coalesce(c.raw_refunded_amount, ${rawAmount("0")})
      from authorized where c.id = authorized.id returning c.id`,
-    [sessionId, data, PROVIDER_ID, generateEntityId(undefined, "pay")],
+    [sessionId, data, PROVIDER_ID, generateEntityId(undefined, "pay"), owner],
   );
   return rows.length > 0;
 }

@@ -2,7 +2,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { centsSql } from "../amount.js";
 import { PLAN, PROVIDER_ID } from "../names.js";
-import { readRows } from "../rows.js";
+import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_VIEW, type SessionPayment } from "./payments.js";
 
 /** A payment session of the cart's collection. */
@@ -24,14 +24,6 @@ export interface PlacedOrder {
   readonly order_id: string;
   readonly currency_code: string;
   readonly raw_total: BigNumberInput | null;
-}
-
-/** How gift cards affect a cart, for a quick decision. Code that moves money reads again. */
-export interface CartStanding {
-  /** False if no card was ever applied. The plugin then owns no session, payment or order of the cart. */
-  readonly hadCards: boolean;
-  /** Whether nothing is left of an earlier completion, and the only session is that of a remainder. */
-  readonly isReady: boolean;
 }
 
 /** Statuses of a session that is authorized, or can still be. */
@@ -59,29 +51,32 @@ export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSe
 }
 
 /**
- * Reads how gift cards affect a cart, in one statement. Reads cart, order_cart, cart_payment_collection,
- * payment_session, payment, capture and refund, and the cart's tenders.
+ * Tells whether a card was ever on the cart. If not, the plugin owns no session, payment or order of it. Reads only the
+ * cart's tenders.
  */
-export async function readStanding(sql: Sql, cartId: string): Promise<CartStanding> {
+export const hadCards = (sql: Sql, cartId: string): Promise<boolean> =>
+  hasRows(sql, "select 1 from giftcard_tender where cart_id = $1 limit 1", [cartId]);
+
+/**
+ * Tells whether a cart with cards can be completed as it is: nothing is left of an earlier completion, and its only
+ * session is that of a remainder, which was never refunded. Code that moves money reads again. Reads cart, order_cart,
+ * cart_payment_collection, payment_session, payment and refund, and the cart's tenders.
+ */
+export async function isReady(sql: Sql, cartId: string): Promise<boolean> {
   const [row] = await sql(
-    `with tender as (select state from giftcard_tender where cart_id = $1),
-     session as (
-       select s.provider_id, s.status, s.metadata ? '${PLAN}' and (s.raw_amount ->> 'value')::numeric > 0 as is_remainder, ${PAYMENT_VIEW} as payment
-       from cart_payment_collection l
-       join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
-       left join payment p on p.payment_session_id = s.id and p.deleted_at is null
-       where l.cart_id = $1 and l.deleted_at is null
-     )
-     select exists (select 1 from tender) as had_cards,
-       not exists (select 1 from tender where state = 'charging')
+    `select not exists (select 1 from giftcard_tender where cart_id = $1 and state = 'charging')
          and exists (select 1 from cart where id = $1 and completed_at is null and deleted_at is null)
          and not exists (select 1 from order_cart where cart_id = $1 and deleted_at is null)
          and (select count(*) = 1 and bool_and(
-           provider_id <> $2 and status = any($3::text[]) and is_remainder and (payment is null or payment ->> 'isOver' = 'false')
-         ) from session) as is_ready`,
+             s.provider_id <> $2 and s.status = any($3::text[]) and s.metadata ? '${PLAN}' and s.amount > 0
+             and p.canceled_at is null and not exists (select 1 from refund where payment_id = p.id and deleted_at is null))
+           from cart_payment_collection l
+           join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
+           left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+           where l.cart_id = $1 and l.deleted_at is null) as is_ready`,
     [cartId, PROVIDER_ID, processable],
   );
-  return { hadCards: row?.had_cards === true, isReady: row?.is_ready === true };
+  return row?.is_ready === true;
 }
 
 /**
@@ -153,4 +148,16 @@ export async function cartOfCollection(sql: Sql, collectionId: string): Promise<
     [collectionId],
   );
   return row ? String(row.cart_id) : null;
+}
+
+/** Reads the payment methods of the cart's region. Reads cart, region_payment_provider and payment_provider. */
+export async function providersOfCart(sql: Sql, cartId: string): Promise<string[]> {
+  const rows = await sql(
+    `select p.id from cart c
+     join region_payment_provider l on l.region_id = c.region_id and l.deleted_at is null
+     join payment_provider p on p.id = l.payment_provider_id and p.deleted_at is null
+     where c.id = $1 and c.deleted_at is null`,
+    [cartId],
+  );
+  return rows.map(({ id }) => String(id));
 }

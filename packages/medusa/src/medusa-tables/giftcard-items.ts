@@ -15,15 +15,18 @@ export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]>
     cartId,
   );
 
-/** Reads the ids of an order's lines that are gift cards. Reads order, order_item, order_line_item and product. */
-export const giftcardItemsOfOrder = (sql: Sql, orderId: string): Promise<string[]> =>
+/**
+ * Reads the ids of the lines of a cart's order that are gift cards. Reads order_cart, order, order_item, order_line_item
+ * and product.
+ */
+export const giftcardItemsOfOrder = (sql: Sql, cartId: string): Promise<string[]> =>
   readIds(
     sql,
-    `select i.id from "order" o
+    `select i.id from order_cart l join "order" o on o.id = l.order_id
      join order_item sold on sold.order_id = o.id and sold.version = o.version and sold.deleted_at is null
      join order_line_item i on i.id = sold.item_id
-     where o.id = $1 and ${IS_GIFTCARD}`,
-    orderId,
+     where l.cart_id = $1 and l.deleted_at is null and ${IS_GIFTCARD}`,
+    cartId,
   );
 
 const readIds = async (sql: Sql, statement: string, id: string): Promise<string[]> =>

@@ -2,14 +2,14 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
 import { fromCents } from "../../amount.js";
-import { providersOfCart, readCartPayment } from "../../cart/cart-payment.js";
+import { readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
 import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
 import { createEmptySession, isCovered, planMetadata, refusePaid } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
-import { cartOfCollection, readStanding } from "../../medusa-tables/carts.js";
+import { cartOfCollection, hadCards, providersOfCart } from "../../medusa-tables/carts.js";
 import { paysOrder } from "../../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../../names.js";
 import { explainNoSession } from "../../providers/giftcard/no-session.js";
@@ -30,7 +30,7 @@ export async function createRemainderSession(req: MedusaRequest, res: MedusaResp
     if (bodyOf(req).provider_id === PROVIDER_ID) throw await explainNoSession(contextOf(req.scope).sql, collectionId);
     if (await paysOrder(contextOf(req.scope).sql, collectionId)) throw new CheckoutError("cart_completed");
     const cartId = await cartOfCollection(contextOf(req.scope).sql, collectionId);
-    if (!cartId || !(await readStanding(contextOf(req.scope).sql, cartId)).hadCards) return next();
+    if (!cartId || !(await hadCards(contextOf(req.scope).sql, cartId))) return next();
     if (!(await withCartLock(req.scope, cartId, () => makeSession(req, cartId)))) return next();
     const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
       entity: "payment_collection",
@@ -60,7 +60,7 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
   const { provider_id } = bodyOf(req);
   // Medusa before 2.20 accepts any method that the store has loaded. One that asks for nothing would place an order
   // unpaid.
-  if (!(await providersOfCart(req.scope, cartId)).includes(provider_id)) throw notOffered(provider_id);
+  if (!(await providersOfCart(giftcard.sql, cartId)).includes(provider_id)) throw notOffered(provider_id);
   await createRemainderSessionWorkflow(req.scope).run({
     input: {
       payment_collection_id: String(req.params.id),

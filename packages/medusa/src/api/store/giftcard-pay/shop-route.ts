@@ -2,11 +2,12 @@ import { type CartView, CheckoutError, createHandler } from "@giftcard-pay/check
 import { toNodeListener } from "@giftcard-pay/checkout/node";
 import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { type CartPayment, providersOfCart, readCartPayment } from "../../../cart/cart-payment.js";
+import { type CartPayment, readCartPayment } from "../../../cart/cart-payment.js";
 import { withCartLock } from "../../../cart/cart-turn.js";
 import { dropStaleSessions, refusePaid } from "../../../cart/sessions.js";
 import { contextOf } from "../../../context/context.js";
 import { toMedusaError } from "../../../errors.js";
+import { providersOfCart } from "../../../medusa-tables/carts.js";
 import { PROVIDER_ID } from "../../../names.js";
 
 /**
@@ -59,8 +60,8 @@ async function openCart(req: MedusaRequest): Promise<CartPayment> {
 
 /** Refuses cards if the cart's region doesn't offer them. @throws {CheckoutError} giftcards_not_accepted */
 async function refuseRegion({ scope }: MedusaRequest, cartId: string): Promise<void> {
-  if ((await providersOfCart(scope, cartId)).includes(PROVIDER_ID)) return;
-  const logger = contextOf(scope).logger;
+  const { sql, logger } = contextOf(scope);
+  if ((await providersOfCart(sql, cartId)).includes(PROVIDER_ID)) return;
   logger.info(`giftcard: the region of cart ${cartId} takes no gift cards, since it doesn't offer ${PROVIDER_ID}.`);
   throw new CheckoutError("giftcards_not_accepted");
 }
