@@ -4,7 +4,7 @@ import type { MedusaNextFunction, MedusaResponse } from "@medusajs/framework/htt
 export interface AnswerHandling {
   /** Returns the body to send instead. If it throws, the error is sent */
   readonly replaceBody?: (body: unknown) => unknown;
-  /** Called when the route has answered, even if the page has disconnected: Medusa continues such a call. */
+  /** Called once the response is sent, even if the page has disconnected: Medusa continues such a call. */
   readonly onEnd?: () => unknown;
 }
 
@@ -21,8 +21,9 @@ export function handleAnswer(
   if (onEnd) {
     const end = res.end.bind(res) as (...args: unknown[]) => typeof res;
     res.end = ((...args: unknown[]) => {
+      const sent = end(...args);
       void onEnd();
-      return end(...args);
+      return sent;
     }) as typeof res.end;
   }
   if (replaceBody) {

@@ -60,9 +60,7 @@ async function checkAnswer(
 ): Promise<unknown> {
   const { type, code, message, order } = (answer ?? {}) as Answer;
   if (type === "order" && order?.id !== undefined) {
-    // The turn is over. Confirming may have to wait for a job that waits for it.
-    void release();
-    await confirmOrder(req.scope, cartId, order.id).catch((error: unknown) => {
+    await confirmOrder(req.scope, cartId, order.id, release).catch((error: unknown) => {
       throw inMedusa(req, error);
     });
     return answer;

@@ -62,7 +62,8 @@ export async function completeWithGiftcards(
     await voidCompletion(record, { container });
     throw toMedusaError(error, contextOf(container).logger);
   } finally {
-    await release?.();
+    // The response needn't wait for it.
+    void release?.();
   }
 }
 

@@ -104,14 +104,21 @@ export async function explainRefusal(
 /**
  * Checks an order before Medusa's response is sent. A webhook may be completing the cart in another process, and
  * Medusa answers with the order that it has only just begun.
+ * @param endTurn ends the turn of the completion
  * @throws {CheckoutError} payment_in_progress if the order doesn't exist any more, or isn't paid yet: ask again
  */
-export async function confirmOrder(container: MedusaContainer, cartId: string, orderId: string): Promise<void> {
+export async function confirmOrder(
+  container: MedusaContainer,
+  cartId: string,
+  orderId: string,
+  endTurn: Release,
+): Promise<void> {
   const { engine } = contextOf(container);
   const charges = await engine.journal.chargesOfCart(cartId);
   if (charges.some((charge) => charge.orderId === orderId)) return;
   if (await unpaidOrderOf(container, cartId)) {
-    // A webhook's completion may still be running.
+    // A webhook's completion may still be running. It waits for this turn, and `withCartLock` for both.
+    void endTurn();
     refuseUnpaid(await withCartLock(container, cartId, () => unpaidOrderOf(container, cartId)));
   }
   const isThere = (await ordersOfCart(contextOf(container).sql, cartId)).includes(orderId);

@@ -66,6 +66,8 @@ export interface CartLeases {
   wasJoined(cartId: string): boolean;
   /** Tells whether a job of this process has the turn, or is taking it. */
   isHeld(cartId: string): boolean;
+  /** Waits until the job of this process that has the turn, if any, has ended. */
+  ended(cartId: string): Promise<void>;
 }
 
 function newHold(givesWay: boolean): Hold {
@@ -203,6 +205,7 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
 
   return {
     isHeld: (cartId) => holds.has(cartId),
+    ended: async (cartId) => holds.get(cartId)?.ended,
     async take(cartId) {
       if (holds.has(cartId)) return null;
       const mine = begin(cartId, true);

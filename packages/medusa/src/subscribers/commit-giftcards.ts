@@ -12,9 +12,11 @@ import { readBooks } from "../refunds/order-books.js";
  */
 export default async function commitGiftcards({ event, container }: SubscriberArgs<{ id: string }>): Promise<void> {
   const orderId = event.data.id;
-  const { engine, sql } = contextOf(container);
+  const { engine, leases, sql } = contextOf(container);
   const cartId = await cartOfOrder(sql, orderId);
   if (cartId === null) return;
+  // The shopper's response goes first: this reads the order as often as the response does.
+  await leases.ended(cartId);
   for (const { reference, state, leaseOwner } of await engine.journal.chargesOfCart(cartId)) {
     if (state === "devalued" && leaseOwner) {
       await engine.commit(reference, leaseOwner, orderId).catch(() => null);
