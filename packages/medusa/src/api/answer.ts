@@ -21,9 +21,11 @@ export function handleAnswer(
   if (onEnd) {
     const end = res.end.bind(res) as (...args: unknown[]) => typeof res;
     res.end = ((...args: unknown[]) => {
-      const sent = end(...args);
-      void onEnd();
-      return sent;
+      try {
+        return end(...args);
+      } finally {
+        void onEnd();
+      }
     }) as typeof res.end;
   }
   if (replaceBody) {
