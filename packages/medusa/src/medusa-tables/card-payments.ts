@@ -4,7 +4,7 @@ import { PROVIDER_ID } from "../names.js";
 
 /*
  * Writes what Medusa's payment module writes for a session and its payment, in one statement each. Through the module,
- * a completion would wait for about fifteen statements per card.
+ * a completion would wait for about 25 statements per card.
  */
 
 /** The payment session of a card. */
