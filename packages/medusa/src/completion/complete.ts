@@ -35,8 +35,9 @@ interface HookInput {
 
 /**
  * Handles the hook `beforePaymentAuthorization` of `completeCartWorkflow`, or `validate` if that one is taken. It
- * refuses an order for more units than there are, charges the cart's gift cards, then authorizes the remainder (not in `validate`, since Medusa may still find the
- * goods out of stock). If anything fails, every card is reversed, or its reversal is recorded and retried.
+ * refuses an order for more units than there are, charges the cart's gift cards, then authorizes the remainder (not in
+ * `validate`, since Medusa may still find the goods out of stock). If anything fails, every card is reversed, or its
+ * reversal is recorded and retried.
  * @throws {MedusaError} with the shop's error code in `code`
  */
 export async function completeWithGiftcards(
