@@ -24,7 +24,7 @@ const RUSH_MS = 2000;
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 1000;
 /** A load balancer gives up on a process that doesn't answer. */
-const PROXY_MS = 25_000;
+const PROXY_MS = 35_000;
 
 export interface Buyer {
   readonly cartId: string;
@@ -136,8 +136,8 @@ async function ask(shop: OnSaleShop, cartId: string, at: number) {
         });
         // Medusa itself has no code for it, only its message.
         if (code === "insufficient_inventory" || /required inventory|enough stock/.test(message)) return is("sold out");
-        // A buyer presses the button again after an error of the server.
-        if (status === 409 || status >= 500 || code === "payment_in_progress") return is("wait");
+        // Without this plugin, a lock's timeout is an error of the server: a buyer presses the button again.
+        if (status === 409 || status >= 500) return is("wait");
         return is("refused");
       },
       () => silence,

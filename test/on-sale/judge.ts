@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Experience } from "./buyers.js";
-import { LEASE_MS, type OnSaleShop, SHOW } from "./shop.js";
+import { LEASE_MS, MATINEE, type OnSaleShop, SHOW } from "./shop.js";
 
 const SETTLE_MS = 120_000;
 /** Nobody waits longer for an answer. */
@@ -39,8 +39,9 @@ export async function judge(
   const isPaid = ({ totalCents, paidCents }: Placed) => paidCents === totalCents;
   const abandoned = placed.filter((order) => !isPaid(order) && !(order.cartId !== null && withCards.has(order.cartId)));
   const standing = placed.filter((order) => !abandoned.includes(order));
-  const reserved = await readReserved(shop);
+  const [reserved, reservedToo] = [await readReserved(shop, SHOW), await readReserved(shop, MATINEE)];
   const wrong = [
+    ...(reservedToo > seats ? [`${reservedToo} seats of the matinee are reserved of ${seats}`] : []),
     ...judgeAnswers(experiences, standing, isHostile),
     ...judgeSeats({ orders: standing.length, reserved, seats, spared: abandoned.length }, experiences),
     ...standing
@@ -141,12 +142,12 @@ async function readOrders({ books }: OnSaleShop): Promise<Placed[]> {
 }
 
 /** The seats that reservations of standing and lost orders hold. */
-async function readReserved({ books }: OnSaleShop): Promise<number> {
+async function readReserved({ books }: OnSaleShop, show: string): Promise<number> {
   const { rows } = await books.query(
     `select coalesce(sum(reservation.quantity), 0)::integer as reserved from reservation_item reservation
      join inventory_item item on item.id = reservation.inventory_item_id
      where item.sku = $1 and reservation.deleted_at is null`,
-    [SHOW],
+    [show],
   );
   return rows[0].reserved;
 }

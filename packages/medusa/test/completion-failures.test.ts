@@ -344,7 +344,7 @@ describe("checks after the cards", () => {
       status: 400,
       body: {
         code: "insufficient_inventory",
-        message: "“Summer Night Festival” is sold out. Nothing was charged.",
+        message: "“Summer Night Festival” is sold out. No order was placed.",
       },
     });
     expect(await countOrders()).toBe(orders);
@@ -376,11 +376,25 @@ describe("checks after the cards", () => {
        values ('resitem_other', $1, $2, 1, '{"value": "1"}')`,
       [id, location_id],
     );
-    expect(await storefront.complete(ready.cartId)).toMatchObject({
-      status: 400,
-      body: { code: "insufficient_inventory" },
-    });
+    const sold = { status: 400, body: { code: "insufficient_inventory" } };
+    expect(await storefront.complete(ready.cartId)).toMatchObject(sold);
     await expectWhole(ready);
+    // If the other process reserves while this one does, the order is undone.
+    const devalues = shop.proxy.seen.filter((call) => call.operation === "devalue").length;
+    await database.query("update reservation_item set allow_backorder = true where id = 'resitem_other'");
+    await database.query(
+      `create function other_process() returns trigger language plpgsql as $$ begin
+         update reservation_item set allow_backorder = false where id = 'resitem_other'; return null; end $$;
+       create trigger other_process after insert on reservation_item execute function other_process()`,
+    );
+    expect(await storefront.complete(ready.cartId)).toMatchObject({
+      status: 409,
+      body: { code: "payment_in_progress" },
+    });
+    await database.query("drop trigger other_process on reservation_item; drop function other_process()");
+    expect(shop.proxy.seen.filter((call) => call.operation === "devalue")).toHaveLength(devalues);
+    await expectWhole(ready);
+    expect(await storefront.complete(ready.cartId)).toMatchObject(sold);
     await database.query("delete from reservation_item where id = 'resitem_other'");
     expect((await storefront.complete(ready.cartId)).body.type).toBe("order");
     await storefront.ok("POST", level, { stocked_quantity });

@@ -748,27 +748,45 @@ const cases: Record<string, Case> = {
     answer: () => [true, false],
   },
   readStock: {
-    given: () => ["update inventory_level set reserved_quantity = stocked_quantity - 0.5"],
+    // Half a unit is left, and nothing was reserved lately.
+    given: () => [
+      "update inventory_level set stocked_quantity = 500, reserved_quantity = 499.5",
+      "update reservation_item set created_at = now() - interval '1 minute'",
+    ],
     ask: async (f) => {
-      const found: unknown[] = [await stock.readStock(sql, f.cartId)];
+      const found: unknown[] = [await stock.readStock(sql, f.cartId), await stock.readStock(sql, "none")];
       const look = async (change: string) => {
         await sql(change, []);
         found.push(await stock.readStock(sql, f.readyCartId));
       };
       await look("select 1");
       await look("update cart_line_item set quantity = 3");
-      await look("update inventory_level set reserved_quantity = stocked_quantity - 2");
-      await look("update inventory_level set reserved_quantity = stocked_quantity - 3");
+      await look("update inventory_level set reserved_quantity = 498");
+      // The last order is paid, so it stays.
+      await look("update reservation_item set created_at = now()");
+      await look("update payment_collection set status = 'partially_authorized'");
+      await look("update inventory_level set reserved_quantity = 497");
+      // A level that lost an update.
+      await look("update inventory_level set reserved_quantity = 0, stocked_quantity = 3");
+      // Another location's backorders.
+      await look(`insert into inventory_level (id, inventory_item_id, location_id, stocked_quantity, reserved_quantity)
+        select 'ilev_other', inventory_item_id, 'sloc_other', 0, 5 from inventory_level where stocked_quantity = 3`);
       await look("delete from inventory_level");
       await look("update product_variant set allow_backorder = true");
       await look("update product_variant set manage_inventory = false");
       return found;
     },
     answer: () => {
-      const left = (left: number) => ({ items: 1, soldOut: { title: "Summer Night Festival", left } });
-      const enough = { items: 1, soldOut: null };
-      const none = { items: 0, soldOut: null };
-      return [none, left(0), left(0), left(2), enough, left(0), enough, none];
+      const open = { isOpen: true, items: 1, soldOut: null, mayReturn: false, isPaid: false };
+      const left = (left: number) => ({ ...open, soldOut: { title: "Summer Night Festival", left } });
+      const pending = { mayReturn: true };
+      return [
+        { ...open, isOpen: false, items: 0, isPaid: true },
+        { ...open, isOpen: false, items: 0 },
+        ...[left(0), left(0), left(2), left(2), { ...left(2), ...pending }, open],
+        ...[{ ...left(2), ...pending }, { ...left(2), ...pending }, { ...left(0), ...pending }],
+        ...[open, { ...open, items: 0 }],
+      ];
     },
   },
   isOversold: {

@@ -121,16 +121,16 @@ export class Shop {
     return result.order;
   }
 
-  /** Completes the cart. While many orders are being placed, the shop answers 409, and the cart keeps its place. */
+  /**
+   * Completes the cart. While many orders are being placed, the shop answers 409, and the page calls again. It also
+   * calls again without a response: the order may have been placed, and then the next call returns it.
+   */
   async #complete(cartId: string): Promise<HttpTypes.StoreCompleteCartResponse> {
-    const complete = () => this.#sdk.store.cart.complete(cartId);
     for (const until = Date.now() + PATIENCE_MS; ; ) {
       try {
-        return await complete();
+        return await this.#sdk.store.cart.complete(cartId);
       } catch (error) {
-        const { status } = error as { status?: number };
-        // Without a response the order may have been placed. A second call returns the same order.
-        if (status === undefined) return complete();
+        const { status = 409 } = error as { status?: number };
         if (status !== 409 || Date.now() > until) throw error;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }

@@ -1,18 +1,20 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { toMedusaError } from "../errors.js";
-import { readStock, type SoldOutItem } from "../medusa-tables/stock.js";
+import { nameOf, toMedusaError } from "../errors.js";
+import { type CartStock, readStock } from "../medusa-tables/stock.js";
 import { handleAnswer } from "./answer.js";
 
 /** Seconds until a page should ask again. */
 const RETRY_AFTER = "1";
-/** Messages of Medusa's locks if somebody else has one for too long, and of PostgreSQL if two wait for each other's. */
-const LOCKED = /acquir\w+ lock|already locked|deadlock/i;
+const IN_PROGRESS = "payment_in_progress";
+/** Medusa's code for a failure that it doesn't know, such as a lock that somebody else had for too long. */
+const UNKNOWN = "unknown_error";
 
 interface Refusal {
+  readonly type: string;
   readonly code?: string;
-  readonly message?: string;
+  readonly message: string;
 }
 
 /**
@@ -20,51 +22,76 @@ interface Refusal {
  * again, with 409 and Retry-After. A cart whose items are sold out is refused before Medusa creates an order for it.
  */
 export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  const { completions, sql, logger } = contextOf(req.scope);
+  const { completions, logger } = contextOf(req.scope);
   const cartId = String(req.params.id);
   // Medusa refuses it.
   if (cartId.includes("\0")) return next();
   const page = new AbortController();
   res.once("close", () => page.abort());
+  if (res.destroyed) return;
   try {
-    const early = await readStock(sql, cartId);
-    if (early.soldOut) return refuseSoldOut(res, early.soldOut);
-    const leave = await completions.enter(cartId, early.items, page.signal);
-    if (!leave) return page.signal.aborted ? undefined : void res.json(askToRetry(res));
-    handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal), onEnd: leave });
-    // If the page has disconnected, nothing has begun.
-    if (page.signal.aborted) return void res.end();
-    const { soldOut } = await readStock(sql, cartId);
-    if (soldOut) return refuseSoldOut(res, soldOut);
+    for (let hasPlace = false; ; ) {
+      const stock = await lookUp(req, cartId);
+      if (page.signal.aborted) return void res.end();
+      // Medusa answers with the order, or for an unknown cart.
+      if (!stock.isOpen) break;
+      const refusal = refusalOf(stock);
+      if (refusal && !stock.mayReturn) return void res.status(400).json(refusal);
+      // Its items are reserved for orders that may fail yet.
+      if (refusal && hasPlace) return void res.json(askToRetry(res));
+      if (hasPlace) break;
+      const leave = await completions.enter(cartId, stock.items, page.signal);
+      if (leave === null) return void (page.signal.aborted ? res.end() : res.json(askToRetry(res)));
+      if (leave === "again") continue;
+      hasPlace = true;
+      handleAnswer(res, next, { onEnd: leave });
+    }
+    handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal) });
   } catch (error) {
     return next(toMedusaError(error, logger));
   }
   next();
 }
 
-/** Gives a refusal by Medusa that has no code of its own the code that a page needs. */
+/** Reads the cart's stock. A shop whose stock can't be read sells as without this check. */
+const lookUp = ({ scope }: MedusaRequest, cartId: string): Promise<CartStock> =>
+  readStock(contextOf(scope).sql, cartId).catch((error: unknown) => {
+    contextOf(scope).logger.warn(`giftcard: the stock of cart ${cartId} can't be read: ${nameOf(error)}`);
+    return { isOpen: true, items: 2, soldOut: null, mayReturn: false, isPaid: false };
+  });
+
+/** Gives a refusal of a completion the status and the code that a page needs. */
 async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, body: Refusal): Promise<unknown> {
-  if (res.statusCode < 400 || (body?.code !== undefined && body.code !== "unknown_error")) return body;
-  if (LOCKED.test(body?.message ?? "")) return askToRetry(res);
-  const { soldOut } = await readStock(contextOf(req.scope).sql, cartId);
-  if (!soldOut) return body;
-  res.status(400);
-  return describe(soldOut);
+  if (res.statusCode < 400) return body;
+  if (body?.code === IN_PROGRESS) return askToRetry(res, body.message);
+  if (res.statusCode === 409) return askToRetry(res);
+  if (body?.code !== undefined && body.code !== UNKNOWN) return body;
+  const stock = await lookUp(req, cartId);
+  const refusal = refusalOf(stock);
+  if (refusal && !stock.mayReturn) {
+    res.status(400);
+    return refusal;
+  }
+  const isTransient = refusal !== null || (res.statusCode >= 500 && contextOf(req.scope).completions.isBusy());
+  return isTransient ? askToRetry(res) : body;
 }
 
-function askToRetry(res: MedusaResponse): unknown {
+function askToRetry(
+  res: MedusaResponse,
+  message = "Many orders are being placed at this moment. Your cart keeps its place: try again in a second.",
+): Refusal {
   res.status(409).set("Retry-After", RETRY_AFTER);
-  const message = "Many orders are being placed at this moment. Your cart keeps its place: try again in a second.";
-  return { type: MedusaError.Types.CONFLICT, code: "payment_in_progress", message };
+  return { type: MedusaError.Types.CONFLICT, code: IN_PROGRESS, message };
 }
 
-const refuseSoldOut = (res: MedusaResponse, item: SoldOutItem) => void res.status(400).json(describe(item));
-
-function describe({ title, left }: SoldOutItem): unknown {
+function refusalOf({ soldOut, isPaid }: CartStock): Refusal | null {
+  // Medusa refunds a payment of a cart that it refuses.
+  if (!soldOut || isPaid) return null;
+  const { title, left } = soldOut;
   const what = left === 0 ? `“${title}” is sold out.` : `Only ${left} of “${title}” are left.`;
   return {
     type: MedusaError.Types.NOT_ALLOWED,
     code: MedusaError.Codes.INSUFFICIENT_INVENTORY,
-    message: `${what} Nothing was charged.`,
+    message: `${what} No order was placed.`,
   };
 }

@@ -12,7 +12,7 @@ import { readSoldLines, shareCents } from "../cart/order-lines.js";
 import { checkSessions, createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
-import { refusal, toMedusaError } from "../errors.js";
+import { toMedusaError } from "../errors.js";
 import { authorizeCardSession } from "../medusa-tables/card-payments.js";
 import { hadCards, ordersOfCart } from "../medusa-tables/carts.js";
 import { giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
@@ -53,9 +53,9 @@ export async function completeWithGiftcards(
   };
   let release: Release | null = null;
   try {
-    // In `validate`, nothing is reserved yet.
+    // In `validate`, nothing is reserved yet. If two orders have taken the last unit, the next call decides.
     if (cart === undefined && (await isOversold(contextOf(container).sql, input.id)))
-      throw refusal("Another order has just taken the last of an item. Nothing was charged.", "insufficient_inventory");
+      throw new CheckoutError("payment_in_progress");
     release = await holdCart(container, input.id, cart !== undefined);
     const isCharged = release !== null && (await chargeWithLease(container, record, cart));
     return new StepResponse(undefined, isCharged ? record : null);

@@ -26,7 +26,7 @@ const touchTexts: Record<Touch, string> = {
   completed: "it is completed",
 };
 
-const UNLINKED = "a crash left it without a link to its cart. Check that nobody paid it, then cancel it";
+const UNLINKED = "a crash probably left it without a link to its cart. Check that nobody paid it, then cancel it";
 
 /** Explains why recovery doesn't cancel an unpaid order; null if nothing prevents it. */
 export function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): string | null {
