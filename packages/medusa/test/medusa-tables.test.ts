@@ -770,7 +770,7 @@ const cases: Record<string, Case> = {
       await look("update inventory_level set reserved_quantity = 0, stocked_quantity = 3");
       // Another location's backorders.
       await look(`insert into inventory_level (id, inventory_item_id, location_id, stocked_quantity, reserved_quantity)
-        select 'ilev_other', inventory_item_id, 'sloc_other', 0, 5 from inventory_level where stocked_quantity = 3`);
+        select 'ilev_' || inventory_item_id, inventory_item_id, 'sloc_other', 0, 5 from inventory_level where stocked_quantity = 3`);
       await look("delete from inventory_level");
       await look("update product_variant set allow_backorder = true");
       await look("update product_variant set manage_inventory = false");
@@ -784,7 +784,11 @@ const cases: Record<string, Case> = {
         { ...open, isOpen: false, items: 0, isPaid: true },
         { ...open, isOpen: false, items: 0 },
         ...[left(0), left(0), left(2), left(2), { ...left(2), ...pending }, open],
-        ...[{ ...left(2), ...pending }, { ...left(2), ...pending }, { ...left(0), ...pending }],
+        ...[
+          { ...left(2), ...pending },
+          { ...left(2), ...pending },
+          { ...left(0), ...pending },
+        ],
         ...[open, { ...open, items: 0 }],
       ];
     },

@@ -47,7 +47,7 @@ export async function readStock(sql: Sql, cartId: string): Promise<CartStock> {
        group by need.inventory_item_id, stock.available
      ), short as (
        select *, (select count(*) > 0 from reservation_item reserved
-         where inventory_item_id = item.id and deleted_at is null and created_at > now() - interval '30 seconds'
+         where inventory_item_id = item.id and line_item_id is not null and deleted_at is null and created_at > now() - interval '30 seconds'
            and (select count(*) from order_item sold
              join order_payment_collection paid on paid.order_id = sold.order_id and paid.deleted_at is null
              join payment_collection collection on collection.id = paid.payment_collection_id
