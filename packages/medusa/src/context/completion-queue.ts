@@ -8,7 +8,7 @@ const POSITION_MS = 15_000;
 const PLACE_MS = 10_000;
 /** A completion that takes longer hangs. Medusa's lock on its cart has expired. */
 const LONGEST_MS = 120_000;
-const CHECK_MS = 20;
+const CHECK_MS = 60;
 /** The share of time in which the event loop may be busy if another completion is to begin. */
 const BUSY = 0.2;
 
