@@ -43,7 +43,7 @@ export async function judge(
   const wrong = [
     ...(reservedToo > seats ? [`${reservedToo} seats of the matinee are reserved of ${seats}`] : []),
     ...judgeAnswers(experiences, standing, isHostile),
-    ...judgeSeats({ orders: standing.length, reserved, seats, spared: abandoned.length }, experiences),
+    ...judgeSeats({ orders: standing.length, reserved, seats, spared: abandoned.length, isHostile }, experiences),
     ...standing
       .filter((order) => !isPaid(order))
       .map(({ id, totalCents, paidCents }) => `${id} stands with ${paidCents} of ${totalCents} cents paid`),
@@ -89,9 +89,18 @@ function judgeAnswers(experiences: readonly Experience[], placed: readonly Place
   return wrong;
 }
 
-/** @param figures `spared`: orders that a crash left unpaid, which may have reserved a seat */
+/**
+ * @param figures `spared`: orders that a crash left unpaid, which may have reserved a seat; `isHostile`: so may orders
+ *   that recovery has canceled by now
+ */
 function judgeSeats(
-  { orders, reserved, seats, spared }: { orders: number; reserved: number; seats: number; spared: number },
+  {
+    orders,
+    reserved,
+    seats,
+    spared,
+    isHostile,
+  }: { orders: number; reserved: number; seats: number; spared: number; isHostile: boolean },
   experiences: readonly Experience[],
 ): string[] {
   const wrong: string[] = [];
@@ -100,7 +109,7 @@ function judgeSeats(
   if (reserved < orders || reserved > orders + spared)
     wrong.push(`${reserved} seats are reserved for ${orders} orders`);
   const isSoldOut = experiences.some(({ end }) => end === "sold out");
-  if (isSoldOut && orders + spared < Math.min(seats, experiences.length))
+  if (isSoldOut && !isHostile && orders + spared < Math.min(seats, experiences.length))
     wrong.push(`only ${orders} of ${seats} seats are sold, and buyers were told "sold out"`);
   return wrong;
 }
