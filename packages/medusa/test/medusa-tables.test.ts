@@ -748,11 +748,8 @@ const cases: Record<string, Case> = {
     answer: () => [true, false],
   },
   readStock: {
-    // Half a unit is left, and nothing was reserved lately.
-    given: () => [
-      "update inventory_level set stocked_quantity = 500, reserved_quantity = 499.5",
-      "update reservation_item set created_at = now() - interval '1 minute'",
-    ],
+    // Half a unit is left.
+    given: () => ["update inventory_level set stocked_quantity = 500, reserved_quantity = 499.5"],
     ask: async (f) => {
       const found: unknown[] = [await stock.readStock(sql, f.cartId), await stock.readStock(sql, "none")];
       const look = async (change: string) => {
@@ -762,9 +759,6 @@ const cases: Record<string, Case> = {
       await look("select 1");
       await look("update cart_line_item set quantity = 3");
       await look("update inventory_level set reserved_quantity = 498");
-      // The last order is paid, so it stays.
-      await look("update reservation_item set created_at = now()");
-      await look("update payment_collection set status = 'partially_authorized'");
       await look("update inventory_level set reserved_quantity = 497");
       // A level that lost an update.
       await look("update inventory_level set reserved_quantity = 0, stocked_quantity = 3");
@@ -777,21 +771,35 @@ const cases: Record<string, Case> = {
       return found;
     },
     answer: () => {
-      const open = { isOpen: true, items: 1, soldOut: null, mayReturn: false, isPaid: false };
-      const left = (left: number) => ({ ...open, soldOut: { title: "Summer Night Festival", left } });
-      const pending = { mayReturn: true };
+      const open = { isOpen: true, items: 1, soldOut: null };
+      const left = (left: number) => ({
+        ...open,
+        soldOut: { id: expect.stringMatching(/^iitem_/), title: "Summer Night Festival", left },
+      });
+      const closed = { isOpen: false, items: 0, soldOut: null };
       return [
-        { ...open, isOpen: false, items: 0, isPaid: true },
-        { ...open, isOpen: false, items: 0 },
-        ...[left(0), left(0), left(2), left(2), { ...left(2), ...pending }, open],
-        ...[
-          { ...left(2), ...pending },
-          { ...left(2), ...pending },
-          { ...left(0), ...pending },
-        ],
-        ...[open, { ...open, items: 0 }],
+        { ...left(0), isOpen: false },
+        closed,
+        ...[left(0), left(0), left(2), open, left(2), left(2), left(0), open, { ...open, items: 0 }],
       ];
     },
+  },
+  mayRefuse: {
+    ask: async (f) => {
+      const [item] = await sql("select inventory_item_id as id from reservation_item", []);
+      const ask = async (change: string, cartId = f.readyCartId) => {
+        await sql(change, []);
+        return stock.mayRefuse(sql, cartId, String(item?.id));
+      };
+      return [
+        await ask("update reservation_item set created_at = now()"),
+        await ask("select 1", f.cartId),
+        await ask("update payment_collection set status = 'partially_authorized'"),
+        await ask("update reservation_item set created_at = now() - interval '1 minute'"),
+      ];
+    },
+    // The order of the first reservation is paid, so the reservation stays.
+    answer: () => ["yes", "no", "later", "yes"],
   },
   isOversold: {
     ask: async (f) => {

@@ -2,11 +2,13 @@ import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusaj
 import { MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { nameOf, toMedusaError } from "../errors.js";
-import { type CartStock, readStock } from "../medusa-tables/stock.js";
+import { mayRefuse, readStock, type SoldOutItem } from "../medusa-tables/stock.js";
 import { handleAnswer } from "./answer.js";
 
 /** Seconds until a page should ask again. */
 const RETRY_AFTER = "1";
+/** A cart that had to wait for longer is looked at again. */
+const FRESH_MS = 20;
 const IN_PROGRESS = "payment_in_progress";
 /** Medusa's code for a failure that it doesn't know, such as a lock that somebody else had for too long. */
 const UNKNOWN = "unknown_error";
@@ -31,20 +33,20 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   if (res.destroyed) return;
   try {
     for (let hasPlace = false; ; ) {
-      const stock = await lookUp(req, cartId);
+      const { isOpen, items, refusal } = await lookUp(req, cartId);
       if (page.signal.aborted) return void res.end();
       // Medusa answers with the order, or for an unknown cart.
-      if (!stock.isOpen) break;
-      const refusal = refusalOf(stock);
-      if (refusal && !stock.mayReturn) return void res.status(400).json(refusal);
-      // Its items are reserved for orders that may fail yet.
+      if (!isOpen) break;
+      if (refusal && refusal !== "later") return void res.status(400).json(refusal);
       if (refusal && hasPlace) return void res.json(askToRetry(res));
       if (hasPlace) break;
-      const leave = await completions.enter(cartId, stock.items, page.signal);
+      const startedAt = performance.now();
+      const leave = await completions.enter(cartId, items, page.signal);
       if (leave === null) return void (page.signal.aborted ? res.end() : res.json(askToRetry(res)));
       if (leave === "again") continue;
       hasPlace = true;
       handleAnswer(res, next, { onEnd: leave });
+      if (!refusal && performance.now() - startedAt < FRESH_MS) break;
     }
     handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal) });
   } catch (error) {
@@ -53,12 +55,25 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   next();
 }
 
-/** Reads the cart's stock. A shop whose stock can't be read sells as without this check. */
-const lookUp = ({ scope }: MedusaRequest, cartId: string): Promise<CartStock> =>
-  readStock(contextOf(scope).sql, cartId).catch((error: unknown) => {
-    contextOf(scope).logger.warn(`giftcard: the stock of cart ${cartId} can't be read: ${nameOf(error)}`);
-    return { isOpen: true, items: 2, soldOut: null, mayReturn: false, isPaid: false };
-  });
+/** The cart's standing, and why it can't be completed, if its items are sold out for now or for good. */
+interface Standing {
+  readonly isOpen: boolean;
+  readonly items: number;
+  readonly refusal: Refusal | "later" | null;
+}
+
+/** Reads whether the cart's items are sold out. A shop whose stock can't be read sells as without this check. */
+async function lookUp({ scope }: MedusaRequest, cartId: string): Promise<Standing> {
+  const { sql, logger } = contextOf(scope);
+  try {
+    const { isOpen, items, soldOut } = await readStock(sql, cartId);
+    const may = soldOut && isOpen ? await mayRefuse(sql, cartId, soldOut.id) : "no";
+    return { isOpen, items, refusal: soldOut && may === "yes" ? describe(soldOut) : may === "later" ? may : null };
+  } catch (error) {
+    logger.warn(`giftcard: the stock of cart ${cartId} can't be read: ${nameOf(error)}`);
+    return { isOpen: true, items: 2, refusal: null };
+  }
+}
 
 /** Gives a refusal of a completion the status and the code that a page needs. */
 async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, body: Refusal): Promise<unknown> {
@@ -66,9 +81,8 @@ async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, 
   if (body?.code === IN_PROGRESS) return askToRetry(res, body.message);
   if (res.statusCode === 409) return askToRetry(res);
   if (body?.code !== undefined && body.code !== UNKNOWN) return body;
-  const stock = await lookUp(req, cartId);
-  const refusal = refusalOf(stock);
-  if (refusal && !stock.mayReturn) {
+  const { refusal } = await lookUp(req, cartId);
+  if (refusal && refusal !== "later") {
     res.status(400);
     return refusal;
   }
@@ -84,10 +98,7 @@ function askToRetry(
   return { type: MedusaError.Types.CONFLICT, code: IN_PROGRESS, message };
 }
 
-function refusalOf({ soldOut, isPaid }: CartStock): Refusal | null {
-  // Medusa refunds a payment of a cart that it refuses.
-  if (!soldOut || isPaid) return null;
-  const { title, left } = soldOut;
+function describe({ title, left }: SoldOutItem): Refusal {
   const what = left === 0 ? `“${title}” is sold out.` : `Only ${left} of “${title}” are left.`;
   return {
     type: MedusaError.Types.NOT_ALLOWED,

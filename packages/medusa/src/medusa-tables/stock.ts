@@ -7,12 +7,14 @@ export interface CartStock {
   readonly isOpen: boolean;
   /** The number of different items whose stock is managed. */
   readonly items: number;
-  /** An item of which fewer are left than the cart holds. */
-  readonly soldOut: { readonly title: string; readonly left: number } | null;
-  /** Whether `soldOut` may still change: orders that are not paid yet have reserved the item. */
-  readonly mayReturn: boolean;
-  /** Whether a payment of the cart holds or took money, which Medusa releases if it refuses the cart. */
-  readonly isPaid: boolean;
+  readonly soldOut: SoldOutItem | null;
+}
+
+/** An item of which fewer are left than the cart holds. */
+export interface SoldOutItem {
+  readonly id: string;
+  readonly title: string;
+  readonly left: number;
 }
 
 /**
@@ -26,45 +28,56 @@ const COUNTED = `case when level.stocked_quantity - level.reserved_quantity < 10
 /**
  * Reads whether a cart can still be bought, in one statement. It counts the stock of all locations: a cart that passes
  * may still be refused by Medusa, which reserves at one. Reads cart, cart_line_item, order_cart, product_variant,
- * product_variant_inventory_item, inventory_level, reservation_item, order_item, order_payment_collection,
- * cart_payment_collection, payment_collection and payment.
+ * product_variant_inventory_item, inventory_level and reservation_item.
  */
 export async function readStock(sql: Sql, cartId: string): Promise<CartStock> {
   const [row] = await readRows<CartStock>(
     sql,
-    `with open as (
-       select id from cart where id = $1 and completed_at is null and deleted_at is null
-         and (select count(*) from order_cart where cart_id = cart.id and deleted_at is null) = 0
-     ), item as (
+    `with item as (
        select need.inventory_item_id as id, coalesce(min(line.product_title), min(line.title)) as title, stock.available,
          sum(line.quantity * need.required_quantity) filter (where not variant.allow_backorder) as needed
-       from open join cart_line_item line on line.cart_id = open.id and line.deleted_at is null
+       from cart_line_item line
        join product_variant variant on variant.id = line.variant_id and variant.deleted_at is null and variant.manage_inventory
        join product_variant_inventory_item need on need.variant_id = variant.id and need.deleted_at is null
        cross join lateral (
          select coalesce(sum(greatest(0, stocked_quantity - greatest(reserved_quantity, ${COUNTED}))), 0) as available
          from inventory_level level where inventory_item_id = need.inventory_item_id and deleted_at is null) stock
+       where line.cart_id = $1 and line.deleted_at is null
        group by need.inventory_item_id, stock.available
-     ), short as (
-       select *, (select count(*) > 0 from reservation_item reserved
-         where inventory_item_id = item.id and line_item_id is not null and deleted_at is null and created_at > now() - interval '30 seconds'
+     )
+     select (select count(*) from item)::integer as items,
+       (select jsonb_build_object('id', id, 'title', title, 'left', floor(available)) from item
+         where needed > available order by title limit 1) as "soldOut",
+       (select count(*) from cart where id = $1 and completed_at is null and deleted_at is null) > 0
+         and (select count(*) from order_cart where cart_id = $1 and deleted_at is null) = 0 as "isOpen"`,
+    [cartId],
+  );
+  return row as CartStock;
+}
+
+/**
+ * Tells whether a cart may be refused for a sold-out item: `no` if a payment of the cart holds or took money, which
+ * Medusa releases if it refuses the cart; `later` if orders that are not paid yet have reserved the item, and may fail.
+ * Reads reservation_item, order_item, order_payment_collection, cart_payment_collection, payment_collection and payment.
+ */
+export async function mayRefuse(sql: Sql, cartId: string, itemId: string): Promise<"yes" | "no" | "later"> {
+  const [row] = await sql(
+    `select (select count(*) from cart_payment_collection pays
+         join payment on payment.payment_collection_id = pays.payment_collection_id
+           and payment.canceled_at is null and payment.deleted_at is null
+         where pays.cart_id = $1 and pays.deleted_at is null) > 0 as is_paid,
+       (select count(*) from reservation_item reserved
+         where inventory_item_id = $2 and line_item_id is not null and deleted_at is null
+           and created_at > now() - interval '30 seconds'
            and (select count(*) from order_item sold
              join order_payment_collection paid on paid.order_id = sold.order_id and paid.deleted_at is null
              join payment_collection collection on collection.id = paid.payment_collection_id
                and collection.status not in ('not_paid', 'awaiting', 'partially_authorized', 'canceled', 'failed')
-             where sold.item_id = reserved.line_item_id) = 0) as may_return
-       from item where needed > available order by title limit 1
-     )
-     select (select count(*) from open) > 0 as "isOpen", (select count(*) from item)::integer as items,
-       (select jsonb_build_object('title', title, 'left', floor(available)) from short) as "soldOut",
-       coalesce((select may_return from short), false) as "mayReturn",
-       (select count(*) from cart_payment_collection pays
-         join payment on payment.payment_collection_id = pays.payment_collection_id
-           and payment.canceled_at is null and payment.deleted_at is null
-         where pays.cart_id = $1 and pays.deleted_at is null) > 0 as "isPaid"`,
-    [cartId],
+             where sold.item_id = reserved.line_item_id) = 0) > 0 as may_return`,
+    [cartId, itemId],
   );
-  return row as CartStock;
+  if (row?.is_paid) return "no";
+  return row?.may_return ? "later" : "yes";
 }
 
 /**
