@@ -92,7 +92,7 @@ async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, 
 
 function askToRetry(
   res: MedusaResponse,
-  message = "Many orders are being placed at this moment. Your cart keeps its place: try again in a second.",
+  message = "Many orders are being placed at this moment. Try again in a second.",
 ): Refusal {
   res.status(409).set("Retry-After", RETRY_AFTER);
   return { type: MedusaError.Types.CONFLICT, code: IN_PROGRESS, message };
