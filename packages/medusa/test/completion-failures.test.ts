@@ -344,7 +344,7 @@ describe("checks after the cards", () => {
       status: 400,
       body: {
         code: "insufficient_inventory",
-        message: "“Summer Night Festival” is sold out. No order was placed.",
+        message: "“Summer Night Festival, Two tickets” is sold out. No order was placed.",
       },
     });
     expect(await countOrders()).toBe(orders);
@@ -357,6 +357,25 @@ describe("checks after the cards", () => {
     expect((await storefront.complete(ready.cartId)).body.order.id).toBe(body.order.id);
     expect(await shop.balanceCents(ready.card)).toBe(2500);
     await storefront.ok("POST", level, { stocked_quantity });
+  });
+
+  test("finish when the process ends, while a page that waits is told to call again", {
+    tags: "long",
+    timeout: 60_000,
+  }, async () => {
+    const { medusa, storefront } = await shop.startPeer();
+    const { cartId, card } = await readyCart({ takesMs: 3000 });
+    const charges = () => shop.proxy.seen.filter(({ operation }) => operation === "devalue").length;
+    const before = charges();
+    const running = storefront.complete(cartId);
+    await expect.poll(charges, { timeout: 20_000 }).toBe(before + 1);
+    const waiting = storefront.complete(cartId);
+    await storefront.ok("GET", `/store/carts/${cartId}`);
+    const stopped = medusa.stop();
+    expect(await waiting).toMatchObject({ status: 409, body: { code: "payment_in_progress" } });
+    expect((await running).body.type).toBe("order");
+    await stopped;
+    expect(await shop.balanceCents(card)).toBe(2500);
   });
 
   test("refuse a seat that another process has sold too, although Medusa's level has one left", async () => {

@@ -5,92 +5,104 @@ import { type CompletionQueue, createCompletionQueue, type Leave } from "../src/
 const stays = new AbortController().signal;
 
 /** Enters, and expects a turn. */
-async function turn(queue: CompletionQueue, cartId: string, items = 1): Promise<Leave> {
-  const leave = await queue.enter(cartId, items, stays);
+async function turn(queue: CompletionQueue, cartId: string): Promise<Leave> {
+  const leave = await queue.enter(cartId, stays);
   if (typeof leave !== "function") throw new Error(`${cartId} got no turn, but ${leave}.`);
   return leave;
 }
 
-/** Keeps the event loop busy, as completions do, until the function that this returns is called. */
-function keepBusy(): () => void {
-  const timer = setInterval(() => {
-    for (const until = performance.now() + 18; performance.now() < until; );
-  }, 20);
-  return () => clearInterval(timer);
-}
+const waits = (promise: Promise<unknown>) => Promise.race([promise, sleep(50, "waits")]);
 
-test("completes carts in the order of their arrival, one at a time while the process is busy", async () => {
-  const queue = createCompletionQueue(4);
+test("carts reserve their items one after the other, in the order of their arrival", async () => {
+  const queue = createCompletionQueue();
   const order: string[] = [];
-  let running = 0;
-  const rest = keepBusy();
-  await sleep(50);
-  try {
-    await Promise.all(
-      ["a", "b", "c", "d"].map(async (cartId) => {
-        const leave = await turn(queue, cartId);
-        order.push(cartId);
-        running += 1;
-        expect(running).toBe(1);
-        await sleep(60);
-        running -= 1;
-        leave();
-      }),
-    );
-  } finally {
-    rest();
-  }
+  let reserving = 0;
+  const leaves = await Promise.all(
+    ["a", "b", "c", "d"].map(async (cartId) => {
+      const leave = await turn(queue, cartId);
+      order.push(cartId);
+      reserving += 1;
+      expect(reserving).toBe(1);
+      await sleep(20);
+      reserving -= 1;
+      queue.hasReserved(cartId);
+      return leave;
+    }),
+  );
   expect(order).toEqual(["a", "b", "c", "d"]);
+  for (const leave of leaves) leave();
 });
 
-test("completes several carts at a time while the process has nothing else to do, up to the number of places", async () => {
-  const queue = createCompletionQueue(3);
-  const leaves: Leave[] = [];
-  const entering = ["a", "b", "c", "d"].map((cartId) => turn(queue, cartId).then((leave) => leaves.push(leave)));
-  await expect.poll(() => leaves.length).toBe(3);
-  await sleep(200);
-  expect(leaves).toHaveLength(3);
-  expect(queue.isBusy()).toBe(true);
-  for (const leave of leaves.slice()) leave();
-  await Promise.all(entering);
-  expect(leaves).toHaveLength(4);
-  leaves[3]?.();
-  expect(queue.isBusy()).toBe(false);
+test("once a cart has reserved, other pages have the process for as long as that took", async () => {
+  const queue = createCompletionQueue();
+  const first = await turn(queue, "first");
+  await sleep(100);
+  queue.hasReserved("first");
+  const reservedAt = performance.now();
+  first();
+  // A second report changes nothing.
+  queue.hasReserved("first");
+  const second = await turn(queue, "second");
+  expect(performance.now() - reservedAt).toBeGreaterThan(90);
+  // A cart that ends without reserving, such as one that is sold out, gives way at once.
+  const third = turn(queue, "third");
+  second();
+  (await third)();
 });
 
-test("a cart whose page disconnects keeps its position for its next call", async () => {
-  const queue = createCompletionQueue(1);
+test("a cart whose page disconnects keeps its place for its next call", async () => {
+  const queue = createCompletionQueue();
   const first = await turn(queue, "first");
   const page = new AbortController();
-  const gone = queue.enter("second", 1, page.signal);
+  const gone = queue.enter("second", page.signal);
   const third = turn(queue, "third");
   page.abort();
   expect(await gone).toBeNull();
+  expect(await queue.enter("second", page.signal)).toBeNull();
   const again = turn(queue, "second");
   first();
   const leave = await again;
-  expect(await Promise.race([third, sleep(100, "waits")])).toBe("waits");
+  expect(await waits(third)).toBe("waits");
   leave();
   (await third)();
 });
 
+test("a cart that gives up its turn can keep the first place; other calls of it look at the cart again", async () => {
+  const queue = createCompletionQueue();
+  const first = await turn(queue, "first");
+  const next = turn(queue, "next");
+  const same = queue.enter("first", stays);
+  queue.keep("first");
+  first();
+  expect(await same).toBe("again");
+  const leave = await next;
+  const last = turn(queue, "last");
+  const kept = turn(queue, "first");
+  leave();
+  const leaveKept = await kept;
+  expect(await waits(last)).toBe("waits");
+  leaveKept();
+  (await last)();
+});
+
 test("a call waits until an earlier call of its cart has ended, and then looks at the cart again", async () => {
-  const queue = createCompletionQueue(4);
+  const queue = createCompletionQueue();
   const first = await turn(queue, "a");
-  const second = queue.enter("a", 1, stays);
+  const second = queue.enter("a", stays);
+  queue.hasReserved("a");
   (await turn(queue, "b"))();
-  expect(await Promise.race([second, sleep(100, "waits")])).toBe("waits");
+  expect(await waits(second)).toBe("waits");
   first();
   expect(await second).toBe("again");
 });
 
 test("a page that calls for one cart again and again doesn't stop the others", async () => {
-  const queue = createCompletionQueue(1);
+  const queue = createCompletionQueue();
   const turns: string[] = [];
   let isOver = false;
   const insist = async () => {
     while (!isOver) {
-      const leave = await queue.enter("bot", 1, stays);
+      const leave = await queue.enter("bot", stays);
       if (typeof leave !== "function") continue;
       turns.push("bot");
       await sleep(5);
@@ -108,52 +120,78 @@ test("a page that calls for one cart again and again doesn't stop the others", a
   expect(turns.slice(0, turns.indexOf("c")).filter((cartId) => cartId === "bot").length).toBeLessThan(60);
 });
 
-test("completes only one cart with several stocked items at a time, and carts with one item beside it", async () => {
-  const queue = createCompletionQueue(4);
-  const first = await turn(queue, "two items", 2);
-  const second = turn(queue, "two other items", 2);
-  (await turn(queue, "one item"))();
-  expect(await Promise.race([second, sleep(200, "waits")])).toBe("waits");
-  first();
-  (await second)();
-});
-
-test("a slow completion gives up its place after 10 s, but not its items; a call waits for 20 s", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
+test("a completion that doesn't get to reserve blocks others for 3 s, and its own cart for two minutes", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   try {
-    const queue = createCompletionQueue(1);
-    await turn(queue, "slow", 2);
-    const wide = queue.enter("two items", 2, stays);
-    const narrow = queue.enter("one item", 1, stays);
-    let waits = true;
-    void narrow.then(() => {
-      waits = false;
+    const queue = createCompletionQueue();
+    await turn(queue, "hangs");
+    let hasTurn = false;
+    void turn(queue, "other").then(() => {
+      hasTurn = true;
     });
-    await vi.advanceTimersByTimeAsync(9_900);
-    expect(waits).toBe(true);
-    await vi.advanceTimersByTimeAsync(200);
-    expect(waits).toBe(false);
-    await vi.advanceTimersByTimeAsync(10_100);
-    expect(await wide).toBeNull();
-    // A completion that hangs blocks nothing for ever.
-    await vi.advanceTimersByTimeAsync(90_000);
-    const last = queue.enter("two items", 2, stays);
-    await vi.advanceTimersByTimeAsync(10_100);
-    expect(await last).toBeTypeOf("function");
+    const same = queue.enter("hangs", stays);
+    await vi.advanceTimersByTimeAsync(2_900);
+    expect(hasTurn).toBe(false);
+    await vi.advanceTimersByTimeAsync(700);
+    expect(hasTurn).toBe(true);
+    await vi.advanceTimersByTimeAsync(117_000);
+    expect(await same).toBe("again");
   } finally {
     vi.useRealTimers();
   }
 });
 
-test("leaving twice frees one place", async () => {
-  const queue = createCompletionQueue(1);
+test("a place is kept for 15 s", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  try {
+    const queue = createCompletionQueue();
+    const first = await turn(queue, "first");
+    const page = new AbortController();
+    void queue.enter("gone", page.signal);
+    const next = turn(queue, "next");
+    page.abort();
+    await vi.advanceTimersByTimeAsync(15_100);
+    let isFirst = false;
+    void queue.enter("gone", stays).then(() => {
+      isFirst = true;
+    });
+    first();
+    await next;
+    expect(isFirst).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("leaving twice ends one turn", async () => {
+  const queue = createCompletionQueue();
   const first = await turn(queue, "first");
-  first();
   first();
   const second = await turn(queue, "second");
   first();
   const third = turn(queue, "third");
-  expect(await Promise.race([third, sleep(200, "waits")])).toBe("waits");
+  expect(await waits(third)).toBe("waits");
   second();
   (await third)();
+});
+
+test("a failed completion may be repeated twice, if other carts are completed meanwhile", async () => {
+  const queue = createCompletionQueue();
+  expect(queue.mayRepeat("alone")).toBe(false);
+  const failing = await turn(queue, "failing");
+  expect(queue.mayRepeat("alone")).toBe(false);
+  const other = turn(queue, "other");
+  expect([1, 2, 3].map(() => queue.mayRepeat("failing"))).toEqual([true, true, false]);
+  failing();
+  (await other)();
+});
+
+test("a process that ends admits nobody: those who wait may call another process", async () => {
+  const queue = createCompletionQueue();
+  const running = await turn(queue, "running");
+  const waiting = queue.enter("waiting", stays);
+  queue.close();
+  expect(await waiting).toBeNull();
+  expect(await queue.enter("late", stays)).toBeNull();
+  running();
 });

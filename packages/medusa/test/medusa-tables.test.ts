@@ -747,59 +747,67 @@ const cases: Record<string, Case> = {
     ],
     answer: () => [true, false],
   },
-  readStock: {
+  findSoldOut: {
     // Half a unit is left.
     given: () => ["update inventory_level set stocked_quantity = 500, reserved_quantity = 499.5"],
     ask: async (f) => {
-      const found: unknown[] = [await stock.readStock(sql, f.cartId), await stock.readStock(sql, "none")];
-      const look = async (change: string) => {
+      const look = async (change: string, cartId = f.readyCartId) => {
         await sql(change, []);
-        found.push(await stock.readStock(sql, f.readyCartId));
+        return stock.findSoldOut(sql, cartId);
       };
-      await look("select 1");
-      await look("update cart_line_item set quantity = 3");
-      await look("update inventory_level set reserved_quantity = 498");
-      await look("update inventory_level set reserved_quantity = 497");
-      // A level that lost an update.
-      await look("update inventory_level set reserved_quantity = 0, stocked_quantity = 3");
-      // Another location's backorders.
-      await look(`insert into inventory_level (id, inventory_item_id, location_id, stocked_quantity, reserved_quantity)
-        select 'ilev_' || inventory_item_id, inventory_item_id, 'sloc_other', 0, 5 from inventory_level where stocked_quantity = 3`);
-      await look("delete from inventory_level");
-      await look("update product_variant set allow_backorder = true");
-      await look("update product_variant set manage_inventory = false");
-      return found;
+      // The order of the only reservation is paid, so the reservation stays.
+      const refusals = [
+        await look("update reservation_item set created_at = now()"),
+        await look("update payment_collection set status = 'partially_authorized'"),
+        await look("update payment_collection set amount = 0"),
+        await look(
+          "update payment_collection set amount = 1; update reservation_item set created_at = now() - interval '1 minute'",
+        ),
+        await look(`update cart_payment_collection set cart_id = '${f.readyCartId}' where cart_id = '${f.cartId}'`),
+      ];
+      return {
+        refusals: refusals.map((found) => found?.refusal),
+        ordered: await look("select 1", f.cartId),
+        unknown: await look("select 1", "none"),
+        half: await look("select 1"),
+        tooFew: [
+          await look("update cart_line_item set quantity = 3"),
+          await look("update inventory_level set reserved_quantity = 498"),
+          await look("update cart_line_item set variant_title = 'Balcony'"),
+        ],
+        enough: await look("update inventory_level set reserved_quantity = 497"),
+        kit: await look("update product_variant_inventory_item set required_quantity = 2"),
+        lostUpdate: await look(`update product_variant_inventory_item set required_quantity = 1;
+          update inventory_level set reserved_quantity = 0, stocked_quantity = 3`),
+        // Where too many are reserved, none of another location's replace them.
+        oversoldElsewhere: await look(`insert into inventory_level
+          (id, inventory_item_id, location_id, stocked_quantity, reserved_quantity)
+          select 'ilev_' || inventory_item_id, inventory_item_id, 'sloc_other', 0, 1 from inventory_level
+            where stocked_quantity = 3;
+          insert into sales_channel_stock_location (id, sales_channel_id, stock_location_id)
+          select 'scloc_other', sales_channel_id, 'sloc_other' from cart where id = '${f.readyCartId}'`),
+        otherChannel: await look(`update sales_channel_stock_location set sales_channel_id = 'sc_other'
+          where id = 'scloc_other'; update inventory_level set stocked_quantity = 9 where location_id = 'sloc_other'`),
+        noLevel: await look("delete from inventory_level"),
+        backorder: await look("update product_variant set allow_backorder = true"),
+        unmanaged: await look("update product_variant set allow_backorder = false, manage_inventory = false"),
+      };
     },
     answer: () => {
-      const open = { isOpen: true, items: 1, soldOut: null };
-      const left = (left: number) => ({
-        ...open,
-        soldOut: { id: expect.stringMatching(/^iitem_/), title: "Summer Night Festival", left },
+      const soldOut = (left: number, title = expect.stringMatching(/^Summer Night Festival, .+/)) => ({
+        ...{ title, left, id: expect.stringMatching(/^iitem_/), refusal: "paid" },
       });
-      const closed = { isOpen: false, items: 0, soldOut: null };
-      return [
-        { ...left(0), isOpen: false },
-        closed,
-        ...[left(0), left(0), left(2), open, left(2), left(2), left(0), open, { ...open, items: 0 }],
-      ];
-    },
-  },
-  mayRefuse: {
-    ask: async (f) => {
-      const [item] = await sql("select inventory_item_id as id from reservation_item", []);
-      const ask = async (change: string, cartId = f.readyCartId) => {
-        await sql(change, []);
-        return stock.mayRefuse(sql, cartId, String(item?.id));
+      return {
+        refusals: ["now", "later", "now", "now", "paid"],
+        ...{ ordered: null, unknown: null, half: soldOut(0) },
+        tooFew: [soldOut(0), soldOut(2), soldOut(2, "Summer Night Festival, Balcony")],
+        ...{ enough: null, kit: soldOut(1, expect.anything()), lostUpdate: soldOut(2, expect.anything()) },
+        ...{ oversoldElsewhere: soldOut(1, expect.anything()), otherChannel: soldOut(2, expect.anything()) },
+        // Medusa names the cause.
+        noLevel: null,
+        ...{ backorder: null, unmanaged: null },
       };
-      return [
-        await ask("update reservation_item set created_at = now()"),
-        await ask("select 1", f.cartId),
-        await ask("update payment_collection set status = 'partially_authorized'"),
-        await ask("update reservation_item set created_at = now() - interval '1 minute'"),
-      ];
     },
-    // The order of the first reservation is paid, so the reservation stays.
-    answer: () => ["yes", "no", "later", "yes"],
   },
   isOversold: {
     ask: async (f) => {
@@ -808,11 +816,25 @@ const cases: Record<string, Case> = {
       found.push(await stock.isOversold(sql, f.cartId));
       await sql("update inventory_level set stocked_quantity = 0", []);
       found.push(await stock.isOversold(sql, f.cartId));
+      // Another location of the sales channel has one.
+      await sql(
+        `insert into inventory_level (id, inventory_item_id, location_id, stocked_quantity, reserved_quantity)
+         select 'ilev_' || inventory_item_id, inventory_item_id, 'sloc_other', 1, 0 from inventory_level`,
+        [],
+      );
+      found.push(await stock.isOversold(sql, f.cartId));
+      await sql(
+        `insert into sales_channel_stock_location (id, sales_channel_id, stock_location_id)
+         select 'scloc_other', sales_channel_id, 'sloc_other' from cart where id = $1`,
+        [f.cartId],
+      );
+      found.push(await stock.isOversold(sql, f.cartId));
+      await sql("update inventory_level set stocked_quantity = 0", []);
       await sql("update reservation_item set allow_backorder = true", []);
       found.push(await stock.isOversold(sql, f.cartId));
       return found;
     },
-    answer: () => [false, false, false, true, false],
+    answer: () => [false, false, false, true, true, false, false],
   },
   findUnknownRefunds: {
     given: (f) => [

@@ -1,17 +1,20 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { MedusaError } from "@medusajs/framework/utils";
+import type { Leave } from "../context/completion-queue.js";
 import { contextOf } from "../context/context.js";
 import { nameOf, toMedusaError } from "../errors.js";
-import { mayRefuse, readStock, type SoldOutItem } from "../medusa-tables/stock.js";
+import { findSoldOut, type SoldOutItem } from "../medusa-tables/stock.js";
 import { handleAnswer } from "./answer.js";
 
 /** Seconds until a page should ask again. */
 const RETRY_AFTER = "1";
-/** A cart that had to wait for longer is looked at again. */
-const FRESH_MS = 20;
+/** How long a call waits for its turn before the page has to ask again. */
+const WAIT_MS = 20_000;
 const IN_PROGRESS = "payment_in_progress";
 /** Medusa's code for a failure that it doesn't know, such as a lock that somebody else had for too long. */
 const UNKNOWN = "unknown_error";
+/** How Medusa's message begins if the last unit was taken meanwhile. It names internal ids, and has no code. */
+const TAKEN = "Not enough stock available";
 
 interface Refusal {
   readonly type: string;
@@ -31,22 +34,18 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   const page = new AbortController();
   res.once("close", () => page.abort());
   if (res.destroyed) return;
+  const patience = AbortSignal.any([page.signal, AbortSignal.timeout(WAIT_MS)]);
+  const askToWait = () => void (page.signal.aborted ? res.end() : res.json(askToRetry(res)));
   try {
-    for (let hasPlace = false; ; ) {
-      const { isOpen, items, refusal } = await lookUp(req, cartId);
-      if (page.signal.aborted) return void res.end();
-      // Medusa answers with the order, or for an unknown cart.
-      if (!isOpen) break;
-      if (refusal && refusal !== "later") return void res.status(400).json(refusal);
-      if (refusal && hasPlace) return void res.json(askToRetry(res));
-      if (hasPlace) break;
-      const startedAt = performance.now();
-      const leave = await completions.enter(cartId, items, page.signal);
-      if (leave === null) return void (page.signal.aborted ? res.end() : res.json(askToRetry(res)));
-      if (leave === "again") continue;
-      hasPlace = true;
-      handleAnswer(res, next, { onEnd: leave });
-      if (!refusal && performance.now() - startedAt < FRESH_MS) break;
+    let leave: Leave | "again" | null = "again";
+    while (leave === "again") leave = await completions.enter(cartId, patience);
+    if (leave === null) return askToWait();
+    handleAnswer(res, next, { onEnd: leave });
+    const soldOut = await readSoldOut(req, cartId);
+    if (soldOut?.refusal === "now") return void res.status(400).json(describe(soldOut));
+    if (soldOut?.refusal === "later" || page.signal.aborted) {
+      completions.keep(cartId);
+      return askToWait();
     }
     handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal) });
   } catch (error) {
@@ -55,23 +54,14 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   next();
 }
 
-/** The cart's standing, and why it can't be completed, if its items are sold out for now or for good. */
-interface Standing {
-  readonly isOpen: boolean;
-  readonly items: number;
-  readonly refusal: Refusal | "later" | null;
-}
-
-/** Reads whether the cart's items are sold out. A shop whose stock can't be read sells as without this check. */
-async function lookUp({ scope }: MedusaRequest, cartId: string): Promise<Standing> {
+/** Reads whether one of the cart's items is sold out. A shop whose stock can't be read sells as without this check. */
+async function readSoldOut({ scope }: MedusaRequest, cartId: string): Promise<SoldOutItem | null> {
   const { sql, logger } = contextOf(scope);
   try {
-    const { isOpen, items, soldOut } = await readStock(sql, cartId);
-    const may = soldOut && isOpen ? await mayRefuse(sql, cartId, soldOut.id) : "no";
-    return { isOpen, items, refusal: soldOut && may === "yes" ? describe(soldOut) : may === "later" ? may : null };
+    return await findSoldOut(sql, cartId);
   } catch (error) {
     logger.warn(`giftcard: the stock of cart ${cartId} can't be read: ${nameOf(error)}`);
-    return { isOpen: true, items: 2, refusal: null };
+    return null;
   }
 }
 
@@ -80,14 +70,16 @@ async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, 
   if (res.statusCode < 400) return body;
   if (body?.code === IN_PROGRESS) return askToRetry(res, body.message);
   if (res.statusCode === 409) return askToRetry(res);
-  if (body?.code !== undefined && body.code !== UNKNOWN) return body;
-  const { refusal } = await lookUp(req, cartId);
-  if (refusal && refusal !== "later") {
+  const isFault = res.statusCode >= 500;
+  if (!isFault && body?.code !== undefined && body.code !== UNKNOWN) return body;
+  const soldOut = await readSoldOut(req, cartId);
+  if (soldOut?.refusal === "later") return askToRetry(res);
+  if (soldOut) {
     res.status(400);
-    return refusal;
+    return describe(soldOut);
   }
-  const isTransient = refusal !== null || (res.statusCode >= 500 && contextOf(req.scope).completions.isBusy());
-  return isTransient ? askToRetry(res) : body;
+  const isTransient = isFault || body?.message?.startsWith(TAKEN);
+  return isTransient && contextOf(req.scope).completions.mayRepeat(cartId) ? askToRetry(res) : body;
 }
 
 function askToRetry(

@@ -25,9 +25,10 @@ export async function beginTurn<T>(
   container: MedusaContainer,
   cartId: string,
   job: () => Promise<T>,
+  patienceMs = PATIENCE_MS,
 ): Promise<{ answer: T; turn: Turn }> {
   const { leases } = contextOf(container);
-  const until = Date.now() + PATIENCE_MS;
+  const until = Date.now() + patienceMs;
   for (;;) {
     const turn = await leases.waitGivingWay(cartId, until - Date.now());
     try {

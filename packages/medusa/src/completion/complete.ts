@@ -53,9 +53,8 @@ export async function completeWithGiftcards(
   };
   let release: Release | null = null;
   try {
-    // In `validate`, nothing is reserved yet. If two orders have taken the last unit, the next call decides.
-    if (cart === undefined && (await isOversold(contextOf(container).sql, input.id)))
-      throw new CheckoutError("payment_in_progress");
+    // In `validate`, nothing is reserved yet.
+    if (cart === undefined) await checkReserved(container, input.id);
     release = await holdCart(container, input.id, cart !== undefined);
     const isCharged = release !== null && (await chargeWithLease(container, record, cart));
     return new StepResponse(undefined, isCharged ? record : null);
@@ -66,6 +65,16 @@ export async function completeWithGiftcards(
     // The response needn't wait for it.
     void release?.();
   }
+}
+
+/**
+ * Lets the next cart of the queue begin.
+ * @throws {CheckoutError} payment_in_progress if two orders have taken the last unit: the next call decides
+ */
+async function checkReserved(container: MedusaContainer, cartId: string): Promise<void> {
+  const { completions, sql } = contextOf(container);
+  completions.hasReserved(cartId);
+  if (await isOversold(sql, cartId)) throw new CheckoutError("payment_in_progress");
 }
 
 /**

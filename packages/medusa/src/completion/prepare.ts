@@ -13,6 +13,9 @@ import { hadCards, isReady, ordersOfCart } from "../medusa-tables/carts.js";
 import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-payment.js";
 import { settleCart, wasPaid } from "./paid-orders.js";
 
+/** How long a completion waits for its turn. It may have waited in the queue before. */
+const PATIENCE_MS = 8_000;
+
 /** Runs Medusa's own workflow as a step, so that it doesn't take the cart's lock, which the caller has. */
 const createCollectionWorkflow = createWorkflow(
   "giftcard-create-payment-collection",
@@ -34,7 +37,7 @@ export async function prepareCompletion(container: MedusaContainer, cartId: stri
   const free = await leases.take(cartId);
   if (free && (await ready)) return free;
   await free?.();
-  const { turn } = await beginTurn(container, cartId, () => prepareSessions(container, cartId));
+  const { turn } = await beginTurn(container, cartId, () => prepareSessions(container, cartId), PATIENCE_MS);
   await turn.giveWay();
   return turn.release;
 }

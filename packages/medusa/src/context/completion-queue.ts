@@ -1,121 +1,151 @@
-import { performance } from "node:perf_hooks";
-
-/** How long a call waits for its turn before the page has to ask again. */
-const WAIT_MS = 20_000;
-/** How long a cart whose call gave up keeps its position for the page's next call. */
-const POSITION_MS = 15_000;
-/** A completion that takes longer waits for somebody else, such as a bank, and doesn't use the processor. */
-const PLACE_MS = 10_000;
+/** How long a cart whose call gave up keeps its place for the page's next call. */
+const KEPT_MS = 15_000;
+/** A completion that has not reserved its items by then waits for somebody else, such as a webhook. The next one begins. */
+const SLOW_MS = 3_000;
 /** A completion that takes longer hangs. Medusa's lock on its cart has expired. */
 const LONGEST_MS = 120_000;
-const CHECK_MS = 60;
-/** The share of time in which the event loop may be busy if another completion is to begin. */
-const BUSY = 0.2;
+/** Once a cart has reserved its items, other pages have the process for as long as that took, but not for longer. */
+const LONGEST_REST_MS = 500;
+/** How often a page may repeat a completion that failed for an unknown reason. */
+const REPEATS = 2;
+/** The number of carts of which such failures are remembered. */
+const MOST_FAILED = 1000;
 
 /** Ends a completion's turn. Idempotent. */
 export type Leave = () => void;
 
 /**
- * Completes carts in the order of their arrival, so that an on-sale is not slower, and other pages keep working. A
- * process completes one cart at a time, and more while its event loop has time for them. But it completes only one cart
- * with several stocked items at a time: two of them could each lock an item, and wait for the other's.
+ * Lets carts reserve their items one after the other, in the order of their arrival, so that an on-sale is not slower,
+ * and other pages keep working. Once a cart has reserved, its completion mostly waits for a bank, and the next one begins.
  */
 export interface CompletionQueue {
   /**
    * Waits until the cart may be completed.
-   * @param items the number of its stocked items
-   * @param signal is aborted if the page disconnects
-   * @returns `again` if another call of this cart has ended meanwhile: the cart may be an order now. null if the wait was
-   *   too long, or the page disconnected; the cart then keeps its position for a while
+   * @param signal is aborted if the page disconnects, or has waited for too long. The cart then keeps its place for a while
+   * @returns null if the signal is aborted, or the process ends; `again` if another call of this cart has ended
+   *   meanwhile: the cart may be an order now
    */
-  enter(cartId: string, items: number, signal: AbortSignal): Promise<Leave | "again" | null>;
-  /** Tells whether other carts are being completed, or wait for it. */
-  isBusy(): boolean;
+  enter(cartId: string, signal: AbortSignal): Promise<Leave | "again" | null>;
+  /** Lets the next cart begin, if the cart is being completed. */
+  hasReserved(cartId: string): void;
+  /** Keeps the first place for a cart that gives up its turn, until the page's next call. */
+  keep(cartId: string): void;
+  /**
+   * Tells whether a page may repeat a completion that failed for an unknown reason: not if no other cart could have
+   * caused it, and not for ever.
+   */
+  mayRepeat(cartId: string): boolean;
+  /** Admits no more carts, since the process ends. */
+  close(): void;
 }
 
-interface Waiter {
+/** A cart's place, with the calls that wait for it. */
+interface Place {
   readonly cartId: string;
-  readonly isWide: boolean;
-  readonly position: number;
-  readonly end: (outcome: Leave | "again" | null) => void;
+  calls: Call[];
+  /** The time until which the place is kept if no call waits for it. */
+  until: number;
 }
 
-/** @param places the most completions at a time */
-export function createCompletionQueue(places: number): CompletionQueue {
-  let waiting: Waiter[] = [];
-  /** The carts that are being completed, and whether the completion counts for the places. */
-  const running = new Map<Waiter, boolean>();
-  const positions = new Map<string, { position: number; until: number }>();
-  let arrivals = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let last = performance.eventLoopUtilization();
+type Call = (outcome: Leave | "again" | null) => void;
 
-  const countPlaces = () => [...running.values()].filter(Boolean).length;
+interface Run {
+  readonly startedAt: number;
+  isResting: boolean;
+}
 
-  function check(): void {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    const taken = countPlaces();
-    if (taken === 0 || (taken < places && utilization < BUSY)) admit();
-    if (waiting.length > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  }
+export function createCompletionQueue(): CompletionQueue {
+  let places: Place[] = [];
+  const running = new Map<string, Run>();
+  /** The completion that reserves its items, or has just done so. */
+  let current: Run | null = null;
+  const failures = new Map<string, number>();
+  let isClosed = false;
 
   function admit(): void {
-    const others = [...running.keys()];
-    const mayRun = ({ cartId, isWide }: Waiter) =>
-      !others.some((other) => other.cartId === cartId || (isWide && other.isWide));
-    const waiter = waiting.find(mayRun);
-    if (!waiter) return;
-    waiting.splice(waiting.indexOf(waiter), 1);
-    running.set(waiter, true);
-    const slow = setTimeout(() => running.set(waiter, false), PLACE_MS).unref();
+    if (current) return;
+    const place = places.find(({ cartId, calls }) => calls.length > 0 && !running.has(cartId));
+    const call = place?.calls.shift();
+    if (place && call) call(begin(place.cartId));
+  }
+
+  function begin(cartId: string): Leave {
+    const run = { startedAt: performance.now(), isResting: false };
+    current = run;
+    running.set(cartId, run);
     const leave = () => {
       clearTimeout(slow);
       clearTimeout(hung);
-      if (!running.delete(waiter)) return;
-      const same = waiting.filter(({ cartId }) => cartId === waiter.cartId);
-      waiting = waiting.filter((other) => !same.includes(other));
-      for (const { end } of same) end("again");
-      if (countPlaces() === 0) admit();
+      if (running.get(cartId) !== run) return;
+      running.delete(cartId);
+      const place = places.find((place) => place.cartId === cartId);
+      for (const call of place?.calls.splice(0) ?? []) call("again");
+      if (current === run && !run.isResting) next();
     };
+    const slow = setTimeout(() => giveWay(run), SLOW_MS).unref();
     const hung = setTimeout(leave, LONGEST_MS).unref();
-    waiter.end(leave);
+    return leave;
   }
 
-  function positionOf(cartId: string): number {
-    for (const [id, { until }] of positions) if (until < Date.now()) positions.delete(id);
-    const kept = positions.get(cartId)?.position;
-    positions.delete(cartId);
-    return kept ?? arrivals++;
+  function giveWay(run: Run): void {
+    if (current !== run || run.isResting) return;
+    run.isResting = true;
+    setTimeout(next, Math.min(performance.now() - run.startedAt, LONGEST_REST_MS));
+  }
+
+  function next(): void {
+    current = null;
+    admit();
+  }
+
+  function placeOf(cartId: string): Place {
+    places = places.filter(({ calls, until }) => calls.length > 0 || until > Date.now());
+    const kept = places.find((place) => place.cartId === cartId);
+    if (kept) return kept;
+    const place = { cartId, calls: [], until: 0 };
+    places.push(place);
+    return place;
   }
 
   return {
-    isBusy: () => running.size > 1 || waiting.length > 0,
-    async enter(cartId, items, signal) {
-      if (signal.aborted) return null;
-      const position = positionOf(cartId);
+    async enter(cartId, signal) {
+      if (signal.aborted || isClosed) return null;
       return new Promise((resolve) => {
-        const giveUp = () => {
-          waiting = waiting.filter((other) => other !== waiter);
-          positions.set(cartId, { position, until: Date.now() + POSITION_MS });
-          waiter.end(null);
-        };
-        const patience = setTimeout(giveUp, WAIT_MS);
-        const end: Waiter["end"] = (outcome) => {
-          clearTimeout(patience);
+        const place = placeOf(cartId);
+        const call: Call = (outcome) => {
           signal.removeEventListener("abort", giveUp);
           resolve(outcome);
         };
-        const waiter: Waiter = { cartId, isWide: items > 1, position, end };
+        const giveUp = () => {
+          place.calls = place.calls.filter((other) => other !== call);
+          place.until = Date.now() + KEPT_MS;
+          call(null);
+        };
         signal.addEventListener("abort", giveUp);
-        const behind = waiting.findIndex((other) => other.position > position);
-        waiting.splice(behind === -1 ? waiting.length : behind, 0, waiter);
-        if (countPlaces() === 0) admit();
-        timer ??= setInterval(check, CHECK_MS).unref();
+        place.calls.push(call);
+        admit();
       });
+    },
+    hasReserved(cartId) {
+      const run = running.get(cartId);
+      if (run) giveWay(run);
+    },
+    keep(cartId) {
+      const place = placeOf(cartId);
+      place.until = Date.now() + KEPT_MS;
+      places = [place, ...places.filter((other) => other !== place)];
+    },
+    mayRepeat(cartId) {
+      const isAlone = running.size <= 1 && places.every(({ calls }) => calls.length === 0);
+      const failed = (failures.get(cartId) ?? 0) + 1;
+      failures.delete(cartId);
+      failures.set(cartId, failed);
+      for (const [oldest] of failures) if (failures.size > MOST_FAILED) failures.delete(oldest);
+      return !isAlone && failed <= REPEATS;
+    },
+    close() {
+      isClosed = true;
+      for (const { calls } of places) for (const call of calls.splice(0)) call(null);
     },
   };
 }

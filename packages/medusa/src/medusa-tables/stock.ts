@@ -1,97 +1,101 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
-import { readRows } from "../rows.js";
-
-/** The stock of a cart's items. */
-export interface CartStock {
-  /** False if the cart doesn't exist, or is ordered or being ordered. */
-  readonly isOpen: boolean;
-  /** The number of different items whose stock is managed. */
-  readonly items: number;
-  readonly soldOut: SoldOutItem | null;
-}
+import { hasRows, readRows } from "../rows.js";
 
 /** An item of which fewer are left than the cart holds. */
 export interface SoldOutItem {
-  readonly id: string;
   readonly title: string;
+  /** How many the cart may hold at most. */
   readonly left: number;
+  /**
+   * Whether the cart can be refused: `paid` if a payment of the cart holds or took money, which Medusa releases if it
+   * refuses the cart; `later` if orders that are not paid yet have reserved the item, and may fail.
+   */
+  readonly refusal: "now" | "later" | "paid";
 }
 
 /**
- * The units of a level that are reserved, without backorders. Medusa reads a level and writes the new one in two steps,
- * so processes without a common lock may lose an update. Only of a level that is nearly sold out are they counted.
+ * The units of an item that are left at the locations of a sales channel: negative if too many are reserved, null if no
+ * location has the item. Medusa reads a level and writes the new one in two steps, so processes without a common lock may
+ * lose an update. Only at a level that is nearly sold out are the reservations counted, without backorders.
  */
-const COUNTED = `case when level.stocked_quantity - level.reserved_quantity < 100 then (
-  select coalesce(sum(quantity), 0) from reservation_item where inventory_item_id = level.inventory_item_id
-    and location_id = level.location_id and deleted_at is null and not allow_backorder) else 0 end`;
+const left = (item: string, salesChannel: string) => `(
+  select sum(level.stocked_quantity - greatest(level.reserved_quantity,
+      case when level.stocked_quantity - level.reserved_quantity < 100 then (
+        select coalesce(sum(quantity), 0) from reservation_item where inventory_item_id = level.inventory_item_id
+          and location_id = level.location_id and deleted_at is null and not allow_backorder) end))
+  from sales_channel_stock_location place join inventory_level level
+    on level.location_id = place.stock_location_id and level.inventory_item_id = ${item} and level.deleted_at is null
+  where place.sales_channel_id = ${salesChannel} and place.deleted_at is null)`;
 
 /**
- * Reads whether a cart can still be bought, in one statement. It counts the stock of all locations: a cart that passes
- * may still be refused by Medusa, which reserves at one. Reads cart, cart_line_item, order_cart, product_variant,
- * product_variant_inventory_item, inventory_level and reservation_item.
+ * Finds an item of an open cart that is sold out. It counts the stock of all locations of the cart's sales channel: a
+ * cart that passes may still be refused by Medusa, which reserves at one. Reads cart, cart_line_item, order_cart,
+ * product_variant, product_variant_inventory_item, sales_channel_stock_location, inventory_level, reservation_item,
+ * order_item, order_payment_collection, cart_payment_collection, payment_collection and payment.
  */
-export async function readStock(sql: Sql, cartId: string): Promise<CartStock> {
-  const [row] = await readRows<CartStock>(
+export async function findSoldOut(sql: Sql, cartId: string): Promise<SoldOutItem | null> {
+  const [row] = await readRows<Omit<SoldOutItem, "refusal"> & { id: string }>(
     sql,
     `with item as (
-       select need.inventory_item_id as id, coalesce(min(line.product_title), min(line.title)) as title, stock.available,
+       select need.inventory_item_id as id, cart.sales_channel_id,
+         coalesce(min(line.product_title), min(line.title)) as product, min(line.variant_title) as variant,
+         max(need.required_quantity) as per_unit,
          sum(line.quantity * need.required_quantity) filter (where not variant.allow_backorder) as needed
-       from cart_line_item line
+       from cart join cart_line_item line on line.cart_id = cart.id and line.deleted_at is null
        join product_variant variant on variant.id = line.variant_id and variant.deleted_at is null and variant.manage_inventory
        join product_variant_inventory_item need on need.variant_id = variant.id and need.deleted_at is null
-       cross join lateral (
-         select coalesce(sum(greatest(0, stocked_quantity - greatest(reserved_quantity, ${COUNTED}))), 0) as available
-         from inventory_level level where inventory_item_id = need.inventory_item_id and deleted_at is null) stock
-       where line.cart_id = $1 and line.deleted_at is null
-       group by need.inventory_item_id, stock.available
+       where cart.id = $1 and cart.completed_at is null and cart.deleted_at is null
+         and not exists (select from order_cart where cart_id = cart.id and deleted_at is null)
+       group by need.inventory_item_id, cart.sales_channel_id
+     ), short as (
+       select item.*, stock.units from item
+       cross join lateral (select ${left("item.id", "item.sales_channel_id")} as units) stock
+       where item.needed > stock.units order by item.product, item.variant limit 1
      )
-     select (select count(*) from item)::integer as items,
-       (select jsonb_build_object('id', id, 'title', title, 'left', floor(available)) from item
-         where needed > available order by title limit 1) as "soldOut",
-       (select count(*) from cart where id = $1 and completed_at is null and deleted_at is null) > 0
-         and (select count(*) from order_cart where cart_id = $1 and deleted_at is null) = 0 as "isOpen"`,
+     select id, concat_ws(', ', product, nullif(variant, 'Default variant')) as title,
+       greatest(0, floor(units / per_unit))::integer as left from short`,
     [cartId],
   );
-  return row as CartStock;
+  return row ? { ...row, refusal: await refusalOf(sql, cartId, row.id) } : null;
 }
 
 /**
- * Tells whether a cart may be refused for a sold-out item: `no` if a payment of the cart holds or took money, which
- * Medusa releases if it refuses the cart; `later` if orders that are not paid yet have reserved the item, and may fail.
- * Reads reservation_item, order_item, order_payment_collection, cart_payment_collection, payment_collection and payment.
+ * Tells whether a cart can be refused. It is a statement of its own, since few carts need it, and planning takes longest.
+ * It counts, since PostgreSQL would otherwise begin with all collections of such a status.
  */
-export async function mayRefuse(sql: Sql, cartId: string, itemId: string): Promise<"yes" | "no" | "later"> {
-  const [row] = await sql(
-    `select (select count(*) from cart_payment_collection pays
+async function refusalOf(sql: Sql, cartId: string, itemId: string): Promise<SoldOutItem["refusal"]> {
+  const [row] = await readRows<{ refusal: SoldOutItem["refusal"] }>(
+    sql,
+    `select case
+       when exists (select from cart_payment_collection pays
          join payment on payment.payment_collection_id = pays.payment_collection_id
            and payment.canceled_at is null and payment.deleted_at is null
-         where pays.cart_id = $1 and pays.deleted_at is null) > 0 as is_paid,
-       (select count(*) from reservation_item reserved
-         where inventory_item_id = $2 and line_item_id is not null and deleted_at is null
-           and created_at > now() - interval '30 seconds'
+         where pays.cart_id = $1 and pays.deleted_at is null) then 'paid'
+       when exists (select from reservation_item reserved
+         where reserved.inventory_item_id = $2 and reserved.deleted_at is null
+           and reserved.created_at > now() - interval '30 seconds'
            and (select count(*) from order_item sold
              join order_payment_collection paid on paid.order_id = sold.order_id and paid.deleted_at is null
-             join payment_collection collection on collection.id = paid.payment_collection_id
-               and collection.status not in ('not_paid', 'awaiting', 'partially_authorized', 'canceled', 'failed')
-             where sold.item_id = reserved.line_item_id) = 0) > 0 as may_return`,
+             join payment_collection collection on collection.id = paid.payment_collection_id and collection.amount > 0
+               and collection.status in ('not_paid', 'awaiting', 'partially_authorized', 'canceled', 'failed')
+             where sold.item_id = reserved.line_item_id and sold.deleted_at is null) > 0) then 'later'
+       else 'now' end as refusal`,
     [cartId, itemId],
   );
-  if (row?.is_paid) return "no";
-  return row?.may_return ? "later" : "yes";
+  return row?.refusal ?? "now";
 }
 
 /**
  * Tells whether more units are reserved than there are, of an item of the cart's order: processes without a common
- * lock may both have sold the last one. Reads order_cart, order_item, reservation_item and inventory_level.
+ * lock may both have sold the last one. Reads cart, order_cart, order_item, reservation_item,
+ * sales_channel_stock_location and inventory_level.
  */
-export async function isOversold(sql: Sql, cartId: string): Promise<boolean> {
-  const rows = await sql(
-    `select 1 from order_cart placed join order_item item on item.order_id = placed.order_id and item.deleted_at is null
+export const isOversold = (sql: Sql, cartId: string): Promise<boolean> =>
+  hasRows(
+    sql,
+    `select from cart join order_cart placed on placed.cart_id = cart.id and placed.deleted_at is null
+     join order_item item on item.order_id = placed.order_id and item.deleted_at is null
      join reservation_item mine on mine.line_item_id = item.item_id and mine.deleted_at is null and not mine.allow_backorder
-     join inventory_level level on level.inventory_item_id = mine.inventory_item_id
-       and level.location_id = mine.location_id and level.deleted_at is null
-     where placed.cart_id = $1 and placed.deleted_at is null and level.stocked_quantity < ${COUNTED} limit 1`,
+     where cart.id = $1 and ${left("mine.inventory_item_id", "cart.sales_channel_id")} < 0 limit 1`,
     [cartId],
   );
-  return rows.length > 0;
-}

@@ -32,6 +32,12 @@ export class GiftcardService implements GiftcardContext {
       if (!settings.callsHandlerItself) registerCompletion(logger, settings.charges === "by-line");
       await checkStart({ sql, journal: engine.journal, sealer, logger });
       this.processes.start(medusa);
+      // Medusa waits for open requests before it calls `onApplicationShutdown`.
+      process.once("SIGTERM", () => {
+        this.completions.close();
+        // Without another listener, this one has replaced the signal's effect.
+        if (process.listenerCount("SIGTERM") === 0) process.kill(process.pid, "SIGTERM");
+      });
     },
     onApplicationShutdown: (): Promise<void> => this.processes.stop(),
   };
@@ -47,11 +53,9 @@ export class GiftcardService implements GiftcardContext {
     this.settings = settings;
     this.logger = container.logger;
     this.announcer = createAnnouncer(container.logger, container.event_bus);
-    const connections = connectionsOf(container.__pg_connection__);
     this.sql = createStatementRunner(container.__pg_connection__);
-    // With `locking-postgres`, a completion holds a connection while it waits for a lock. As many are left to work.
-    this.completions = createCompletionQueue(Math.max(1, Math.floor(connections / 2) - 1));
-    this.processes = createProcesses(this.sql, container.logger, connections);
+    this.completions = createCompletionQueue();
+    this.processes = createProcesses(this.sql, container.logger, connectionsOf(container.__pg_connection__));
     this.leases = createCartLeases(this.sql, leaseMs);
     this.engine = createEngine({
       client,
