@@ -33,17 +33,21 @@ test("carts reserve their items one after the other, in the order of their arriv
   for (const leave of leaves) leave();
 });
 
-test("once a cart has reserved, other pages have the process for as long as that took", async () => {
+test("once a cart has reserved, other pages have the process for as long as it was busy", async () => {
   const queue = createCompletionQueue();
   const first = await turn(queue, "first");
-  await sleep(100);
+  // Waiting for the database doesn't count.
+  await sleep(600);
+  for (const until = performance.now() + 150; performance.now() < until; );
   queue.hasReserved("first");
   const reservedAt = performance.now();
   first();
   // A second report changes nothing.
   queue.hasReserved("first");
   const second = await turn(queue, "second");
-  expect(performance.now() - reservedAt).toBeGreaterThan(90);
+  const restMs = performance.now() - reservedAt;
+  expect(restMs).toBeGreaterThan(140);
+  expect(restMs).toBeLessThan(450);
   // A cart that ends without reserving, such as one that is sold out, gives way at once.
   const third = turn(queue, "third");
   second();
@@ -65,24 +69,6 @@ test("a cart whose page disconnects keeps its place for its next call", async ()
   expect(await waits(third)).toBe("waits");
   leave();
   (await third)();
-});
-
-test("a cart that gives up its turn can keep the first place; other calls of it look at the cart again", async () => {
-  const queue = createCompletionQueue();
-  const first = await turn(queue, "first");
-  const next = turn(queue, "next");
-  const same = queue.enter("first", stays);
-  queue.keep("first");
-  first();
-  expect(await same).toBe("again");
-  const leave = await next;
-  const last = turn(queue, "last");
-  const kept = turn(queue, "first");
-  leave();
-  const leaveKept = await kept;
-  expect(await waits(last)).toBe("waits");
-  leaveKept();
-  (await last)();
 });
 
 test("a call waits until an earlier call of its cart has ended, and then looks at the cart again", async () => {
@@ -120,7 +106,7 @@ test("a page that calls for one cart again and again doesn't stop the others", a
   expect(turns.slice(0, turns.indexOf("c")).filter((cartId) => cartId === "bot").length).toBeLessThan(60);
 });
 
-test("a completion that doesn't get to reserve blocks others for 3 s, and its own cart for two minutes", async () => {
+test("a completion that doesn't get to reserve blocks others for a second, and its own cart for two minutes", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   try {
     const queue = createCompletionQueue();
@@ -130,11 +116,11 @@ test("a completion that doesn't get to reserve blocks others for 3 s, and its ow
       hasTurn = true;
     });
     const same = queue.enter("hangs", stays);
-    await vi.advanceTimersByTimeAsync(2_900);
+    await vi.advanceTimersByTimeAsync(900);
     expect(hasTurn).toBe(false);
     await vi.advanceTimersByTimeAsync(700);
     expect(hasTurn).toBe(true);
-    await vi.advanceTimersByTimeAsync(117_000);
+    await vi.advanceTimersByTimeAsync(119_000);
     expect(await same).toBe("again");
   } finally {
     vi.useRealTimers();
@@ -187,11 +173,19 @@ test("a failed completion may be repeated twice, if other carts are completed me
 });
 
 test("a process that ends admits nobody: those who wait may call another process", async () => {
-  const queue = createCompletionQueue();
-  const running = await turn(queue, "running");
-  const waiting = queue.enter("waiting", stays);
-  queue.close();
-  expect(await waiting).toBeNull();
-  expect(await queue.enter("late", stays)).toBeNull();
-  running();
+  const end = () => {};
+  process.on("SIGTERM", end);
+  try {
+    const queue = createCompletionQueue();
+    const running = await turn(queue, "running");
+    const waiting = queue.enter("waiting", stays);
+    expect([queue.isRunning("running"), queue.isRunning("waiting"), queue.isBusy()]).toEqual([true, false, true]);
+    process.emit("SIGTERM");
+    expect(await waiting).toBeNull();
+    expect(await queue.enter("late", stays)).toBeNull();
+    running();
+    expect(queue.isBusy()).toBe(false);
+  } finally {
+    process.off("SIGTERM", end);
+  }
 });

@@ -779,7 +779,7 @@ const cases: Record<string, Case> = {
         kit: await look("update product_variant_inventory_item set required_quantity = 2"),
         lostUpdate: await look(`update product_variant_inventory_item set required_quantity = 1;
           update inventory_level set reserved_quantity = 0, stocked_quantity = 3`),
-        // Where too many are reserved, none of another location's replace them.
+        // It doesn't take the units of the others.
         oversoldElsewhere: await look(`insert into inventory_level
           (id, inventory_item_id, location_id, stocked_quantity, reserved_quantity)
           select 'ilev_' || inventory_item_id, inventory_item_id, 'sloc_other', 0, 1 from inventory_level
@@ -802,7 +802,7 @@ const cases: Record<string, Case> = {
         ...{ ordered: null, unknown: null, half: soldOut(0) },
         tooFew: [soldOut(0), soldOut(2), soldOut(2, "Summer Night Festival, Balcony")],
         ...{ enough: null, kit: soldOut(1, expect.anything()), lostUpdate: soldOut(2, expect.anything()) },
-        ...{ oversoldElsewhere: soldOut(1, expect.anything()), otherChannel: soldOut(2, expect.anything()) },
+        ...{ oversoldElsewhere: soldOut(2, expect.anything()), otherChannel: soldOut(2, expect.anything()) },
         // Medusa names the cause.
         noLevel: null,
         ...{ backorder: null, unmanaged: null },
@@ -829,12 +829,16 @@ const cases: Record<string, Case> = {
         [f.cartId],
       );
       found.push(await stock.isOversold(sql, f.cartId));
+      // Backorders of the same item, at the location where the cart has reserved.
+      await sql("update inventory_level set stocked_quantity = 1, reserved_quantity = 11", []);
+      found.push(await stock.isOversold(sql, f.cartId));
       await sql("update inventory_level set stocked_quantity = 0", []);
+      found.push(await stock.isOversold(sql, f.cartId));
       await sql("update reservation_item set allow_backorder = true", []);
       found.push(await stock.isOversold(sql, f.cartId));
       return found;
     },
-    answer: () => [false, false, false, true, true, false, false],
+    answer: () => [false, false, false, true, true, false, false, true, false],
   },
   findUnknownRefunds: {
     given: (f) => [

@@ -3,6 +3,7 @@ import { MedusaError } from "@medusajs/framework/utils";
 import type { Leave } from "../context/completion-queue.js";
 import { contextOf } from "../context/context.js";
 import { nameOf, toMedusaError } from "../errors.js";
+import { ordersOfCart } from "../medusa-tables/carts.js";
 import { findSoldOut, type SoldOutItem } from "../medusa-tables/stock.js";
 import { handleAnswer } from "./answer.js";
 
@@ -31,27 +32,36 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   const cartId = String(req.params.id);
   // Medusa refuses it.
   if (cartId.includes("\0")) return next();
-  const page = new AbortController();
-  res.once("close", () => page.abort());
+  const patience = new AbortController();
+  const giveUp = () => patience.abort();
+  res.once("close", giveUp);
   if (res.destroyed) return;
-  const patience = AbortSignal.any([page.signal, AbortSignal.timeout(WAIT_MS)]);
-  const askToWait = () => void (page.signal.aborted ? res.end() : res.json(askToRetry(res)));
+  const timer = setTimeout(giveUp, WAIT_MS);
   try {
     let leave: Leave | "again" | null = "again";
-    while (leave === "again") leave = await completions.enter(cartId, patience);
-    if (leave === null) return askToWait();
-    handleAnswer(res, next, { onEnd: leave });
-    const soldOut = await readSoldOut(req, cartId);
-    if (soldOut?.refusal === "now") return void res.status(400).json(describe(soldOut));
-    if (soldOut?.refusal === "later" || page.signal.aborted) {
-      completions.keep(cartId);
-      return askToWait();
+    while (leave === "again" && !(await mayPass(req, cartId))) leave = await completions.enter(cartId, patience.signal);
+    if (leave === null) return void (res.destroyed ? res.end() : res.json(askToRetry(res)));
+    if (leave !== "again") {
+      handleAnswer(res, next, { onEnd: leave });
+      const soldOut = await readSoldOut(req, cartId);
+      if (res.destroyed) return void res.end();
+      if (soldOut?.refusal === "later") return void res.json(askToRetry(res));
+      if (soldOut?.refusal === "now") return void res.status(400).json(describe(soldOut));
     }
     handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal) });
   } catch (error) {
     return next(toMedusaError(error, logger));
+  } finally {
+    clearTimeout(timer);
   }
   next();
+}
+
+/** Tells whether a cart needn't wait behind others: Medusa answers with the order that it has. */
+async function mayPass({ scope }: MedusaRequest, cartId: string): Promise<boolean> {
+  const { completions, sql } = contextOf(scope);
+  if (!completions.isBusy() || completions.isRunning(cartId)) return false;
+  return (await ordersOfCart(sql, cartId)).length > 0;
 }
 
 /** Reads whether one of the cart's items is sold out. A shop whose stock can't be read sells as without this check. */
@@ -68,8 +78,8 @@ async function readSoldOut({ scope }: MedusaRequest, cartId: string): Promise<So
 /** Gives a refusal of a completion the status and the code that a page needs. */
 async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, body: Refusal): Promise<unknown> {
   if (res.statusCode < 400) return body;
-  if (body?.code === IN_PROGRESS) return askToRetry(res, body.message);
-  if (res.statusCode === 409) return askToRetry(res);
+  if (body?.code === IN_PROGRESS || res.statusCode === 409)
+    return askToRetry(res, body?.code === IN_PROGRESS ? body.message : undefined);
   const isFault = res.statusCode >= 500;
   if (!isFault && body?.code !== undefined && body.code !== UNKNOWN) return body;
   const soldOut = await readSoldOut(req, cartId);

@@ -1,10 +1,12 @@
+import { type EventLoopUtilization, performance } from "node:perf_hooks";
+
 /** How long a cart whose call gave up keeps its place for the page's next call. */
 const KEPT_MS = 15_000;
-/** A completion that has not reserved its items by then waits for somebody else, such as a webhook. The next one begins. */
-const SLOW_MS = 3_000;
+/** A completion that has not reserved its items by then waits for somebody else, such as a bank or a webhook. The next one begins. */
+const SLOW_MS = 1_000;
 /** A completion that takes longer hangs. Medusa's lock on its cart has expired. */
 const LONGEST_MS = 120_000;
-/** Once a cart has reserved its items, other pages have the process for as long as that took, but not for longer. */
+/** Once a cart has reserved its items, other pages have the process for as long as it was busy meanwhile, but not for longer. */
 const LONGEST_REST_MS = 500;
 /** How often a page may repeat a completion that failed for an unknown reason. */
 const REPEATS = 2;
@@ -28,15 +30,14 @@ export interface CompletionQueue {
   enter(cartId: string, signal: AbortSignal): Promise<Leave | "again" | null>;
   /** Lets the next cart begin, if the cart is being completed. */
   hasReserved(cartId: string): void;
-  /** Keeps the first place for a cart that gives up its turn, until the page's next call. */
-  keep(cartId: string): void;
+  isRunning(cartId: string): boolean;
+  /** Tells whether other carts are being completed, or wait for it. */
+  isBusy(): boolean;
   /**
    * Tells whether a page may repeat a completion that failed for an unknown reason: not if no other cart could have
    * caused it, and not for ever.
    */
   mayRepeat(cartId: string): boolean;
-  /** Admits no more carts, since the process ends. */
-  close(): void;
 }
 
 /** A cart's place, with the calls that wait for it. */
@@ -50,7 +51,7 @@ interface Place {
 type Call = (outcome: Leave | "again" | null) => void;
 
 interface Run {
-  readonly startedAt: number;
+  readonly startedAt: EventLoopUtilization;
   isResting: boolean;
 }
 
@@ -60,6 +61,7 @@ export function createCompletionQueue(): CompletionQueue {
   /** The completion that reserves its items, or has just done so. */
   let current: Run | null = null;
   const failures = new Map<string, number>();
+  let isListening = false;
   let isClosed = false;
 
   function admit(): void {
@@ -70,7 +72,7 @@ export function createCompletionQueue(): CompletionQueue {
   }
 
   function begin(cartId: string): Leave {
-    const run = { startedAt: performance.now(), isResting: false };
+    const run = { startedAt: performance.eventLoopUtilization(), isResting: false };
     current = run;
     running.set(cartId, run);
     const leave = () => {
@@ -90,7 +92,8 @@ export function createCompletionQueue(): CompletionQueue {
   function giveWay(run: Run): void {
     if (current !== run || run.isResting) return;
     run.isResting = true;
-    setTimeout(next, Math.min(performance.now() - run.startedAt, LONGEST_REST_MS));
+    const { active } = performance.eventLoopUtilization(run.startedAt);
+    setTimeout(next, Math.min(active, LONGEST_REST_MS));
   }
 
   function next(): void {
@@ -107,8 +110,23 @@ export function createCompletionQueue(): CompletionQueue {
     return place;
   }
 
+  const isBusy = () => running.size > 1 || places.some(({ calls }) => calls.length > 0);
+
+  /** Admits no more carts once the process ends. Medusa waits for open calls before it tells its modules. */
+  function listen(): void {
+    if (isListening) return;
+    isListening = true;
+    const close = () => {
+      isClosed = true;
+      for (const { calls } of places) for (const call of calls.splice(0)) call(null);
+    };
+    // Alone, a listener would keep the signal from ending the process. Medusa has its own by now.
+    for (const signal of ["SIGTERM", "SIGINT"]) if (process.listenerCount(signal) > 0) process.once(signal, close);
+  }
+
   return {
     async enter(cartId, signal) {
+      listen();
       if (signal.aborted || isClosed) return null;
       return new Promise((resolve) => {
         const place = placeOf(cartId);
@@ -130,22 +148,14 @@ export function createCompletionQueue(): CompletionQueue {
       const run = running.get(cartId);
       if (run) giveWay(run);
     },
-    keep(cartId) {
-      const place = placeOf(cartId);
-      place.until = Date.now() + KEPT_MS;
-      places = [place, ...places.filter((other) => other !== place)];
-    },
+    isRunning: (cartId) => running.has(cartId),
+    isBusy,
     mayRepeat(cartId) {
-      const isAlone = running.size <= 1 && places.every(({ calls }) => calls.length === 0);
       const failed = (failures.get(cartId) ?? 0) + 1;
       failures.delete(cartId);
       failures.set(cartId, failed);
       for (const [oldest] of failures) if (failures.size > MOST_FAILED) failures.delete(oldest);
-      return !isAlone && failed <= REPEATS;
-    },
-    close() {
-      isClosed = true;
-      for (const { calls } of places) for (const call of calls.splice(0)) call(null);
+      return isBusy() && failed <= REPEATS;
     },
   };
 }

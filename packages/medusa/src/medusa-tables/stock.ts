@@ -14,17 +14,21 @@ export interface SoldOutItem {
 }
 
 /**
- * The units of an item that are left at the locations of a sales channel: negative if too many are reserved, null if no
- * location has the item. Medusa reads a level and writes the new one in two steps, so processes without a common lock may
- * lose an update. Only at a level that is nearly sold out are the reservations counted, without backorders.
+ * The units of an item that are left at the locations of a sales channel; null if no location has the item. A location
+ * with too many reservations counts as empty, except the location where a cart has reserved: it counts as negative, and
+ * backorders don't count there. Medusa reads a level and writes the new one in two steps, so processes without a common
+ * lock may lose an update. Only at a level that is nearly sold out are the reservations counted, without backorders.
+ * @param reservedAt the location where the cart has reserved
  */
-const left = (item: string, salesChannel: string) => `(
-  select sum(level.stocked_quantity - greatest(level.reserved_quantity,
-      case when level.stocked_quantity - level.reserved_quantity < 100 then (
-        select coalesce(sum(quantity), 0) from reservation_item where inventory_item_id = level.inventory_item_id
-          and location_id = level.location_id and deleted_at is null and not allow_backorder) end))
+const left = (item: string, salesChannel: string, reservedAt = "null") => `(
+  select sum(case when level.location_id = ${reservedAt} then level.stocked_quantity - coalesce(counted.units, 0)
+    else greatest(0, level.stocked_quantity - greatest(level.reserved_quantity, counted.units)) end)
   from sales_channel_stock_location place join inventory_level level
     on level.location_id = place.stock_location_id and level.inventory_item_id = ${item} and level.deleted_at is null
+  cross join lateral (
+    select case when level.stocked_quantity - level.reserved_quantity < 100 then (
+      select coalesce(sum(quantity), 0) from reservation_item where inventory_item_id = level.inventory_item_id
+        and location_id = level.location_id and deleted_at is null and not allow_backorder) end as units) counted
   where place.sales_channel_id = ${salesChannel} and place.deleted_at is null)`;
 
 /**
@@ -53,7 +57,7 @@ export async function findSoldOut(sql: Sql, cartId: string): Promise<SoldOutItem
        where item.needed > stock.units order by item.product, item.variant limit 1
      )
      select id, concat_ws(', ', product, nullif(variant, 'Default variant')) as title,
-       greatest(0, floor(units / per_unit))::integer as left from short`,
+       floor(units / per_unit)::integer as left from short`,
     [cartId],
   );
   return row ? { ...row, refusal: await refusalOf(sql, cartId, row.id) } : null;
@@ -96,6 +100,6 @@ export const isOversold = (sql: Sql, cartId: string): Promise<boolean> =>
     `select from cart join order_cart placed on placed.cart_id = cart.id and placed.deleted_at is null
      join order_item item on item.order_id = placed.order_id and item.deleted_at is null
      join reservation_item mine on mine.line_item_id = item.item_id and mine.deleted_at is null and not mine.allow_backorder
-     where cart.id = $1 and ${left("mine.inventory_item_id", "cart.sales_channel_id")} < 0 limit 1`,
+     where cart.id = $1 and ${left("mine.inventory_item_id", "cart.sales_channel_id", "mine.location_id")} < 0 limit 1`,
     [cartId],
   );

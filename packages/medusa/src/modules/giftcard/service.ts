@@ -32,12 +32,6 @@ export class GiftcardService implements GiftcardContext {
       if (!settings.callsHandlerItself) registerCompletion(logger, settings.charges === "by-line");
       await checkStart({ sql, journal: engine.journal, sealer, logger });
       this.processes.start(medusa);
-      // Medusa waits for open requests before it calls `onApplicationShutdown`.
-      process.once("SIGTERM", () => {
-        this.completions.close();
-        // Without another listener, this one has replaced the signal's effect.
-        if (process.listenerCount("SIGTERM") === 0) process.kill(process.pid, "SIGTERM");
-      });
     },
     onApplicationShutdown: (): Promise<void> => this.processes.stop(),
   };
