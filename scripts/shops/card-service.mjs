@@ -18,6 +18,8 @@ import { createDatabase } from "./medusa-store.mjs";
  * @property {string} metricsUrl
  * @property {string} apiKey
  * @property {number} companyId
+ * @property {string} databaseUrl
+ * @property {(...args: string[]) => Promise<any>} command runs a command of the issuer, with --json
  * @property {(balanceCents: number) => Promise<IssuedCard>} issueCard
  * @property {(balanceCents: number, count: number) => Promise<IssuedCard[]>} issueCards
  * @property {(name: string) => Promise<{ id: number, name: string }>} createProvider makes a ticketing provider
@@ -87,6 +89,8 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
     metricsUrl: String(serving.match[2]),
     apiKey: company.apikey,
     companyId: company.company_id,
+    databaseUrl,
+    command,
     issueCard: (balanceCents) => command(...issue, String(balanceCents)),
     issueCards: (balanceCents, count) => command(...issue, String(balanceCents), "--count", String(count)),
     createProvider: (name) => command("provider", "create", "--name", name),

@@ -1,4 +1,5 @@
 import type { GiftcardService, IssuedCard } from "../../scripts/shops/card-service.mjs";
+import type { FaultProxy } from "../support/fault-proxy.js";
 import type { PlayedStripe } from "../support/played-stripe.js";
 import { type Stage, Visit } from "./visit.js";
 
@@ -6,6 +7,8 @@ export interface FlowContext {
   readonly stage: Stage;
   readonly stripe: PlayedStripe;
   readonly service: GiftcardService;
+  /** The network between Medusa and the service. */
+  readonly proxy: FaultProxy;
   /** Takes a picture of the page, if the trial keeps pictures. */
   readonly picture: (visit: Visit, name: string) => Promise<void>;
 }
@@ -18,16 +21,17 @@ export interface Flow {
   readonly run: (context: FlowContext) => Promise<{ visit: Visit; shown: string[]; expected: string[] }>;
 }
 
-const FESTIVAL = "summer-night-festival"; // 74.98
+export const FESTIVAL = "summer-night-festival"; // 74.98
 const CINEMA = "open-air-cinema"; // 20.00
 const DUNES = "weekend-at-the-dunes"; // 120.00
-const MANUAL = "Manual Payment";
-const STRIPE = "Credit card";
-const GOOD_NUMBER = "4242424242424242";
+export const MANUAL = "Manual Payment";
+export const STRIPE = "Credit card";
+export const GOOD_NUMBER = "4242424242424242";
 const ASKING_NUMBER = "4000002500003155";
 const DECLINED_NUMBER = "4000000000000002";
 
-const part = ({ cardnumber }: IssuedCard, amount: string) => `Gift card ending in ${cardnumber.slice(-4)} ${amount}`;
+export const part = ({ cardnumber }: IssuedCard, amount: string) =>
+  `Gift card ending in ${cardnumber.slice(-4)} ${amount}`;
 
 /** Purchases whose remainder is paid by Medusa's manual payment. */
 export const manualFlows: readonly Flow[] = [

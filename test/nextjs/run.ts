@@ -7,8 +7,10 @@ import { freePort } from "../../scripts/process.mjs";
 import { CleanUp, type GiftcardService, startCardService } from "../../scripts/shops/card-service.mjs";
 import { createStoreDatabase, type MedusaStore, startMedusaStore } from "../../scripts/shops/medusa-store.mjs";
 import { launchBrowser } from "../support/browser.js";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
 import { type PlayedStripe, startPlayedStripe } from "../support/played-stripe.js";
 import { type Flow, type FlowContext, manualFlows, stripeFlows } from "./flows.js";
+import { refusalFlows } from "./refusals.js";
 import { type PrepareOptions, prepareStorefront, startStorefront } from "./storefront.js";
 
 export interface TrialOptions extends Omit<PrepareOptions, "cleanUp"> {
@@ -23,7 +25,7 @@ const appDir = fileURLToPath(new URL("../../packages/medusa/test/store/", import
 /** Adds gift cards to a storefront and buys there in a browser. @returns the names of the failed purchases */
 export async function tryStorefront({ pictures, only, ...options }: TrialOptions): Promise<string[]> {
   const { say, signal } = options;
-  const flows = [...manualFlows, ...stripeFlows].filter(({ name }) => !only || name.includes(only));
+  const flows = [...manualFlows, ...stripeFlows, ...refusalFlows].filter(({ name }) => !only || name.includes(only));
   if (flows.length === 0) throw new Error(`No purchase has "${only}" in its name.`);
   const cleanUp = new CleanUp();
   try {
@@ -31,7 +33,7 @@ export async function tryStorefront({ pictures, only, ...options }: TrialOptions
     const stripe = await startPlayedStripe();
     cleanUp.add(() => stripe.stop());
     const port = await freePort();
-    const { service, store } = await startShop({ port, stripe, cleanUp, say, signal });
+    const { service, store, proxy } = await startShop({ port, stripe, cleanUp, say, signal });
     const stripeKey = stripe.publishableKey;
     const storefrontUrl = await startStorefront(folder, { port, store, stripeKey, cleanUp, say, signal });
     const browser = await launchBrowser();
@@ -39,7 +41,7 @@ export async function tryStorefront({ pictures, only, ...options }: TrialOptions
     if (pictures) await mkdir(pictures, { recursive: true });
     const context: FlowContext = {
       stage: { browser, store, storefrontUrl, prepare: (page) => playStripe(page, stripe) },
-      ...{ service, stripe },
+      ...{ service, stripe, proxy },
       picture: async ({ page }, name) => {
         if (!pictures) return;
         await page.evaluate("scrollTo(0, 0)");
@@ -72,13 +74,15 @@ async function startShop({
   cleanUp,
   say,
   signal,
-}: ShopOptions): Promise<{ service: GiftcardService; store: MedusaStore }> {
+}: ShopOptions): Promise<{ service: GiftcardService; store: MedusaStore; proxy: FaultProxy }> {
   const { service, serverUrl } = await startCardService({ cleanUp, progress: say, signal });
-  const { url: baseUrl, apiKey, companyId } = service;
+  const { apiKey, companyId } = service;
+  const proxy = await startFaultProxy(service.url);
+  cleanUp.add(() => proxy.stop());
   const store = await startMedusaStore({
     appDir,
     databaseUrl: await createStoreDatabase(serverUrl, { signal }),
-    giftcard: { baseUrl, apiKey, companyId },
+    giftcard: { baseUrl: proxy.url, apiKey, companyId },
     storefrontUrl: `http://localhost:${port}`,
     env: {
       TEST_STRIPE_URL: stripe.url,
@@ -92,7 +96,7 @@ async function startShop({
     ["giftcard_giftcard", "stripe_stripe", "system_default"].map((id) => `pp_${id}`),
   );
   stripe.sendWebhooksTo(`${store.url}/hooks/payment/stripe_stripe`);
-  return { service, store };
+  return { service, store, proxy };
 }
 
 /** Serves the simulated Stripe's script in place of the one that the pages load from Stripe. */

@@ -29,6 +29,8 @@ export class Visit {
 
   private constructor(
     readonly page: Page,
+    /** The cart that it fills. */
+    readonly cartId: string,
     private readonly stage: Stage,
   ) {
     page.setDefaultTimeout(PATIENCE_MS);
@@ -55,7 +57,7 @@ export class Visit {
     await context.addCookies([cookie("_medusa_cart_id", id), ...(token ? [cookie("_medusa_jwt", token)] : [])]);
     const page = await context.newPage();
     await stage.prepare(page);
-    const visit = new Visit(page, stage);
+    const visit = new Visit(page, id, stage);
     await page.goto(`${storefrontUrl}/nl/checkout?step=payment`, { waitUntil: "domcontentloaded" });
     await visit.tag.getByLabel("Gift card number").waitFor();
     return visit;
@@ -93,8 +95,9 @@ export class Visit {
     await this.applyCard(card, remainder);
   }
 
-  async removeCard(): Promise<void> {
-    await this.renewing(this.#hasSession, async () => {
+  /** @param changesRemainder false if the card paid nothing, so that the payment session stays */
+  async removeCard(changesRemainder = true): Promise<void> {
+    await this.renewing(this.#hasSession && changesRemainder, async () => {
       await this.tag.getByRole("button", { name: "Remove" }).click();
       await this.tag.locator("#summary").waitFor({ state: "detached" });
       await this.totals.waitFor({ state: "detached" });
@@ -147,6 +150,20 @@ export class Visit {
   async placeOrder(): Promise<string[]> {
     await this.page.getByTestId("submit-order-button").click();
     return this.confirmed();
+  }
+
+  /** Presses "Place order", and waits for the reason why no order was placed. @returns its text */
+  async placeOrderInVain(): Promise<string> {
+    const reason = this.page.getByTestId(/^(manual|stripe)-payment-error-message$/);
+    await this.page.getByTestId("submit-order-button").click();
+    await reason.waitFor();
+    return (await reason.textContent())?.trim() ?? "";
+  }
+
+  /** Returns the texts below the applied cards. */
+  async cardNotes(): Promise<string[]> {
+    const notes = await this.tag.locator("[part=card] p").allTextContents();
+    return notes.map((text) => text.trim());
   }
 
   /** Waits for the confirmation. @returns each payment that it shows */

@@ -68,6 +68,8 @@ export interface AppliedCard {
    * the shopper has to enter it again. `settling`: an earlier attempt is being reversed; the money returns to the card.
    */
   state: "applied" | "expired" | "settling";
+  /** Why the last attempt to place the order could not charge this card; missing if it could, or if there was none. */
+  refusal?: ShopErrorCode;
 }
 
 /** A cart with its gift cards. */

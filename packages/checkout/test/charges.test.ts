@@ -167,9 +167,42 @@ describe("a charge", () => {
       reason: "card_blocked",
       sealedCard: null,
     });
-    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", refusal: "card_blocked" }]);
     expect(await card.balanceCents()).toBe(7500);
     expect((await engine.reverse(charge.reference, "test")).state).toBe("refused");
+  });
+
+  it("that the service refuses is the cart's last refusal until the card is charged again", async () => {
+    const engine = shop.engine();
+    const card = await shop.card(7500);
+    const cart = newCart(2000);
+    const refusals = async () => (await engine.summary(cart)).cards.map((applied) => applied.refusal);
+    const charge = await beginCharge(engine, cart, card);
+    await shop.service.command("card", "block", card.cardNumber);
+    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("card_blocked"));
+    expect(await refusals()).toEqual(["card_blocked"]);
+    await shop.service.command("card", "unblock", card.cardNumber);
+    const [part] = (await engine.plan(cart)).parts;
+    if (!part) throw new Error("nothing is planned");
+    const again = await beginOne(engine, cart, part, `session_again_${cart.id}`, "again");
+    await engine.devalue(again.reference);
+    // The completion failed for another reason, such as a declined remainder.
+    await engine.void(again.reference);
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
+    expect(await refusals()).toEqual([undefined]);
+  });
+
+  it("of two charges of one card tells the reason of the refused one", async () => {
+    const engine = shop.engine();
+    const cart = newCart(2000);
+    const { card, begun } = await beginOnly(engine, cart, [
+      { amountCents: 1500, pieces: [] },
+      { amountCents: 500, pieces: [] },
+    ]);
+    await shop.service.command("card", "block", card.cardNumber);
+    await expect(engine.devalue(begun[0]?.reference ?? "")).rejects.toEqual(refusal("card_blocked"));
+    for (const { reference } of begun) await engine.void(reference);
+    expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", refusal: "card_blocked" }]);
   });
 
   it("of a card that is empty by now leaves a card that pays nothing", async () => {
@@ -181,6 +214,7 @@ describe("a charge", () => {
     await engine.devalue(other.reference);
     await expect(engine.devalue(first.reference)).rejects.toEqual(refusal("card_no_balance"));
     expect(await engine.plan(cart)).toMatchObject({ parts: [], remainderCents: 2500 });
+    expect((await engine.summary(cart)).cards).toMatchObject([{ amountCents: 0, refusal: "card_no_balance" }]);
     await engine.reverse(other.reference, "test");
     expect(await card.balanceCents()).toBe(2000);
   });
@@ -200,7 +234,7 @@ describe("a charge", () => {
     // The shopper sees the new balance, and can place the order with it.
     expect(await engine.summary(cart)).toMatchObject({
       remainderCents: 2000,
-      cards: [{ balanceCents: 500, amountCents: 500 }],
+      cards: [{ balanceCents: 500, amountCents: 500, refusal: "balance_changed" }],
     });
     await engine.reverse(first.reference, "test");
     expect(await card.balanceCents()).toBe(3000);

@@ -56,6 +56,9 @@ describe("the card", () => {
       status: 400,
       body: { code: "card_blocked" },
     });
+    // The page may not see the response: production builds of Next.js hide it. So the cart tells it too.
+    const cart = await shop.storefront.ok("GET", `/store/giftcard-pay/carts/${ready.cartId}`);
+    expect(cart.cards).toMatchObject([{ state: "applied", refusal: "card_blocked" }]);
     await expectWhole(ready);
     await shop.service.command("card", "unblock", ready.card.cardNumber);
     await expectRetrySucceeds(ready);

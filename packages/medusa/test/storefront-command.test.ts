@@ -31,6 +31,10 @@ const lines = {
     'import OrderSummary from "@modules/order/components/order-summary"',
     'import OrderSummary from "@modules/gift-cards/order-summary"',
   ],
+  "src/modules/checkout/components/payment-button/index.tsx": [
+    'import { placeOrder } from "@lib/data/cart"',
+    'import { placeOrder } from "@modules/gift-cards/place-order"',
+  ],
 } as const;
 
 let folder: string;
@@ -48,7 +52,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("giftcard-medusa storefront", () => {
-  it("adds the files, and changes one line in each of five storefront files", async () => {
+  it("adds the files, and changes one line in each of six storefront files", async () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("npm install @giftcard-pay/widget @lit/react");

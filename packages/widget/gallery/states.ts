@@ -129,6 +129,16 @@ export const states: State[] = [
       await reload(tag);
     },
   },
+  {
+    title: "The card was refused when the order was placed",
+    cart: { totalCents: 4200 },
+    async act(tag, cart) {
+      await changeCart(cart, {
+        applied: [{ id: "a", number: rich.number, state: "applied", refusal: "card_blocked" }],
+      });
+      await reload(tag);
+    },
+  },
   { title: "Nothing to pay", cart: { totalCents: 0 } },
   { title: "Test mode", cart: { environment: "sandbox" } },
   {

@@ -1,4 +1,4 @@
-import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
+import type { AppliedCard, CartSummary, ShopErrorCode } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
 import { cardGlyph } from "./card-glyph.js";
 import { figure } from "./card-quote.js";
@@ -20,6 +20,8 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
   const { words, summary } = state;
   const { texts } = words;
   const { remainderCents } = summary;
+  // Nothing is certain to be covered by a card that could not be charged.
+  const isLeft = remainderCents > 0 || summary.cards.some(({ refusal }) => refusal);
   return html`<div class="panel" part="summary" id="summary" tabindex="-1" role="group" aria-label=${texts.covered}>
     ${
       // If Lit reused a removed card's row for the next card, the focused button would silently get another name.
@@ -32,7 +34,7 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
     }
     <dl part="totals">
       ${figure(words, texts.covered, summary.coveredCents)}
-      ${figure(words, remainderCents > 0 ? texts.remainder : texts.nothingLeft, remainderCents, "total")}
+      ${figure(words, isLeft ? texts.remainder : texts.nothingLeft, remainderCents, "total")}
     </dl>
     ${
       state.isFull ? html`<p class="hint">${words.fill(texts.maxCards, { count: `${summary.maxCards}` })}</p>` : nothing
@@ -63,5 +65,12 @@ function cardRow(state: CardListState, card: AppliedCard, remove: (card: Applied
       </span>
     </div>
     ${card.state === "applied" ? nothing : html`<p class="hint">${texts[card.state]}</p>`}
+    ${card.refusal ? html`<p class="error" part="error">${refusalText(words, card, card.refusal)}</p>` : nothing}
   </li>`;
+}
+
+function refusalText(words: Wording, { lastFour }: AppliedCard, code: ShopErrorCode): string {
+  const { texts } = words;
+  const reason = code === "balance_changed" ? texts.changedBalance : texts.errors[code];
+  return `${texts.notPlaced} ${words.fill(reason, { last4: lastFour })}`;
 }

@@ -123,6 +123,15 @@ export class GiftcardPay extends FormAssociatedElement {
     this.calls.fail("order", new CallError(isErrorCode(code) ? code : "internal", retryAfterSeconds));
   }
 
+  /**
+   * Returns the text for a refusal in the element's language, for a page that shows it at its own button.
+   * @param code a `ShopErrorCode`, or Medusa's `insufficient_inventory` or `payment_authorization_error`
+   * @returns undefined for any other code
+   */
+  textOf(code: string): string | undefined {
+    return isErrorCode(code) ? this.words?.texts.errors[code] : undefined;
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     if (this.calls.error?.code === "unfinished" && !this.#isUnfinished) this.calls.error = undefined;

@@ -130,6 +130,33 @@ describe("applying cards", () => {
     expect(!!widget.find("#add"), "an expired card does not count toward the maximum").to.equal(true);
   });
 
+  it("shows why a card could not be charged, also in Dutch, and does not say that nothing is left to pay", async () => {
+    const applied = [
+      { id: "a", number: rich.number, state: "applied", refusal: "card_blocked" },
+      { id: "b", number: poor.number, state: "applied", refusal: "balance_changed" },
+    ];
+    const cart = await makeCart({ totalCents: 6000 });
+    await cart.change({ applied });
+    const widget = await show(cart);
+    expect(widget.text).to.contain("Your order wasn't placed. This card is blocked.");
+    expect(widget.text).to.contain("The balance of the card ending in 5678 has changed.");
+    expect(widget.text).to.contain("Left to pay €0.00");
+    expect(widget.text).not.to.contain("Nothing left to pay");
+    await expect(widget.element).to.be.accessible();
+    const dutch = await show(cart, "nl");
+    expect(dutch.text).to.contain("Je bestelling is niet geplaatst. Deze kaart is geblokkeerd.");
+    widget.button("Remove card ending in 1234").click();
+    await widget.settled();
+    expect(widget.text).not.to.contain("blocked");
+  });
+
+  it("gives a page the text of a refusal in its language", async () => {
+    const { element } = await show(await makeCart(), "de");
+    expect(element.textOf("card_blocked")).to.contain("gesperrt");
+    expect(element.textOf("insufficient_inventory")).to.contain("Ausverkauft");
+    expect(element.textOf("toString")).to.equal(undefined);
+  });
+
   it("sends the publishable key and the page's headers through the page's transport", async () => {
     const cart = await makeCart();
     const widget = await show(cart);

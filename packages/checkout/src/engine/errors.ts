@@ -175,23 +175,24 @@ export function refundNotPossible(
 export const noSuchOrder = (): CheckoutError =>
   new CheckoutError("cart_not_found", { message: "There is no such order." });
 
+/** The codes with which a service refuses a card, and those that the shopper gets. */
+export const cardRefusals: Readonly<Record<string, ShopErrorCode>> = {
+  invalid_card: "invalid_card",
+  card_blocked: "card_blocked",
+  card_expired: "card_expired",
+  card_no_balance: "card_no_balance",
+  card_not_active: "card_not_active",
+  card_locked: "too_many_attempts",
+  rate_limited: "too_many_attempts",
+};
+
 /** Converts an error of the service's client to a refusal for the shopper. Not for outcomes of a devalue. */
 export function toCheckoutError(error: unknown): CheckoutError {
   if (error instanceof CheckoutError) return error;
   if (error instanceof RefusedError) {
-    switch (error.code) {
-      case "invalid_card":
-      case "card_blocked":
-      case "card_expired":
-      case "card_no_balance":
-      case "card_not_active":
-        return new CheckoutError(error.code);
-      case "card_locked":
-      case "rate_limited":
-        return new CheckoutError("too_many_attempts", { retryAfterSeconds: error.retryAfterSeconds });
-      default:
-        return new CheckoutError("service_unavailable");
-    }
+    const code = cardRefusals[error.code] ?? "service_unavailable";
+    const isWait = code === "too_many_attempts";
+    return new CheckoutError(code, isWait ? { retryAfterSeconds: error.retryAfterSeconds } : {});
   }
   return new CheckoutError(error instanceof GiftcardError ? "service_unavailable" : "internal");
 }

@@ -13,6 +13,7 @@ import type {
   LimitedBy,
   Quote,
 } from "../storefront.js";
+import { refusalsOf } from "./card-refusals.js";
 import { tenderAudience } from "./context.js";
 import type { CartView, PaymentPlan, TenderChange } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
@@ -54,6 +55,11 @@ export function createTenders(context: TenderContext) {
   async function summary(cart: CartView): Promise<CartSummary> {
     const tenders = await journal.tenders(checkedCart(cart).id);
     const { coveredCents, remainderCents } = toPlan(cart, tenders);
+    const refusals = tenders.length > 0 ? refusalsOf(await journal.chargesOfCart(cart.id)) : new Map();
+    const cards = toAppliedCards(cart, tenders).map((card): AppliedCard => {
+      const refusal = card.state === "applied" ? refusals.get(card.id) : undefined;
+      return refusal === undefined ? card : { ...card, refusal };
+    });
     return {
       cartId: cart.id,
       currency: "EUR",
@@ -63,7 +69,7 @@ export function createTenders(context: TenderContext) {
       ...(cart.notByCardCents ? { notByCardCents: cart.notByCardCents } : {}),
       maxPerCardCents: MAX_DEDUCTION_CENTS,
       maxCards: context.maxCards,
-      cards: toAppliedCards(cart, tenders),
+      cards,
       environment: context.environment,
     };
   }

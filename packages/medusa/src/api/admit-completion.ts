@@ -21,6 +21,8 @@ interface Refusal {
   readonly type: string;
   readonly code?: string;
   readonly message: string;
+  /** The item that is sold out. */
+  readonly title?: string;
 }
 
 /**
@@ -106,5 +108,6 @@ function describe({ title, left }: SoldOutItem): Refusal {
     type: MedusaError.Types.NOT_ALLOWED,
     code: MedusaError.Codes.INSUFFICIENT_INVENTORY,
     message: `${what} No order was placed.`,
+    title,
   };
 }

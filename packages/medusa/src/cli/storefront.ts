@@ -57,6 +57,12 @@ const IMPORTS = [
     from: "@modules/order/components/order-summary",
     to: "@modules/gift-cards/order-summary",
   },
+  {
+    file: "src/modules/checkout/components/payment-button/index.tsx",
+    name: "{ placeOrder }",
+    from: "@lib/data/cart",
+    to: "@modules/gift-cards/place-order",
+  },
 ];
 
 const PACKAGES = ["@giftcard-pay/widget", "@lit/react"];

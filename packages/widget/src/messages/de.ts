@@ -27,6 +27,7 @@ export const de: Messages = {
   expired:
     "Die Angaben dieser Karte liegen uns nicht mehr vor, sie zahlt also nichts. Geben Sie die Karte erneut ein, um sie zu nutzen.",
   settling: "Eine frühere Zahlung mit dieser Karte wird rückgängig gemacht. Das Geld kommt auf die Karte zurück.",
+  notPlaced: "Ihre Bestellung wurde nicht aufgegeben.",
   covered: "Mit Geschenkkarte bezahlt",
   nothingLeft: "Nichts mehr zu zahlen",
   maxCards:
@@ -81,6 +82,9 @@ export const de: Messages = {
       "Wir wissen noch nicht, ob die Zahlung geklappt hat. Was für diese Bestellung abgebucht wurde, kommt von selbst auf Ihre Karte zurück; zahlen Sie noch nicht erneut.",
     service_unavailable:
       "Geschenkkarten lassen sich gerade nicht prüfen. Versuchen Sie es erneut, oder zahlen Sie auf andere Weise.",
+    insufficient_inventory: "Ausverkauft, oder es sind nicht genug übrig. Ihre Bestellung wurde nicht aufgegeben.",
+    payment_authorization_error:
+      "Die Zahlung wurde abgelehnt, Ihre Bestellung also nicht aufgegeben. Geld von Geschenkkarten kommt auf diese zurück. Wählen Sie eine andere Zahlungsart.",
     internal: "Bei uns ist etwas schiefgegangen. Versuchen Sie es erneut.",
   },
 };

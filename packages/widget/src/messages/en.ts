@@ -26,6 +26,7 @@ export const en: Messages = {
   removeCard: "Remove card ending in {last4}",
   expired: "We no longer have the details of this card. Enter it again to use it.",
   settling: "An earlier payment with this card is being undone. The money goes back to the card.",
+  notPlaced: "Your order wasn't placed.",
   covered: "Paid by gift card",
   nothingLeft: "Nothing left to pay",
   maxCards: "This order takes no more gift cards (at most {count}). Pay the rest another way.",
@@ -69,6 +70,9 @@ export const en: Messages = {
     outcome_unknown:
       "We don't know yet whether the payment went through. Money taken for this order goes back to your card automatically; don't pay again yet.",
     service_unavailable: "Gift cards can't be checked right now. Try again, or pay another way.",
+    insufficient_inventory: "Sold out, or not enough left. Your order wasn't placed.",
+    payment_authorization_error:
+      "The payment was declined, so your order wasn't placed. Money from gift cards goes back to them. Try another payment method.",
     internal: "Something went wrong on our side. Try again.",
   },
 };

@@ -27,6 +27,7 @@ export const fr: Messages = {
   expired:
     "Nous n’avons plus les données de cette carte, elle ne paie donc rien. Saisissez-la à nouveau pour l’utiliser.",
   settling: "Un paiement précédent avec cette carte est en cours d’annulation. L’argent revient sur la carte.",
+  notPlaced: "Votre commande n’a pas été passée.",
   covered: "Payé par carte cadeau",
   nothingLeft: "Plus rien à payer",
   maxCards: "Cette commande n’accepte pas d’autre carte cadeau (au plus {count}). Payez le reste d’une autre manière.",
@@ -76,6 +77,9 @@ export const fr: Messages = {
       "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",
     service_unavailable:
       "Les cartes cadeaux ne peuvent pas être vérifiées pour le moment. Réessayez, ou payez d’une autre manière.",
+    insufficient_inventory: "Épuisé, ou il n’en reste pas assez. Votre commande n’a pas été passée.",
+    payment_authorization_error:
+      "Le paiement a été refusé, votre commande n’a donc pas été passée. L’argent des cartes cadeaux y revient. Choisissez un autre moyen de paiement.",
     internal: "Un problème est survenu chez nous. Réessayez.",
   },
 };

@@ -2,9 +2,15 @@ import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
 
 /**
  * An error's code: one of the shop's, or one of the widget's own. `offline`: the shop did not respond. `unfinished`: the
- * form was submitted while an entered card was not applied.
+ * form was submitted while an entered card was not applied. `insufficient_inventory` and `payment_authorization_error` are
+ * Medusa's: the order is sold out, or the remainder was declined.
  */
-export type ErrorCode = ShopErrorCode | "offline" | "unfinished";
+export type ErrorCode =
+  | ShopErrorCode
+  | "offline"
+  | "unfinished"
+  | "insufficient_inventory"
+  | "payment_authorization_error";
 
 /**
  * All texts of the widget in one language. Words in braces are placeholders: `{amount}`, `{last4}` and so on. A language
@@ -42,6 +48,8 @@ export interface Messages {
   removeCard: string;
   expired: string;
   settling: string;
+  /** Shown on a card that could not be charged; followed by the reason, one of `errors`. */
+  notPlaced: string;
   covered: string;
   nothingLeft: string;
   /** `{count}` */

@@ -27,6 +27,7 @@ export const nl: Messages = {
   expired:
     "We hebben de gegevens van deze kaart niet meer, dus ze betaalt niets. Vul de kaart opnieuw in om haar te gebruiken.",
   settling: "Een eerdere betaling met deze kaart wordt teruggedraaid. Het geld komt terug op de kaart.",
+  notPlaced: "Je bestelling is niet geplaatst.",
   covered: "Betaald met cadeaukaart",
   nothingLeft: "Niets meer te betalen",
   maxCards:
@@ -76,6 +77,9 @@ export const nl: Messages = {
       "We weten nog niet of de betaling gelukt is. Wat voor deze bestelling is afgeschreven, komt vanzelf terug op je kaart; betaal nog niet opnieuw.",
     service_unavailable:
       "Cadeaukaarten kunnen nu niet worden gecontroleerd. Probeer het opnieuw, of betaal op een andere manier.",
+    insufficient_inventory: "Uitverkocht, of er zijn er niet genoeg meer. Je bestelling is niet geplaatst.",
+    payment_authorization_error:
+      "De betaling is geweigerd, dus je bestelling is niet geplaatst. Geld van cadeaukaarten komt erop terug. Kies een andere betaalmethode.",
     internal: "Er ging bij ons iets mis. Probeer het opnieuw.",
   },
 };

@@ -155,12 +155,12 @@ function shareOf(cart, card, owedCents) {
 function summaryOf(cart) {
   const { notByCardCents = 0 } = cart;
   let owedCents = cart.totalCents - notByCardCents;
-  const cards = cart.applied.map(({ id, number, state }) => {
+  const cards = cart.applied.map(({ id, number, state, refusal }) => {
     const card = cart.cards.find((one) => one.number === number);
     const use = shareOf(cart, card, state === "applied" ? owedCents : 0);
     owedCents -= use.usableCents;
     const { balanceCents, limitedBy, usableCents: amountCents } = use;
-    return { id, lastFour: number.slice(-4), amountCents, balanceCents, limitedBy, state };
+    return { id, lastFour: number.slice(-4), amountCents, balanceCents, limitedBy, state, ...(refusal && { refusal }) };
   });
   return {
     cartId: cart.id,

@@ -13,6 +13,7 @@ import {
   useTransition,
 } from "react"
 import { renewPayment } from "./actions"
+import { chosenKey } from "./shop"
 
 type TotalEvent = Parameters<
   NonNullable<ComponentProps<typeof GiftcardPay>["onTotal"]>
@@ -29,9 +30,6 @@ type GiftCardsProps = {
   /** The payment methods. They are hidden while the cards pay the whole cart. */
   children: ReactNode
 }
-
-/** The session storage key for the shopper's last choice of a payment method. */
-const chosenKey = (cartId: string) => `gift-cards-method:${cartId}`
 
 const GiftCards = ({
   cartId,

@@ -1,16 +1,12 @@
 import type { HttpTypes } from "@medusajs/types"
 import Payment from "@modules/checkout/components/payment"
 import GiftCards from "./gift-cards"
+import { backendUrl, publishableKey } from "./shop"
 
 type PaymentWithGiftCardsProps = {
   cart: HttpTypes.StoreCart
   availablePaymentMethods: { id: string }[]
 }
-
-const backendUrl =
-  process.env.NEXT_PUBLIC_MEDUSA_BACKEND_URL ||
-  process.env.MEDUSA_BACKEND_URL ||
-  "http://localhost:9000"
 
 /** The storefront's payment step, with gift cards above its payment methods. */
 const PaymentWithGiftCards = ({
@@ -37,7 +33,7 @@ const PaymentWithGiftCards = ({
         }
       }
       endpoint={`${backendUrl}/store/giftcard-pay`}
-      publishableKey={process.env.NEXT_PUBLIC_MEDUSA_PUBLISHABLE_KEY ?? ""}
+      publishableKey={publishableKey}
     >
       <Payment
         cart={{ ...cart, payment_collection: payable }}
