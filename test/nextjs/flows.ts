@@ -16,7 +16,7 @@ export interface FlowContext {
 /** A purchase. It returns the payments that the last page shows, and those expected. */
 export interface Flow {
   readonly name: string;
-  /** The exact cents that Stripe must have authorized or captured for this purchase. Default 0. */
+  /** The exact cents that Stripe must have authorized or captured. Left out, if the purchase doesn't use Stripe: then 0. */
   readonly stripeCents?: number;
   readonly run: (context: FlowContext) => Promise<{ visit: Visit; shown: string[]; expected: string[] }>;
 }

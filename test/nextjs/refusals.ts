@@ -127,6 +127,7 @@ export const refusalFlows: readonly Flow[] = [
   },
   {
     name: "a bank that declines after the page's confirmation",
+    stripeCents: 0,
     run: async (context) => {
       const { stage, service, stripe } = context;
       const card = await service.issueCard(7500);
@@ -139,8 +140,6 @@ export const refusalFlows: readonly Flow[] = [
         const { id } = await response.json();
         stripe.intents.cancel(id, null);
         await route.fulfill({ response });
-      });
-      visit.page.on("response", (r) => {
       });
       const reason = await visit.placeOrderInVain();
       const notes = await visit.cardNotes();

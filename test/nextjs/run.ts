@@ -18,14 +18,18 @@ export interface TrialOptions extends Omit<PrepareOptions, "cleanUp"> {
   readonly pictures?: string;
   /** Runs only the purchases whose name contains this text. */
   readonly only?: string;
+  /** Whether the storefront offers Stripe. Default: true. */
+  readonly hasStripe?: boolean;
 }
 
 const appDir = fileURLToPath(new URL("../../packages/medusa/test/store/", import.meta.url));
 
 /** Adds gift cards to a storefront and buys there in a browser. @returns the names of the failed purchases */
-export async function tryStorefront({ pictures, only, ...options }: TrialOptions): Promise<string[]> {
+export async function tryStorefront({ pictures, only, hasStripe = true, ...options }: TrialOptions): Promise<string[]> {
   const { say, signal } = options;
-  const flows = [...manualFlows, ...stripeFlows, ...refusalFlows].filter(({ name }) => !only || name.includes(only));
+  const flows = [...manualFlows, ...stripeFlows, ...refusalFlows]
+    .filter(({ stripeCents }) => hasStripe || stripeCents === undefined)
+    .filter(({ name }) => !only || name.includes(only));
   if (flows.length === 0) throw new Error(`No purchase has "${only}" in its name.`);
   const cleanUp = new CleanUp();
   try {

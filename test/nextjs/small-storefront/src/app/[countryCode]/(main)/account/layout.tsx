@@ -1,0 +1,5 @@
+import type { ReactNode } from "react";
+
+const Account = ({ dashboard }: { dashboard: ReactNode }) => dashboard;
+
+export default Account;
