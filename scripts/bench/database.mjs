@@ -110,7 +110,7 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
         env: {
           GIFTCARD_DATABASE_URL: url.href,
           GIFTCARD_SECRETS_FILE: secretsFile,
-          // As docs/operating.md advises. Otherwise V8 enlarges its heap at a busy moment, and that looks like a leak.
+          // As docs/service-scaling.md advises. Otherwise V8 enlarges its heap at a busy moment, and that looks like a leak.
           NODE_OPTIONS: "--max-semi-space-size=16",
         },
         ready: /"url":"([^"]+)","metrics_url":"([^"]+)"/,

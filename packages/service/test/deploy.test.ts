@@ -11,7 +11,7 @@ const folder = path.resolve(import.meta.dirname, "..");
 const read = (name: string) => fs.readFileSync(path.join(folder, name), "utf8");
 const unit = read("deploy/giftcard.service");
 const container = read("deploy/Containerfile");
-const operating = read("../../docs/operating.md");
+const install = read("../../docs/service-install.md");
 const { engines, files } = JSON.parse(read("package.json"));
 
 /** Returns all values of a setting in the unit. */
@@ -100,7 +100,7 @@ test("the unit and the documented container command allow enough time to shut do
   expect(least).toBeGreaterThan(50);
   const [stop] = settings("TimeoutStopSec");
   expect(Number(stop)).toBeGreaterThan(least);
-  expect(operating).toContain(`podman stop --time ${stop}`);
+  expect(install).toContain(`podman stop --time ${stop}`);
   // Only the main process gets the signal. It stops the others.
   expect([settings("KillMode"), settings("KillSignal")]).toEqual([["mixed"], ["SIGTERM"]]);
   expect(instructions("STOPSIGNAL")).toEqual(["SIGTERM"]);
@@ -119,8 +119,8 @@ test("the container's Node.js is supported, and its packages come from a lockfil
   expect(instructions("RUN")[0]).toMatch(/^npm ci --omit=dev /);
 });
 
-test("docs/operating.md names the paths of both files", () => {
+test("docs/service-install.md names the paths of both files", () => {
   for (const name of ["giftcard.service", "Containerfile"])
-    expect(operating).toContain(`node_modules/@giftcard-pay/service/deploy/${name}`);
+    expect(install).toContain(`node_modules/@giftcard-pay/service/deploy/${name}`);
   expect(version).toMatch(/^\d/);
 });

@@ -25,7 +25,7 @@ export function readAddress(url: string): DatabaseAddress {
   if (host?.includes(",") || parameters.get("host")?.includes(",") || parameters.has("target_session_attrs"))
     throw wrong(
       "The database address names several hosts. Give the one address that always leads to the primary, without " +
-        "target_session_attrs: see `A standby that takes over` in operating.md.",
+        "target_session_attrs: see `A standby that takes over` in docs/service-scaling.md.",
     );
   // `pg` finds the host itself if the address names none; Node.js rejects such a URL.
   if (host === undefined || (host !== "" && !URL.canParse(url)))
