@@ -1,15 +1,12 @@
 /** Makes purchases with every fault at every step, and proves the books of both sides to the cent after each. */
-import { readFile, writeFile } from "node:fs/promises";
-import path from "node:path";
 import { build } from "./build.mjs";
-import { isBad, putTable, tableOf, writers } from "./check/faults-table.mjs";
-import { command, loadTypeScript, root } from "./command.mjs";
-
-const DOCUMENT = path.join(root, "docs", "faults.md");
+import { isBad, tableOf, writers } from "./check/faults-table.mjs";
+import { writeTable } from "./check/written-tables.mjs";
+import { command, loadTypeScript } from "./command.mjs";
 
 const HELP = `Makes purchases with every fault at every step, and proves the books after each. Takes at most 20 minutes.
 
-  npm run faults                        all cells; writes the table in docs/faults.md
+  npm run faults                        all cells; writes the table in docs/how-it-is-tested.md
   npm run faults -- --short             each fault and each step once, as npm test does
   npm run faults -- --cell <name>       one cell, or all whose names begin with this
   npm run faults -- --list              the cells' names
@@ -87,10 +84,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     onResult: (result, done) => say(`${String(done).padStart(3)}/${cells.length} ${lineOf(result)}`),
   });
   if (signal.aborted) return;
-  if (!values.cell && !values.short) {
-    const text = await readFile(DOCUMENT, "utf8");
-    await writeFile(DOCUMENT, putTable(text, writers[values.vendure ? 1 : 0], tableOf(results)));
-  }
+  if (!values.cell && !values.short) await writeTable(writers[values.vendure ? 1 : 0], tableOf(results));
   if (values.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   else say(`\n${tableOf(results)}\n`);
   say(lastLine(results));

@@ -4,15 +4,17 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { build } from "./build.mjs";
+import { writeTable } from "./check/written-tables.mjs";
 import { command, root, UsageError } from "./command.mjs";
 import { sampleOf } from "./mutants/sample.mjs";
 import { serverFiles } from "./mutants/server-files.mjs";
+import { mutantsTable } from "./mutants/table.mjs";
 
 const HELP = `Runs StrykerJS over the files that decide about money: those of packages/checkout (an hour or two), or of the plugin or
 the service. Each mutant of those two runs the tests nearest to its file, half a minute or more each, so take a sample. A
 second run continues where the first ended, and repeats only what has changed. Reports are in .cache/mutants;
-docs/mutants.md lists the survivors. Exits with 1 if fewer mutants than required are killed: 85 % in checkout, 80 % in a
-file of the others. The plugin and the service are mutated in place: don't edit or build them meanwhile.
+docs/how-it-is-tested.md lists the survivors. A run over all files of packages/checkout writes its table there.
+Exits with 1 if fewer mutants than required are killed: 85 % in checkout, 80 % in a file of the others. The plugin and the service are mutated in place: don't edit or build them meanwhile.
 
   npm run mutants                                    packages/checkout (scripts/mutants/stryker.config.mjs lists the files)
   npm run mutants -- medusa                          the plugin (scripts/mutants/server-files.mjs lists files and tests)
@@ -23,6 +25,7 @@ file of the others. The plugin and the service are mutated in place: don't edit 
 `;
 
 const require = createRequire(import.meta.url);
+const REPORT = ".cache/mutants/report.json";
 const core = path.dirname(require.resolve("@stryker-mutator/core/package.json"));
 
 /**
@@ -67,7 +70,10 @@ async function mutateCheckout({ only, sample, force, signal }) {
   if (sample !== undefined && !only) throw new UsageError("In checkout, --sample needs --only.");
   const places = await Promise.all((only ?? []).map((file) => placesIn(folder, file, sample)));
   const mutate = places.length > 0 ? ["--mutate", places.flat().join(",")] : [];
-  return runStryker(["scripts/mutants/stryker.config.mjs", ...mutate, ...force], { signal });
+  const code = await runStryker(["scripts/mutants/stryker.config.mjs", ...mutate, ...force], { signal });
+  if (!only && !signal.aborted)
+    await writeTable("npm run mutants", mutantsTable(JSON.parse(await readFile(path.join(root, REPORT), "utf8"))));
+  return code;
 }
 
 /** @param {"medusa" | "service"} name @param {Choice} choice @param {(text: string) => void} say */

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { build } from "./build.mjs";
+import { recordRun } from "./check/written-tables.mjs";
 import { command, loadTypeScript } from "./command.mjs";
 
 const HELP = `Runs random shoppers and admins concurrently on a real Medusa, a real service and a simulated bank.
@@ -21,7 +22,7 @@ const HELP = `Runs random shoppers and admins concurrently on a real Medusa, a r
   --shrink <n>      how often a failed round is replayed to shorten it (default 40; 0: never)
   --json            prints the result as JSON, and progress on standard error
 
-docs/people.md lists the checks. Exits with 1 on a violation.
+docs/how-it-is-tested.md lists the checks. A run of the default length is recorded there. Exits with 1 on a violation.
 `;
 
 /** @typedef {import("../test/people/run-people.js").RoundResult} RoundResult */
@@ -92,6 +93,13 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   });
   await telling;
   const violations = result.rounds.reduce((sum, round) => sum + round.violations.length, 0);
+  const { replay, scenario, seed: given, rounds, minutes, carts } = values;
+  const isComplete = [replay, scenario, given, rounds, minutes, carts].every((value) => value === undefined);
+  if (isComplete && !signal.aborted) {
+    const ways = [values.pending && "--pending", values["shared-lock"] && "--shared-lock"].filter(Boolean);
+    const name = ["npm run people", ...(ways.length > 0 ? ["--", ...ways] : [])].join(" ");
+    await recordRun({ command: name, extent: `${result.carts} carts`, violations });
+  }
   if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   say(`\n${tableOf(result.counts)}\n`);
   say(`seed ${result.seed}, ${result.minutes.toFixed(1)} minutes`);

@@ -1,4 +1,5 @@
-/** The tables in docs/faults.md: `npm run faults` writes them, and a check compares them with the current cells. */
+/** The tables of faults: `npm run faults` writes them, and a check compares them with the current cells. */
+import { rowsOf } from "./written-tables.mjs";
 
 /** The possible outcomes of a cell, in the order of the columns. */
 const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
@@ -8,12 +9,6 @@ const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "pe
 
 /** The commands that write a table. */
 export const writers = /** @type {const} */ (["npm run faults", "npm run faults -- --vendure"]);
-
-/** Matches a command's table in the document. @param {string} writer */
-const placeOf = (writer) => new RegExp(`(?<=<!-- written by ${writer} -->\n)[\\s\\S]*?(?=\n<!-- end -->)`);
-
-/** @param {string} document @param {(typeof writers)[number]} writer @param {string} table */
-export const putTable = (document, writer, table) => document.replace(placeOf(writer), () => table);
 
 /** Returns a cell's row. The plain shop has one row for both stores. @param {Cell} cell */
 const rowOf = ({ shop, place }) => `${shop.replace(/ (?:sqlite|postgresql)$/, "")} | ${place}`;
@@ -49,9 +44,8 @@ export function tableOf(results) {
  * @returns {string[]} rows with bad cells, and rows that don't match the cells
  */
 export function faultsOfTable(document, writer, cells) {
-  const lines = placeOf(writer).exec(document)?.[0].split("\n").slice(2) ?? [];
   const rows = new Map(
-    lines.map((line) => {
+    rowsOf(document, writer).map((line) => {
       const [shop = "", place = "", ...counts] = line.split("|").slice(1, -1);
       return [`${shop.trim()} | ${place.trim()}`, counts.map(Number)];
     }),
