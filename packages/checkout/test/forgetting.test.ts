@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readBlock } from "../../../test/support/page-blocks.js";
+import type { Charge } from "../src/store/index.js";
 import { beginCharge, newCart, type Shop, startShop } from "./shop.js";
 import { stores, type TestStore } from "./stores.js";
 
@@ -55,6 +57,32 @@ for (const [name, open] of Object.entries(stores)) {
         await engine().recover();
         expect((await store.journal.charge(reference))?.sealedCard).toEqual(hours === 23 ? expect.any(String) : null);
       }
+    });
+
+    // The statement is for PostgreSQL.
+    it.runIf(name === "PostgreSQL")("erases old fingerprints by docs/privacy.md, and still refunds", async () => {
+      const card = await shop.card(1000);
+      const [settled, open, recent] = [newCart(500), newCart(300), newCart(200)];
+      const charges = new Map<string, Charge>();
+      for (const cart of [settled, open, recent]) {
+        const charge = await beginCharge(engine(), cart, card);
+        charges.set(cart.id, charge);
+        await engine().devalue(charge.reference);
+        await engine().commit(charge.reference, "completion", `order_${cart.id}`);
+        if (cart !== open) await engine().capture(charge.externalId);
+        if (cart !== recent)
+          await store.sql(`update giftcard_tender set updated_at = ${ago(24 * 366)} where id = '${charge.tenderId}'`);
+      }
+      const fingerprintOf = async (cart: { id: string }) =>
+        (await store.journal.tender(String(charges.get(cart.id)?.tenderId)))?.fingerprint;
+      const before = await fingerprintOf(settled);
+      await store.sql(await readBlock("docs/privacy.md", "erase-fingerprints.sql"));
+      expect(await fingerprintOf(settled)).toMatch(/^erased /);
+      expect(await fingerprintOf(open)).toBe(before);
+      expect(await fingerprintOf(recent)).toBe(before);
+      const refunded = { id: "refund_1", amountCents: 500 };
+      await engine().refund(String(charges.get(settled.id)?.externalId), refunded);
+      expect(await card.balanceCents()).toBe(500);
     });
   });
 }
