@@ -4,7 +4,7 @@ import path from "node:path";
 import { Application, Logger, LogLevel, OptionDefaults, ReflectionKind, UnknownType } from "typedoc";
 import { build } from "./build.mjs";
 import { command, root } from "./command.mjs";
-import { pluginsWithOptions, readmeWithOptions } from "./docs/options-table.mjs";
+import { pageWithOptions, pluginsWithOptions } from "./docs/options-table.mjs";
 import { CompactTheme } from "./docs/theme.mjs";
 
 /** @import { DeclarationReflection, ParameterReflection, ProjectReflection, TypeDocOptions } from "typedoc" */
@@ -309,9 +309,9 @@ await command({ help: HELP, options }, async ({ values, say }) => {
   // Packages import each other's built types.
   await build(["client", "checkout", "events"], { progress: say });
   const { pages, faults } = await documentAll(say);
-  const readmes = await Promise.all(pluginsWithOptions.map(readmeWithOptions));
-  faults.push(...readmes.flatMap((readme) => readme.faults));
-  for (const { file, text } of readmes) pages.set(file, text);
+  const tables = await Promise.all(pluginsWithOptions.map(pageWithOptions));
+  faults.push(...tables.flatMap((table) => table.faults));
+  for (const { file, text } of tables) pages.set(file, text);
   const stale = await staleFiles(pages);
   if (!values.check && faults.length === 0) {
     await mkdir(out, { recursive: true });

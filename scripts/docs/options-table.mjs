@@ -1,11 +1,14 @@
-/** Writes the table of options in the README of a Medusa plugin from their declaration. */
+/** Writes the table of a Medusa plugin's options from their declaration. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 import { loadTypeScript, root } from "../command.mjs";
 
+/** The pages with a table of options, by the plugin's folder. */
+const pages = { medusa: "docs/medusa-options.md", "medusa-events": "packages/medusa-events/README.md" };
+
 /** The plugins with options, by their packages' folders. */
-export const pluginsWithOptions = ["medusa", "medusa-events"];
+export const pluginsWithOptions = /** @type {(keyof typeof pages)[]} */ (Object.keys(pages));
 const TABLE = /^\| Option \| Meaning \| Default \|\n(?:\|.*\n)+/m;
 
 /**
@@ -16,13 +19,13 @@ const TABLE = /^\| Option \| Meaning \| Default \|\n(?:\|.*\n)+/m;
  */
 
 /**
- * Returns the README with the table from the declaration, and the declaration's faults.
+ * Returns the plugin's page with the table from the declaration, and the declaration's faults.
  *
- * @param {string} plugin its package's folder
+ * @param {keyof typeof pages} plugin its package's folder
  * @returns {Promise<{ file: string, text: string, faults: string[] }>}
  */
-export async function readmeWithOptions(plugin) {
-  const file = `packages/${plugin}/README.md`;
+export async function pageWithOptions(plugin) {
+  const file = pages[plugin];
   const declared = `packages/${plugin}/src/options.ts`;
   const options = optionsOf(await readFile(path.join(root, declared), "utf8"));
   const { declaration } = await loadTypeScript(declared);
@@ -45,10 +48,10 @@ export async function readmeWithOptions(plugin) {
     else if (stated !== expected) fault(`has a default: its comment must end with "Default: ${expected}."`);
     rows.push(`| \`${name}\` | ${meaning} | ${value === REQUIRED ? "required" : (expected ?? "")} |`);
   }
-  const readme = await readFile(path.join(root, file), "utf8");
-  if (!TABLE.test(readme)) faults.push(`${file} has no table with Option, Meaning and Default.`);
+  const page = await readFile(path.join(root, file), "utf8");
+  if (!TABLE.test(page)) faults.push(`${file} has no table with Option, Meaning and Default.`);
   const table = `| Option | Meaning | Default |\n|---|---|---|\n${rows.join("\n")}\n`;
-  return { file, text: readme.replace(TABLE, () => table), faults };
+  return { file, text: page.replace(TABLE, () => table), faults };
 }
 
 /** Returns the names of all properties that a folder's code reads. @param {string} folder @returns {Promise<Set<string>>} */

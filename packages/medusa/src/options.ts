@@ -11,7 +11,7 @@ const address = z.url({ protocol: /^https?$/ });
 const count = z.coerce.number<number | string>().int().min(1);
 
 /**
- * Every option of the plugin: its type, default, limits and description. `npm run docs` writes the README's table from
+ * Every option of the plugin: its type, default, limits and description. `npm run docs` writes docs/medusa-options.md from
  * it, and checks the defaults in the comments.
  */
 export const declaration = z.strictObject({
