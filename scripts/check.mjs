@@ -9,6 +9,7 @@ import { faultsOfTable, writers } from "./check/faults-table.mjs";
 import { importsThatGoUp } from "./check/folders.mjs";
 import { tooLong } from "./check/lengths.mjs";
 import { deadLinks } from "./check/markdown.mjs";
+import { longPages } from "./check/page-lengths.mjs";
 import { PAGE, violationsIn } from "./check/written-tables.mjs";
 import { command, loadTypeScript, root, UsageError } from "./command.mjs";
 import { published as packages } from "./packed/pack.mjs";
@@ -121,10 +122,10 @@ const steps = [
   {
     name: "lengths",
     async run() {
-      const long = await tooLong(root);
+      const long = [...(await tooLong(root)), ...(await longPages(root))];
       if (long.length > 0) throw new Error(`These are too long:\n${long.join("\n")}`);
     },
-    fix: "split them into modules that each do one job",
+    fix: "split code into modules that each do one job; move text of a page to another page, or of a cell below its table",
   },
   {
     name: "test results",

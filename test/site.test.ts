@@ -4,7 +4,8 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findDeadLinks } from "../scripts/site/dead-links.mjs";
 import { resolveLink } from "../site/links.mjs";
-import { files, pageOf, present, root } from "../site/pages.mjs";
+import { files, groups, pageOf, present, root } from "../site/pages.mjs";
+import { weightOf } from "../site/search.mjs";
 
 describe("the repository's Markdown", () => {
   it("links only to existing files", async () => {
@@ -35,6 +36,21 @@ describe("the repository's Markdown", () => {
     expect(resolveLink("../package.json", "docs/interface.md")).toMatch(/^https:\/\/.+\/blob\/HEAD\/package\.json$/);
     expect(resolveLink("security.md#a", "docs/interface.md")).toBe("/security.md#a");
     expect(() => resolveLink("nowhere.md", "docs/interface.md")).toThrow("docs/interface.md links to nowhere.md");
+  });
+});
+
+describe("the site's search", () => {
+  it("ranks guides before decisions, and both before the API reference", () => {
+    // The site calls the function from its source text.
+    const inPage: typeof weightOf = new Function(`return ${weightOf}`)();
+    const weights = (text: string) => {
+      const group = groups.find((one) => one.text === text);
+      return new Set(group?.files.map((file) => inPage(`/base/${pageOf(file)}#a`)));
+    };
+    for (const text of ["Start", "Packages", "Examples"]) expect(weights(text), text).toEqual(new Set([1]));
+    expect(inPage(`/base/${pageOf("docs/refunds.md")}`)).toBe(1);
+    expect(weights("Decisions")).toEqual(new Set([0.5]));
+    expect(weights("API reference")).toEqual(new Set([0.2]));
   });
 });
 

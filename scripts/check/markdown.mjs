@@ -41,8 +41,8 @@ export function readBlocks(text) {
   });
 }
 
-/** @param {string} text */
-const withoutBlocks = (text) => text.replaceAll(FENCE, "").replaceAll(/<!--.*?-->/gs, "");
+/** Removes code blocks and comments. @param {string} text */
+export const withoutBlocks = (text) => text.replaceAll(FENCE, "").replaceAll(/<!--.*?-->/gs, "");
 
 /** Returns the targets of a page's links, as written. @param {string} text @returns {string[]} */
 export function readLinks(text) {

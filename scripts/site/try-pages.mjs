@@ -39,18 +39,37 @@ export async function tryPages(url, { signal, say }) {
   }
 }
 
+/** What people search for, and the page that must come first. */
+const searches = {
+  devalue: /\.html/,
+  refund: /\/refunds\.html/,
+  "partial refund": /\/refunds\.html#a-partial-refund/,
+  troubleshooting: /\/on-call\.html/,
+  "fault injection": /\/how-it-is-tested\.html#fault-injection/,
+  "property-based testing": /\/how-it-is-tested\.html#property-based-testing/,
+  "PCI DSS scope": /\/security\.html#pci-dss-scope/,
+  "GDPR erase": /\/privacy\.html/,
+  "sealing key": /\/medusa-options\.html/,
+  // Only the API reference has this word.
+  GiftcardOptions: /\/api\/medusa\.html/,
+};
+
 /** @param {Page} page @param {string} url */
 async function search(page, url) {
-  await page.goto(url);
-  await page.locator(".VPNavBarSearch button").first().click();
-  await page.locator("#localsearch-input").fill("devalue");
-  const first = page.locator(".VPLocalSearchBox .result").first();
-  await first.waitFor();
-  const found = await page.locator(".VPLocalSearchBox .result").count();
-  await first.click();
-  await page.waitForURL(/\.html/);
-  assert.match(String(await page.locator("main").textContent()), /devalue/i);
-  return `search: ${found} places have "devalue"`;
+  for (const [words, expected] of Object.entries(searches)) {
+    await page.goto(url);
+    await page.locator(".VPNavBarSearch button").first().click();
+    await page.locator("#localsearch-input").fill(words);
+    const first = page.locator(".VPLocalSearchBox .result").first();
+    await first.waitFor();
+    const found = String(await first.getAttribute("href"));
+    assert.match(found, expected, `the search for "${words}" finds ${found} first`);
+    if (words !== "GiftcardOptions") assert.doesNotMatch(found, /\/api\//, `the search for "${words}"`);
+    await first.click();
+    await page.waitForURL(/\.html/);
+    assert.match(String(await page.locator("main").textContent()), new RegExp(String(words.split(" ")[0]), "i"));
+  }
+  return `search: ${Object.keys(searches).length} searches find their page`;
 }
 
 /** @param {Page} page @param {string} url */

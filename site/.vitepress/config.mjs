@@ -3,6 +3,7 @@ import { slug } from "github-slugger";
 import { defineConfig } from "vitepress";
 import { followLinks } from "../links.mjs";
 import { description, files, groups, pageOf, present, repository, root, titleOf } from "../pages.mjs";
+import { weightOf } from "../search.mjs";
 
 /** The site's URL with a slash at the end, if it is known. */
 const address = process.env.GIFTCARD_SITE_ADDRESS;
@@ -41,10 +42,7 @@ export default defineConfig({
   themeConfig: {
     search: {
       provider: "local",
-      options: {
-        // Guides before the API reference, which has most of the pages.
-        miniSearch: { searchOptions: { boostDocument: (id) => (id.includes("/api/") ? 0.2 : 1) } },
-      },
+      options: { miniSearch: { searchOptions: { boostDocument: weightOf } } },
     },
     outline: [2, 3],
     externalLinkIcon: true,

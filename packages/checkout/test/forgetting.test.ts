@@ -61,15 +61,16 @@ for (const [name, open] of Object.entries(stores)) {
 
     // The statement is for PostgreSQL.
     it.runIf(name === "PostgreSQL")("erases old fingerprints by docs/privacy.md, and still refunds", async () => {
+      const own = engine();
       const card = await shop.card(1000);
       const [settled, open, recent] = [newCart(500), newCart(300), newCart(200)];
       const charges = new Map<string, Charge>();
       for (const cart of [settled, open, recent]) {
-        const charge = await beginCharge(engine(), cart, card);
+        const charge = await beginCharge(own, cart, card);
         charges.set(cart.id, charge);
-        await engine().devalue(charge.reference);
-        await engine().commit(charge.reference, "completion", `order_${cart.id}`);
-        if (cart !== open) await engine().capture(charge.externalId);
+        await own.devalue(charge.reference);
+        await own.commit(charge.reference, "completion", `order_${cart.id}`);
+        if (cart !== open) await own.capture(charge.externalId);
         if (cart !== recent)
           await store.sql(`update giftcard_tender set updated_at = ${ago(24 * 366)} where id = '${charge.tenderId}'`);
       }
@@ -81,7 +82,7 @@ for (const [name, open] of Object.entries(stores)) {
       expect(await fingerprintOf(open)).toBe(before);
       expect(await fingerprintOf(recent)).toBe(before);
       const refunded = { id: "refund_1", amountCents: 500 };
-      await engine().refund(String(charges.get(settled.id)?.externalId), refunded);
+      await own.refund(String(charges.get(settled.id)?.externalId), refunded);
       expect(await card.balanceCents()).toBe(500);
     });
   });
