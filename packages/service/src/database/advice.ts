@@ -2,7 +2,10 @@
 const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
   [/^25006$/, "It takes no writes: it is a standby, or was made read-only. Give the address of the primary."],
   // PgBouncer's code for a startup setting that it is not configured to ignore.
-  [/^08P01$/, "PgBouncer in transaction mode needs pgbouncer=true in the address: see `PgBouncer` in docs/service-scaling.md."],
+  [
+    /^08P01$/,
+    "PgBouncer in transaction mode needs pgbouncer=true in the address: see `PgBouncer` in docs/service-scaling.md.",
+  ],
   [/CERT|SIGNATURE/, "Its certificate is rejected by sslmode and sslrootcert."],
   [/^ECONNREFUSED$/, "Nothing listens at its address: is it running?"],
   [/^(ENOTFOUND|EAI_AGAIN)$/, "The host in its address is unknown."],
