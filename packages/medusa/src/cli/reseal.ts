@@ -10,7 +10,9 @@ To change the sealing key without downtime:
   3. Run this command. It is safe to repeat, and to run while the shop sells.
   4. Once nothing is left under the old key, remove that key from sealingKeys, and restart.
 
-The keys are read from GIFTCARD_SEALING_KEYS ("id:key,id:key", the newest first), or from medusa-config.`;
+The keys are read from GIFTCARD_SEALING_KEYS ("id:key,id:key", the newest first). Without it, they are read from
+medusa-config.ts or .js in the shop's folder, or from the build in .medusa/server if the folder has neither. The command
+prints which file it reads.`;
 
 /** `giftcard-medusa reseal`: seals every card and token in use under the newest key. */
 export function resealCommand(): Command {

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import path from "node:path";
 import { readSealingKeys } from "@giftcard-pay/checkout";
 import { createSealer, createSqlJournal, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
@@ -10,6 +9,7 @@ import { checkVersion, TablesError } from "../journal-tables/version.js";
 import { PACKAGE } from "../names.js";
 import type { GiftcardOptions } from "../options.js";
 import { CommandFailure } from "./failure.js";
+import { readConfig } from "./shop-config.js";
 
 export interface ShopOptions {
   databaseUrl?: string;
@@ -26,17 +26,12 @@ export interface ShopContext {
   readonly configured: Partial<GiftcardOptions>;
 }
 
-interface ShopConfig {
-  projectConfig?: { databaseUrl?: string; databaseDriverOptions?: object };
-  plugins?: { resolve?: string; options?: Partial<GiftcardOptions> }[];
-}
-
 /** Creates a command with the options of every command. */
 export function shopCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .option("--database-url <url>", "Medusa's database (or DATABASE_URL, or what medusa-config says)")
-    .option("--directory <path>", "the shop's folder, with medusa-config.js or its build", ".")
+    .option("--directory <path>", "the shop's folder, with its medusa-config", ".")
     .option("--json", "one JSON value on standard output");
 }
 
@@ -83,20 +78,6 @@ async function checkTables(sql: Sql): Promise<void> {
     // The driver's message may contain the address with its password.
     throw new CommandFailure(`The database can't be reached (${error.code ?? "no answer"}).`);
   });
-}
-
-/** Reads the configuration that `medusa build` created, or one in JavaScript; undefined if there is none. */
-function readConfig(directory: string): ShopConfig | undefined {
-  const places = [directory, path.join(directory, ".medusa", "server")];
-  const file = places.map((place) => path.join(place, "medusa-config.js")).find(existsSync);
-  if (!file) return undefined;
-  try {
-    const read = require(file) as ShopConfig & { default?: ShopConfig };
-    return read.default ?? read;
-  } catch (error) {
-    const code = (error as { code?: string }).code ?? (error as Error).name;
-    throw new CommandFailure(`medusa-config.js can't be read (${code}).`, 2);
-  }
 }
 
 function openSealer({ sealingKeys = [] }: Partial<GiftcardOptions>): Sealer {
