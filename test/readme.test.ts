@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { createClient } from "@giftcard-pay/client";
-import { expect, it } from "vitest";
-import { outsideEnv, published } from "../scripts/packed/pack.mjs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { outsideEnv, published, withPnpm } from "../scripts/packed/pack.mjs";
 import { runNode } from "../scripts/process.mjs";
 import { present, root } from "../site/pages.mjs";
 import { readBlocks } from "./support/page-blocks.js";
@@ -63,18 +63,57 @@ it("every npm script in the docs exists", async () => {
   expect(unknown).toEqual([]);
 });
 
-it("docs/from-source.md packs every package, under the file names that it gives pnpm", async () => {
-  const folder = await mkdtemp(path.join(os.tmpdir(), "giftcard-from-source-"));
-  try {
-    const [, , ...pack] = (await blockOf("docs/from-source.md", "sh")).split("\n");
-    expect(pack.join("\n")).toMatch(/^npm pack .* \.\.\/giftcard-packages\n$/s);
-    const script = pack.join("\n").replace("../giftcard-packages", folder);
-    await promisify(execFile)("sh", ["-euc", script], { cwd: root, env: outsideEnv() });
-    const files = await readdir(folder);
-    expect(files).toHaveLength(published.length);
-    const { pnpm } = JSON.parse(`{${await blockOf("docs/from-source.md", "json")}}`);
-    for (const file of Object.values<string>(pnpm.overrides)) expect(files).toContain(path.basename(file));
-  } finally {
-    await rm(folder, { recursive: true });
+describe("docs/from-source.md", () => {
+  const page = "docs/from-source.md";
+  let parent: string;
+  let [pack, byNpm, byPnpm]: string[] = [];
+  beforeAll(async () => {
+    [pack, byNpm, byPnpm] = (await readBlocks(page)).map(({ text }) => text);
+    parent = await mkdtemp(path.join(os.tmpdir(), "giftcard-from-source-"));
+    await mkdir(path.join(parent, "giftcard-packages"));
+  });
+  afterAll(() => rm(parent, { recursive: true }));
+
+  const run = (script: string, cwd: string) =>
+    promisify(execFile)("sh", ["-euc", script], { cwd, env: outsideEnv(), maxBuffer: 64 * 1024 * 1024 });
+
+  async function write(file: string, value: object): Promise<void> {
+    await mkdir(path.dirname(path.join(parent, file)), { recursive: true });
+    await writeFile(path.join(parent, file), JSON.stringify(value));
   }
+
+  const versionIn = async (folder: string, name: string): Promise<string> =>
+    JSON.parse(await readFile(path.join(parent, folder, "node_modules", name, "package.json"), "utf8")).version;
+
+  /** Medusa's packages are large, and npm has them. */
+  const withoutPeers = "legacy-peer-deps=true\nauto-install-peers=false\n";
+
+  it("packs every package", async () => {
+    const [, , ...command] = (pack ?? "").split("\n");
+    const script = command.join("\n").replace("../giftcard-packages", path.join(parent, "giftcard-packages"));
+    await run(script, root);
+    expect(await readdir(path.join(parent, "giftcard-packages"))).toHaveLength(published.length);
+  });
+
+  it("installs the plugin by npm", { tags: "long", timeout: 120_000 }, async () => {
+    await write("shop/package.json", { name: "shop", private: true });
+    await writeFile(path.join(parent, "shop/.npmrc"), withoutPeers);
+    await run(byNpm ?? "", path.join(parent, "shop"));
+    const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+    for (const name of ["client", "checkout", "medusa"])
+      expect(await versionIn("shop", `@giftcard-pay/${name}`)).toBe(version);
+  });
+
+  it("installs plugin and widget in a pnpm workspace", { tags: "long", timeout: 180_000 }, async () => {
+    await write("workspace/package.json", { name: "workspace", private: true });
+    for (const app of ["backend", "storefront"])
+      await write(`workspace/apps/${app}/package.json`, { name: `@dtc/${app}`, private: true });
+    await writeFile(path.join(parent, "workspace/pnpm-workspace.yaml"), 'packages:\n  - "apps/**"\n');
+    await writeFile(path.join(parent, "workspace/.npmrc"), withoutPeers);
+    await run(withPnpm(byPnpm ?? ""), path.join(parent, "workspace"));
+    const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+    expect(await versionIn("workspace/apps/backend", "@giftcard-pay/medusa")).toBe(version);
+    expect(await versionIn("workspace/apps/storefront", "@giftcard-pay/widget")).toBe(version);
+    expect(await versionIn("workspace/apps/storefront", "@lit/react")).toMatch(/^\d/);
+  });
 });

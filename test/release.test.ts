@@ -16,7 +16,6 @@ const copied = [
   "package.json",
   "package-lock.json",
   "README.md",
-  "docs/from-source.md",
   ".changeset/config.json",
   "examples/medusa-store/package.json",
   "examples/medusa-store/storefront/package.json",

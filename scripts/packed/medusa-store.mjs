@@ -1,8 +1,11 @@
 /** A user's Medusa store with the packed packages: its files, and its install by npm, or by pnpm in a workspace. */
+import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { OURS_FROM, runNpm } from "./pack.mjs";
+import { promisify } from "node:util";
+import { readBlocks } from "../check/markdown.mjs";
+import { OURS_FROM, outsideEnv, runNpm, withPnpm } from "./pack.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const exampleStore = path.join(root, "examples/medusa-store");
@@ -52,14 +55,30 @@ export async function installStore({ specs, node, folder, release, byPnpm, signa
     return store;
   }
   const dashboard = await npm("view", `@medusajs/dashboard@${medusa}`, "dependencies", "--json", "--loglevel=error");
-  await writeWorkspace({ folder, store, specs, medusa, ofDashboard: JSON.parse(dashboard) });
+  const isPublished = !Object.values(specs).some((spec) => path.isAbsolute(spec));
+  await writeWorkspace({ folder, store, specs, isPublished, medusa, ofDashboard: JSON.parse(dashboard) });
   // In CI, pnpm freezes the lockfile by default.
-  checkWarnings(await npm("exec", "--yes", "--", PNPM, "install", "--no-frozen-lockfile"));
+  const install = isPublished ? "pnpm install --no-frozen-lockfile" : await fromSource(folder, specs);
+  const shell = { cwd: folder, env: outsideEnv(node), maxBuffer: 64 * 1024 * 1024, ...(signal && { signal }) };
+  const { stdout, stderr } = await promisify(execFile)("sh", ["-euc", withPnpm(install)], shell);
+  checkWarnings(stdout + stderr);
   return store;
 }
 
-/** The version that Medusa's starter requires. */
-const PNPM = "pnpm@10";
+/**
+ * Puts the tarballs where docs/from-source.md has them, next to the workspace.
+ * @param {string} folder @param {Record<string, string>} specs
+ * @returns {Promise<string>} the commands of that page for pnpm
+ */
+async function fromSource(folder, specs) {
+  const tarballs = path.join(folder, "../giftcard-packages");
+  await mkdir(tarballs, { recursive: true });
+  for (const tarball of Object.values(specs)) await cp(tarball, path.join(tarballs, path.basename(tarball)));
+  const page = await readFile(path.join(root, "docs/from-source.md"), "utf8");
+  const commands = readBlocks(page).find(({ text }) => text.includes("pnpm "));
+  if (!commands) throw new Error("docs/from-source.md has no commands for pnpm.");
+  return commands.text;
+}
 
 /** @param {string} said by npm or pnpm */
 function checkWarnings(said) {
@@ -75,11 +94,11 @@ function checkWarnings(said) {
  * @param {string} options.folder
  * @param {string} options.store
  * @param {Record<string, string>} options.specs
+ * @param {boolean} options.isPublished whether the specs are names with versions, not tarballs
  * @param {string} options.medusa the release
  * @param {Record<string, string>} options.ofDashboard the versions in the dashboard, which the starter's pages also use
  */
-async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
-  const isPublished = !Object.values(specs).some((spec) => path.isAbsolute(spec));
+async function writeWorkspace({ folder, store, specs, isPublished, medusa, ofDashboard }) {
   /** @param {[string, string]} entry */
   const wanted = ([name, spec]) => [name, isPublished ? spec.slice(name.length + 1) : `file:${spec}`];
   const ours = Object.fromEntries(Object.entries(specs).map(wanted));
@@ -88,6 +107,7 @@ async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
     backend.dependencies[name] = medusa;
   for (const name of ["@medusajs/ui", "@tanstack/react-query", "react-i18next", "react-router-dom"])
     backend.dependencies[name] = ofDashboard[name];
+  backend.name = "@dtc/backend";
   Object.assign(backend.dependencies, ours);
   const react = { react: ofDashboard.react, "react-dom": ofDashboard["react-dom"] };
   Object.assign(backend.devDependencies, react);
@@ -95,7 +115,7 @@ async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
   const storefront = path.join(folder, "apps/storefront");
   await mkdir(storefront, { recursive: true });
   await writeJson(storefront, "package.json", {
-    name: "a-storefront",
+    name: "@dtc/storefront",
     private: true,
     dependencies: {
       "@medusajs/js-sdk": medusa,
@@ -104,11 +124,10 @@ async function writeWorkspace({ folder, store, specs, medusa, ofDashboard }) {
       "react-dom": "19.0.5",
     },
   });
-  // Packages on npm need no overrides. The service's PostgreSQL unpacks itself.
+  // The service's PostgreSQL unpacks itself.
   const { allowScripts } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
   const onlyBuiltDependencies = Object.keys(allowScripts).filter((name) => allowScripts[name]);
-  const pnpm = { ...(!isPublished && { overrides: ours }), onlyBuiltDependencies };
-  await writeJson(folder, "package.json", { name: "a-workspace", private: true, pnpm });
+  await writeJson(folder, "package.json", { name: "a-workspace", private: true, pnpm: { onlyBuiltDependencies } });
   const registry = process.env[OURS_FROM];
   if (registry !== undefined) await writeFile(path.join(folder, ".npmrc"), `@giftcard-pay:registry=${registry}\n`);
   await writeFile(

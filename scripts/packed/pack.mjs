@@ -66,6 +66,12 @@ export async function runNpm(args, { cwd, node, env, signal }) {
   }
 }
 
+/** The version that Medusa's starter requires. */
+const PNPM = "pnpm@10";
+
+/** Returns a shell script in which `pnpm` is the version that Medusa's starter requires. @param {string} script */
+export const withPnpm = (script) => `pnpm() { npm exec --yes -- ${PNPM} "$@"; }\n${script}`;
+
 /** @typedef {{ version: string, path: string }} Node */
 
 /**

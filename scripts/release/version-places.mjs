@@ -3,7 +3,6 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 const OURS = /^@giftcard-pay\/(?!example-)/;
-const ARCHIVE = /(giftcard-pay-[a-z-]+-)\d[\w.-]*(?=\.tgz)/g;
 
 /** @typedef {(text: string, version: string) => string} Renew */
 
@@ -25,7 +24,6 @@ const places = {
   "packages/medusa/test/store/package.json": manifest,
   "packages/medusa-events/test/store/package.json": manifest,
   "packages/client/src/version.ts": (text, version) => text.replace(/VERSION = "[^"]*"/, `VERSION = "${version}"`),
-  "docs/from-source.md": (text, version) => text.replaceAll(ARCHIVE, `$1${version}`),
 };
 
 /**
