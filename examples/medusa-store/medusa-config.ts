@@ -57,6 +57,8 @@ export default withGiftcard(config, {
   sealingKeys: sealingKeys(env.GIFTCARD_SEALING_KEYS),
   // One charge per ticket, so that a returned ticket is refunded to the card to the cent.
   charges: "by-line",
+  // Each shopper gets an order confirmation with how the order was paid.
+  orderMail: { language: "en" },
 });
 
 /** Reads "id:key,id:key", the newest first. */

@@ -24,7 +24,7 @@ export async function openBenchStore({ say }) {
   await installLocked({ home, what: "the shop with Medusa's loyalty plugin (700 MB)", say });
   for (const name of ["client", "checkout", "medusa"]) await copyPackage(name);
   await rm(appDir, { recursive: true, force: true });
-  // Without its subscribers: its order mail reads more of an order in the shop with this plugin than in the others.
+  // The goods alone: the three shops differ only in how gift cards are paid with.
   for (const folder of ["seed", "migration-scripts"]) {
     const from = path.join(root, "examples", "medusa-store", ".medusa", "server", "src", folder);
     await cp(from, path.join(appDir, "src", folder), { recursive: true });

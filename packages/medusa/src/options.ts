@@ -1,6 +1,7 @@
 import { createSealer } from "@giftcard-pay/checkout/plugin";
 import { type ClientOptions, createClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
+import { mailLanguages } from "./mail-languages.js";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -84,6 +85,18 @@ export const declaration = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .toLowerCase()
+    .optional(),
+  /**
+   * Emails each shopper a confirmation of the order with what each card and other payment paid, by the shop's notification
+   * provider for the channel `email`. Leave it out if the shop sends its own confirmation.
+   */
+  orderMail: z
+    .strictObject({
+      /** `en`, `nl`, `de` or `fr`: used if neither the order's locale nor its country selects a language. English if left out. */
+      language: z.enum(mailLanguages).default("en"),
+      /** A template at the provider, such as SendGrid's `d-…`. It receives the mail's parts as data, instead of the mail. */
+      template: text.optional(),
+    })
     .optional(),
   /** Allows cards to pay for gift cards in the cart. Default: `false`. */
   cardsBuyCards: z.boolean().default(false),

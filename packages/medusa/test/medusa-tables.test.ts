@@ -10,6 +10,7 @@ import * as charged from "../src/medusa-tables/charged-orders.js";
 import * as creditLines from "../src/medusa-tables/credit-lines.js";
 import * as giftcardItems from "../src/medusa-tables/giftcard-items.js";
 import * as locks from "../src/medusa-tables/locks.js";
+import * as notifications from "../src/medusa-tables/notifications.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orderRefund from "../src/medusa-tables/order-refund.js";
 import * as orders from "../src/medusa-tables/orders.js";
@@ -366,6 +367,21 @@ const cases: Record<string, Case> = {
       await giftcardItems.giftcardItemsOfOrder(sql, "cart_gone"),
     ],
     answer: () => [[expect.stringMatching(/^ordli_/)], []],
+  },
+  hasEmailProvider: {
+    ask: async () => {
+      const has = async (change: string) => {
+        await sql(change, []);
+        return notifications.hasEmailProvider(sql);
+      };
+      return [
+        await has("update notification_provider set channels = '{feed,email}'"),
+        await has("update notification_provider set is_enabled = false"),
+        await has("update notification_provider set is_enabled = true, channels = '{feed}'"),
+        await has("alter table notification_provider rename to notification_provider_of_old"),
+      ];
+    },
+    answer: () => [true, false, false, false],
   },
   readOrderPayments: {
     ask: (f) => orderPayment.readOrderPayments(sql, [f.orderId]),
