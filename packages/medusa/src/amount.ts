@@ -1,3 +1,4 @@
+import { formatCents } from "@giftcard-pay/client";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { BigNumber, MathBN } from "@medusajs/framework/utils";
 
@@ -32,5 +33,8 @@ export const centsSql = (amount: string): string => `round(round((${amount}) * 1
 export function fromCents(amountCents: number): BigNumber {
   return new BigNumber(MathBN.div(amountCents, 100));
 }
+
+/** Writes cents in euros, such as `12.50`. */
+export const euro = (cents: number): string => formatCents(cents as never);
 
 export const isCents = (amount: BigNumberInput): boolean => MathBN.mult(amount, 100).isInteger();

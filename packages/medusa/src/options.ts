@@ -43,6 +43,12 @@ export const declaration = z.strictObject({
    */
   charges: z.enum(["whole", "by-line"]).default("whole"),
   /**
+   * When a card's payment is captured in Medusa. `when-placed`: once the order is placed and paid. `with-remainder`: once its
+   * other payment is captured; without one, as `when-placed`. `when-fulfilled`: once a part of the order is fulfilled.
+   * `manual`: by a person or by your own code. Default: `when-placed`.
+   */
+  capture: z.enum(["when-placed", "with-remainder", "when-fulfilled", "manual"]).default("when-placed"),
+  /**
    * Maximum number of charges per card and order, 1 to 50, if cards are charged by line. If a card pays more units, equal
    * ones share a charge, and can only be refunded to the card together. Default: 50.
    */
@@ -185,6 +191,7 @@ export const readRecoverySettings = (options: object) =>
         pendingRemainderLifeMs: true,
         maxCancelsPerRun: true,
         allowPendingRemainder: true,
+        capture: true,
       })
       .strip(),
     options,

@@ -19,6 +19,7 @@ import type { Scan } from "../src/medusa-tables/scan.js";
 import * as soldItems from "../src/medusa-tables/sold-items.js";
 import * as stock from "../src/medusa-tables/stock.js";
 import * as stray from "../src/medusa-tables/stray-payments.js";
+import * as uncaptured from "../src/medusa-tables/uncaptured-orders.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
 import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
 import { startShop, type TestShop } from "./support/shop.js";
@@ -97,7 +98,7 @@ async function writeFacts(): Promise<Facts> {
 }
 
 const sql: Sql = async (text, params) => (await database.query(text, params)).rows;
-const scan: Scan = { sql, leaseMs: 0, pendingRemainderLifeMs: 0, after: "", only: null };
+const scan: Scan = { sql, leaseMs: 0, pendingRemainderLifeMs: 0, capture: "manual", after: "", only: null };
 const month = {
   from: new Date(Date.now() - 15 * 24 * 60 * 60_000),
   to: new Date(Date.now() + 15 * 24 * 60 * 60_000),
@@ -743,6 +744,43 @@ const cases: Record<string, Case> = {
         ...{ entryId: f.captureId, paymentId: f.giftPaymentId, isCaptured: true },
       },
     ],
+  },
+  findUncaptured: {
+    given: (f) => [
+      `delete from capture where payment_id = '${f.giftPaymentId}'`,
+      `update payment set captured_at = null where id = '${f.giftPaymentId}'`,
+      `insert into giftcard_order (order_id, cart_id, total_cents, paid_at) values ('${f.orderId}', '${f.cartId}', 7498, now())
+       on conflict (order_id) do update set paid_at = now()`,
+    ],
+    ask: async (f) => {
+      const find = async (capture: Scan["capture"]) => uncaptured.findUncaptured({ ...scan, capture });
+      const placed = await find("when-placed");
+      const before = [await find("manual"), await find("with-remainder"), await find("when-fulfilled")];
+      await sql("update payment set captured_at = now() where id = $1", [f.bankPaymentId]);
+      await sql("insert into fulfillment (id, location_id) values ('ful_one', 'sloc_one')", []);
+      await sql("insert into order_fulfillment (order_id, fulfillment_id, id) values ($1, 'ful_one', 'of_one')", [
+        f.orderId,
+      ]);
+      const after = [await find("manual"), await find("with-remainder"), await find("when-fulfilled")];
+      await sql(`update "order" set canceled_at = now() where id = $1`, [f.orderId]);
+      return { placed, before, after, canceled: await find("when-placed") };
+    },
+    answer: ({ orderId, cartId, giftPaymentId }) => {
+      const found = [{ orderId, cartId, paymentIds: [giftPaymentId] }];
+      return { placed: found, before: [[], [], []], after: [[], found, found], canceled: [] };
+    },
+  },
+  readBegunCaptures: {
+    given: (f) => [
+      `insert into capture (id, amount, raw_amount, payment_id) values ('capt_begun', 24.98, '{"value": "24.98"}', '${f.bankPaymentId}')`,
+    ],
+    ask: (f) =>
+      Promise.all(
+        [f.bankPaymentId, f.giftPaymentId].map((paymentId) =>
+          unrecorded.readBegunCaptures(sql, { paymentId, orderId: f.orderId }),
+        ),
+      ),
+    answer: () => [["capt_begun"], []],
   },
   findBegunCreditLines: {
     given: (f) => [

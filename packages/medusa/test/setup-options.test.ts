@@ -46,7 +46,7 @@ it("requires a lease longer than a call to the service, not equal", () => {
 });
 
 it("reads only recovery's options for a command", () => {
-  const defaults = { leaseMs: 120_000, pendingRemainderLifeMs: 604_800_000, maxCancelsPerRun: 20 };
+  const defaults = { pendingRemainderLifeMs: 604_800_000, maxCancelsPerRun: 20, capture: "when-placed" };
   expect(readRecoverySettings({ leaseMs: "5000", apiKey: "" })).toEqual({
     ...defaults,
     leaseMs: 5000,

@@ -44,6 +44,7 @@ export interface PluginOptions {
   readonly charges?: "whole" | "by-line";
   readonly allowPendingRemainder?: boolean;
   readonly pendingRemainderLifeMs?: number;
+  readonly capture?: "manual";
 }
 
 /**

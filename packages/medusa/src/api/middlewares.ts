@@ -22,6 +22,7 @@ import { createRemainderSession } from "./store/remainder-session.js";
 import {
   changeCartInTurn,
   changeOrderInTurn,
+  changePaymentInTurn,
   finishRefundsFirst,
   makeCollectionInTurn,
   refuseCancel,
@@ -116,7 +117,7 @@ export default defineMiddlewares({
       methods: ["POST" as const, "DELETE" as const],
       middlewares: [changeCartInTurn],
     })),
-    onPost("/admin/payments/:id/capture", refusePartialCapture),
+    onPost("/admin/payments/:id/capture", refusePartialCapture, changePaymentInTurn),
     onPost("/admin/payments/:id/refund", refundByHand),
     onPost("/admin/orders/:id/cancel", changeOrderInTurn, finishRefundsFirst, refuseCancel),
     ...beginsChange.map((matcher) => onPost(matcher, changeOrderInTurn)),

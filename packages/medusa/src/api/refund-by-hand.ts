@@ -1,18 +1,17 @@
 import { planRefund, toOpenCharge } from "@giftcard-pay/checkout/plugin";
-import { formatCents } from "@giftcard-pay/client";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { fromCents, isCents, toCents } from "../amount.js";
-import { PATIENCE_MS } from "../cart/cart-turn.js";
+import { euro, fromCents, isCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
-import { orderOfPayment, turnOfOrder } from "../medusa-tables/carts.js";
+import { type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
+import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
 import type { OrderBooks } from "../refunds/order-books.js";
 import { notRefunded, whyUndecided } from "../refunds/order-refund.js";
-import { openChange, takeTurn } from "./turns.js";
+import { changePaymentInTurn, openChange } from "./turns.js";
 
 /** The request's body. Medusa passes it on to its workflow after this middleware. */
 interface RefundBody {
@@ -26,28 +25,20 @@ interface RefundBody {
  * refund pays for. So Medusa's button uses the same record as the plugin's.
  */
 export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  const { leases, sql } = contextOf(req.scope);
-  const paymentId = String(req.params.id);
-  const found = paymentId.includes("\0") ? null : await orderOfPayment(sql, paymentId);
-  // Medusa refuses everything else.
-  if (!found) return next();
-  const { orderId, refundCount } = found;
-  await takeTurn(
-    req,
-    res,
-    (error?: unknown) => (error ? next(error) : prepare()),
-    async () => leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS),
-  );
+  await changePaymentInTurn(req, res, next, prepare);
 
-  async function prepare(): Promise<void> {
+  async function prepare({ orderId, refundCount }: PaymentOrder): Promise<void> {
     try {
-      const cartId = await turnOfOrder(sql, orderId);
+      const cartId = await turnOfOrder(contextOf(req.scope).sql, orderId);
       if (cartId !== orderId) await finishBegunRefunds(req.scope, cartId);
       const books = await readBalanced(req.scope, orderId);
       const isOurs = books.isNoted || books.charges.length > 0;
       const undecided = isOurs ? await whyUndecided(req.scope, books) : null;
       if (undecided !== null) throw notRefunded(undecided);
-      await check(req, books, { paymentId, isOvertaken: books.refunds.length !== refundCount });
+      await check(req, books, {
+        paymentId: String(req.params.id),
+        isOvertaken: books.refunds.length !== refundCount,
+      });
       next();
     } catch (error) {
       next(toMedusaError(error, contextOf(req.scope).logger));
@@ -76,17 +67,18 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
   const typedCents = amount === undefined ? payment.capturedCents : toCents(amount);
   const amountCents = amount === undefined || !isNoted ? typedCents : centsOf(amount, owedCents);
   if (amount !== undefined && isNoted) body.amount = fromCents(amountCents).numeric;
+  checkLeft(payment, amount === undefined ? payment.capturedCents + payment.uncapturedCents : amountCents);
   const isOwed = amountCents <= owedCents;
   if (!isOwed && isOvertaken)
     throw notRefunded(
-      `Another refund of this order was made at the same moment, and ${formatCents(owedCents as never)} is owed now. ` +
+      `Another refund of this order was made at the same moment, and ${euro(owedCents)} is owed now. ` +
         "Reload the order.",
     );
   if (!isOwed && (await hasOpenChange(contextOf(req.scope).sql, books.orderId))) throw openChange("refund");
   const wasRefunded = books.refunds.some(({ units }) => units !== null);
   if (isNoted && wasRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
     throw notRefunded(
-      `The amount that this order owed was already refunded, and ${formatCents(owedCents as never)} is owed now. Reload the ` +
+      `The amount that this order owed was already refunded, and ${euro(owedCents)} is owed now. Reload the ` +
         "order. To refund more than that, state the reason in the refund's note.",
     );
   if (!isNoted || !isOwed || books.unexplained.length > 0) return;
@@ -94,6 +86,21 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
     ...chargesFor(books, payment.sessionId, amountCents),
     [REFUND_UNITS]: Object.fromEntries(books.back),
   };
+}
+
+/** Refuses to refund more of a card's payment than is left. Medusa would name no way out. */
+function checkLeft({ isGiftcard, leftCents, uncapturedCents }: OpenPayment, amountCents: number): void {
+  if (!isGiftcard || amountCents <= leftCents) return;
+  if (uncapturedCents > 0)
+    throw notRefunded(
+      "This gift card payment isn't captured yet. Capture it first, or use the refund under Gift cards on the order's page, " +
+        "which captures it. If the whole order is off, cancel it.",
+    );
+  throw notRefunded(
+    leftCents === 0
+      ? "All of this gift card payment is refunded already. Reload the order."
+      : `Only ${euro(leftCents)} of this gift card payment is left to refund. Enter that, or less.`,
+  );
 }
 
 /**
@@ -105,7 +112,7 @@ function centsOf(amount: number, owedCents: number): number {
   const cents = toCents(amount);
   if (isCents(amount)) return cents;
   if (owedCents > 0 && Math.abs(cents - owedCents) <= 1) return owedCents;
-  throw notRefunded("A refund is of whole cents.");
+  throw notRefunded("A refund is of whole cents. Enter an amount without fractions of a cent.");
 }
 
 /** Finds the charges of one card that pay for the units that are back, if they add up to the amount. */

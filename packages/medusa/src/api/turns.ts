@@ -3,7 +3,7 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { refusal, toMedusaError } from "../errors.js";
-import { cartOfOrder, hadCards } from "../medusa-tables/carts.js";
+import { cartOfOrder, hadCards, orderOfPayment, type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
@@ -30,6 +30,26 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   if (cartId === null) return next();
   (req as { [CART]?: string })[CART] = cartId;
   return takeTurn(req, res, next, () => contextOf(req.scope).leases.wait(cartId, PATIENCE_MS));
+}
+
+/**
+ * Takes the order's lease to capture or refund a payment by hand. The plugin may be capturing or refunding it at the same
+ * moment, and Medusa would record both in the order.
+ * @param prepare continues once the request has the lease
+ */
+export async function changePaymentInTurn(
+  req: MedusaRequest,
+  res: MedusaResponse,
+  next: MedusaNextFunction,
+  prepare: (order: PaymentOrder) => unknown = () => next(),
+) {
+  const { leases, sql } = contextOf(req.scope);
+  const id = String(req.params.id);
+  const found = id.includes("\0") ? null : await orderOfPayment(sql, id);
+  // Medusa refuses everything else.
+  if (!found) return next();
+  const goOn = (error?: unknown) => (error ? next(error) : prepare(found));
+  return takeTurn(req, res, goOn, async () => leases.wait(await turnOfOrder(sql, found.orderId), PATIENCE_MS));
 }
 
 /** The request's property with the cart whose lease it holds. */

@@ -57,6 +57,20 @@ export async function withCartLock<T>(container: MedusaContainer, cartId: string
   return answer;
 }
 
+/**
+ * Runs a job with Medusa's lock on the cart of an order, which a webhook takes before it captures a payment. The caller has
+ * the cart's lease. Since the cart is ordered, no completion waits for the lease with that lock.
+ * @throws {CheckoutError} payment_in_progress if somebody else has the lock for too long
+ */
+export async function withLock<T>(container: MedusaContainer, cartId: string, job: () => Promise<T>): Promise<T> {
+  const unlock = await lock(container, cartId, Date.now() + PATIENCE_MS);
+  try {
+    return await job();
+  } finally {
+    await unlock();
+  }
+}
+
 /** Runs a job while nobody else changes this cart's order, in any process. @throws {CheckoutError} payment_in_progress */
 export async function withLease<T>(container: MedusaContainer, cartId: string, job: () => Promise<T>): Promise<T> {
   const release = await contextOf(container).leases.wait(cartId, PATIENCE_MS);

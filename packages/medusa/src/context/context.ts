@@ -4,6 +4,7 @@ import type { Logger, MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";
 import type { Settings } from "../options.js";
 import type { Announcer } from "./announcer.js";
+import type { CaptureQueue } from "./capture-queue.js";
 import type { CartLeases } from "./cart-leases.js";
 import type { CompletionQueue } from "./completion-queue.js";
 import type { Processes } from "./processes.js";
@@ -18,6 +19,8 @@ export interface GiftcardContext {
   readonly leases: CartLeases;
   /** Admits completions one after the other. */
   readonly completions: CompletionQueue;
+  /** Captures orders in the background. */
+  readonly captures: CaptureQueue;
   /** Only for health checks: the Medusa processes on this database. */
   readonly processes: Processes;
   readonly announcer: Announcer;

@@ -1,6 +1,7 @@
 /** Statements of the plugin on the journal's tables, because they count, or join the plugin's own tables. */
 import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { openStates } from "@giftcard-pay/checkout/store";
+import { hasRows } from "../rows.js";
 
 export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(openStates)})`;
 
@@ -13,6 +14,10 @@ export const FAILING_CHARGES = `
   select case state when 'reversing' then 'reversal' else 'outcome' end as kind, reference as id, order_id, tries,
     coalesce(last_error, reason, 'unknown') as last_error, created_at as first_failed_at, updated_at as last_failed_at
   from giftcard_charge where state in (${sqlList(["reversing", "unknown"])}) and tries > 0`;
+
+/** Tells whether an order has a charged card that isn't captured. */
+export const hasUncaptured = (sql: Sql, orderId: string): Promise<boolean> =>
+  hasRows(sql, "select 1 from giftcard_charge where order_id = $1 and state = 'committed' limit 1", [orderId]);
 
 /** Reads the number of charges and their sum, by state. */
 export async function sumByState(sql: Sql): Promise<Record<string, { count: number; cents: number }>> {

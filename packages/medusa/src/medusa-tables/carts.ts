@@ -120,14 +120,14 @@ export async function cartOfOrder(sql: Sql, orderId: string): Promise<string | n
 export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
   (await cartOfOrder(sql, orderId)) ?? orderId;
 
-/**
- * Reads the order of a payment, and the number of refunds of all its payments; null if no order has it. Reads
- * payment, order_payment_collection and refund.
- */
-export async function orderOfPayment(
-  sql: Sql,
-  paymentId: string,
-): Promise<{ orderId: string; refundCount: number } | null> {
+/** The order of a payment, and the number of refunds of all its payments. */
+export interface PaymentOrder {
+  readonly orderId: string;
+  readonly refundCount: number;
+}
+
+/** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection and refund. */
+export async function orderOfPayment(sql: Sql, paymentId: string): Promise<PaymentOrder | null> {
   const [row] = await sql(
     `select l.order_id, (select count(*) from order_payment_collection every
          join payment other on other.payment_collection_id = every.payment_collection_id

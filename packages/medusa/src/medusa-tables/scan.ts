@@ -1,5 +1,6 @@
 import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { chargingStates, orderedStates } from "@giftcard-pay/checkout/store";
+import type { Settings } from "../options.js";
 
 /** Keeps a run cheap, and still scans the whole past of a large shop within hours. */
 export const SCAN_PAGE = 2000;
@@ -22,15 +23,18 @@ export interface Scan {
   readonly after: string;
   /** Limits the scan to this order or cart; null for everything. */
   readonly only: string | null;
+  /** When the shop captures cards. */
+  readonly capture: Settings["capture"];
 }
 
 /** Covers one order or cart, however new it is. */
-export const scanOnly = (sql: Sql, only: string): Scan => ({
+export const scanOnly = (sql: Sql, only: string, capture: Settings["capture"] = "manual"): Scan => ({
   sql,
   leaseMs: 0,
   pendingRemainderLifeMs: 0,
   after: "",
   only,
+  capture,
 });
 
 /**

@@ -54,6 +54,22 @@ export async function isRecorded(sql: Sql, { entryId, paymentId, kind, orderId }
   return row?.done === true;
 }
 
+/**
+ * Reads the captures of a payment that Medusa began and never finished. Medusa takes them for complete, whether or not the
+ * payment method was asked. Reads payment, capture and order_transaction.
+ */
+export async function readBegunCaptures(
+  sql: Sql,
+  { paymentId, orderId }: { readonly paymentId: string; readonly orderId: string },
+): Promise<string[]> {
+  const rows = await sql(
+    `select c.id from payment p join capture c on c.payment_id = p.id and c.deleted_at is null
+     where p.id = $1 and p.captured_at is null and not ${isRecordedSql("c.id", "p.id", "'capture'", "$2")}`,
+    [paymentId, orderId],
+  );
+  return rows.map((row) => String(row.id));
+}
+
 /** A refund by another method that its order doesn't have: nobody can tell whether it was made. */
 export interface UnknownRefund {
   readonly refundId: string;

@@ -12,6 +12,7 @@ export const jobKinds = [
   "release_payment",
   "credit_line",
   "record_payment",
+  "capture",
   "unknown_refund",
   "close_cart",
   "open_cart",

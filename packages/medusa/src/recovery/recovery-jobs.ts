@@ -13,6 +13,7 @@ import {
 import { findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-payments.js";
+import { findUncaptured } from "../medusa-tables/uncaptured-orders.js";
 import {
   findCanceledRemainders,
   findCardsBesideOrders,
@@ -25,6 +26,7 @@ import type { CancelBudget } from "./cancel-limit.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
+import { captureMissed } from "./missed-captures.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./stray-payments.js";
 import { bookRefund, forgetRefund } from "./unknown-refunds.js";
@@ -34,11 +36,13 @@ import { recordPayment } from "./unrecorded-payments.js";
 export interface RunOptions {
   /** How many orders this run of recovery may still cancel. Omitted if a person asks for this one task. */
   readonly budget?: CancelBudget;
+  /** Until when this run of recovery may begin captures, as a time in milliseconds. Omitted like `budget`. */
+  readonly captureUntil?: number;
   readonly isAsked?: boolean;
 }
 
 export interface RecoveryTask extends JobKey {
-  /** @returns true if it canceled its order */
+  /** @returns true if it canceled its order; "postponed" if a later run does the task */
   run(container: MedusaContainer, options: RunOptions): Promise<unknown>;
   /** Runs if a person exempts the task. Without it, the task is just not tried any more. */
   exempt?(container: MedusaContainer): Promise<void>;
@@ -132,6 +136,14 @@ export const recoveryJobs: readonly RecoveryJob[] = [
       id: entry.entryId,
       orderId: entry.orderId,
       run: (container) => recordPayment(container, entry),
+    })),
+  ),
+  job(
+    "capture",
+    tasks("capture", findUncaptured, (order) => ({
+      id: order.orderId,
+      orderId: order.orderId,
+      run: (container, options) => captureMissed(container, order, options),
     })),
   ),
   job(

@@ -23,6 +23,9 @@ import {
 } from "./failing-jobs.js";
 import { type RecoveryJob, type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
+/** How long a run captures cards. The next run continues. */
+const CAPTURE_MS = 20_000;
+
 export interface Recovery {
   /** The charges that it dealt with, in their state afterwards. */
   readonly charges: readonly Charge[];
@@ -33,13 +36,13 @@ export interface Recovery {
 /**
  * Finishes what crashes and lost responses left behind: charges whose completion died, owed reversals, orders that
  * were never paid, or canceled or deleted without a reversal, remainders that didn't settle in time, payments without
- * an order, and begun captures and refunds. Safe to run at any time, and in several processes at once. A failure
+ * an order, begun captures and refunds, and cards that are still to be captured. Safe to run at any time, and in several processes at once. A failure
  * doesn't stop other jobs: it is recorded with its reason, shown to people, and retried.
  * @throws if Medusa's database can't be used
  */
 export async function recoverNow(container: MedusaContainer): Promise<Recovery> {
   const { engine, sql, settings } = contextOf(container);
-  const { leaseMs, pendingRemainderLifeMs, maxCancelsPerRun } = settings;
+  const { leaseMs, pendingRemainderLifeMs, maxCancelsPerRun, capture } = settings;
   const failed: JobKey[] = [];
   const fail = async (key: JobKey, error: unknown) => {
     failed.push(key);
@@ -52,15 +55,17 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     sql,
     leaseMs,
     pendingRemainderLifeMs,
+    capture,
     only: null,
     after: await takeScanPage(sql),
   };
   const budget: CancelBudget = { left: maxCancelsPerRun };
+  const captureUntil = Date.now() + CAPTURE_MS;
   const canceledOrderIds: string[] = [];
   for (const job of recoveryJobs) {
     const doAll = async () => {
       for (const task of await findTasks(job, scan, fail)) {
-        const isCanceled = await doTask(container, task, fail, { budget });
+        const isCanceled = await doTask(container, task, fail, { budget, captureUntil });
         if (isCanceled && job.kind === "cancel_order") canceledOrderIds.push(String(task.orderId));
       }
     };
@@ -123,9 +128,9 @@ async function doTask(
 ): Promise<boolean> {
   const { sql } = contextOf(container);
   try {
-    const isCanceled = (await task.run(container, options)) === true;
-    await forgetJob(sql, task);
-    return isCanceled;
+    const outcome = await task.run(container, options);
+    if (outcome !== "postponed") await forgetJob(sql, task);
+    return outcome === true;
   } catch (error) {
     await fail(task, error);
     return false;
@@ -190,8 +195,8 @@ async function findTask(container: MedusaContainer, job: FailingJob): Promise<Re
   const { sql, settings } = contextOf(container);
   const only = orderOrCart(job);
   if (only === null) return undefined;
-  const { leaseMs, pendingRemainderLifeMs } = settings;
-  const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, after: "", only };
+  const { leaseMs, pendingRemainderLifeMs, capture } = settings;
+  const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, capture, after: "", only };
   const found = new Map<string, RecoveryTask>();
   for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? []) {
     for (const task of await find(scan)) found.set(task.id, task);

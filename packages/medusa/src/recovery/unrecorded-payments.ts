@@ -1,7 +1,7 @@
 import { RefundError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
+import { capturePayment } from "../capture/capture-payment.js";
 import { withLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { scanOnly } from "../medusa-tables/scan.js";
@@ -31,7 +31,7 @@ async function finish(container: MedusaContainer, entry: UnrecordedPayment): Pro
   if (await isRecorded(contextOf(container).sql, entry)) return;
   const { sessionId, entryId: id, amount, kind, isCaptured } = entry;
   if (kind === "refund" && !(await makeBegun(container, sessionId, { id, amount }))) return;
-  if (kind === "capture" && !isCaptured) await captureAgain(container, entry);
+  if (kind === "capture" && !isCaptured) await capturePayment(container, entry);
   else await recordEntry(container, entry);
 }
 
@@ -56,10 +56,4 @@ async function makeBegun(
     await container.resolve(Modules.PAYMENT).deleteRefunds([refund.id]);
     return false;
   }
-}
-
-/** Replaces a half-made capture, which Medusa takes for complete. The card is already charged. */
-async function captureAgain(container: MedusaContainer, { entryId, paymentId }: UnrecordedPayment): Promise<void> {
-  await container.resolve(Modules.PAYMENT).deleteCaptures([entryId]);
-  await capturePaymentWorkflow(container).run({ input: { payment_id: paymentId } });
 }

@@ -1,4 +1,5 @@
 import type { SubscriberArgs, SubscriberConfig } from "@medusajs/framework";
+import { captureSoon } from "../capture/capture-cards.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
@@ -8,7 +9,8 @@ import { readBooks } from "../refunds/order-books.js";
 
 /**
  * Commits charges to their order if the cards were charged before the order existed (hook `validate`), and records
- * that the order is paid. Medusa announces an order once all of its payments are authorized.
+ * that the order is paid. Then it has the cards captured. Medusa announces an order once all of its payments are
+ * authorized.
  */
 export default async function commitGiftcards({ event, container }: SubscriberArgs<{ id: string }>): Promise<void> {
   const orderId = event.data.id;
@@ -28,6 +30,7 @@ export default async function commitGiftcards({ event, container }: SubscriberAr
   // A stalled completion may resume and place its order, although recovery has reversed its charges.
   const isLeft = (await engine.journal.tenders(cartId)).length > 0;
   if (isLeft) await cancelIfUnpaid(container, { orderId, cartId, reason: "unpaid" });
+  await captureSoon(container, orderId);
 }
 
 export const config: SubscriberConfig = { event: "order.placed" };

@@ -66,7 +66,8 @@ export async function sharedShop(charges: "whole" | "by-line"): Promise<SharedSh
 
 /**
  * @param env further settings of Medusa, such as `TEST_TAKE_HOOKS`
- * @param pluginOptions options of the store's plugin; null removes one
+ * @param pluginOptions options of the store's plugin; null removes one. Unless a test chooses otherwise, cards are captured
+ *   by hand, so that it decides when
  * @param ownStore another store than `../store`, with a database of its own
  */
 export async function startShop(
@@ -90,7 +91,7 @@ export async function startShop(
       appDir,
       databaseUrl,
       giftcard: { baseUrl: proxy.url, apiKey: company.apiKey, companyId: company.companyId },
-      env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 3000, ...options }), ...env },
+      env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 3000, capture: "manual", ...options }), ...env },
     });
   const stopRest = async () => {
     await proxy.stop();

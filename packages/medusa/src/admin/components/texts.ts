@@ -52,6 +52,7 @@ export const jobTexts: Record<Failing["kind"], string> = {
   release_payment: "Cancel or refund a payment without an order, or of a canceled one",
   credit_line: "Finish the credit line of a refund",
   record_payment: "Write a capture or refund into the order",
+  capture: "Capture the cards of a paid order",
   unknown_refund: "A refund that the order doesn't have",
   close_cart: "Close a cart that was ordered",
   open_cart: "Open a cart that has no order",

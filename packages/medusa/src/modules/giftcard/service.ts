@@ -4,6 +4,7 @@ import { container as medusa } from "@medusajs/framework";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";
 import { type Announcer, createAnnouncer } from "../../context/announcer.js";
+import { type CaptureQueue, createCaptureQueue } from "../../context/capture-queue.js";
 import { type CartLeases, createCartLeases } from "../../context/cart-leases.js";
 import { type CompletionQueue, createCompletionQueue } from "../../context/completion-queue.js";
 import type { GiftcardContext } from "../../context/context.js";
@@ -19,6 +20,7 @@ export class GiftcardService implements GiftcardContext {
   readonly sql: Sql;
   readonly leases: CartLeases;
   readonly completions: CompletionQueue;
+  readonly captures: CaptureQueue;
   readonly processes: Processes;
   readonly announcer: Announcer;
   readonly client: GiftcardClient;
@@ -34,7 +36,10 @@ export class GiftcardService implements GiftcardContext {
       if (settings.orderMail) await checkMail(sql, logger);
       this.processes.start(medusa);
     },
-    onApplicationShutdown: (): Promise<void> => this.processes.stop(),
+    onApplicationShutdown: (): Promise<void> => {
+      this.captures.stop();
+      return this.processes.stop();
+    },
   };
 
   constructor(
@@ -50,6 +55,7 @@ export class GiftcardService implements GiftcardContext {
     this.announcer = createAnnouncer(container.logger, container.event_bus);
     this.sql = createStatementRunner(container.__pg_connection__);
     this.completions = createCompletionQueue();
+    this.captures = createCaptureQueue();
     this.processes = createProcesses(this.sql, container.logger, connectionsOf(container.__pg_connection__));
     this.leases = createCartLeases(this.sql, leaseMs);
     this.engine = createEngine({

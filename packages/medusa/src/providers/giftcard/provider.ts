@@ -120,7 +120,10 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   async refundPayment({ data, amount, context }: medusa.RefundPaymentInput) {
     const charges = await this.#require(data);
     const id = context?.idempotency_key;
-    if (id === undefined) throw refusal("Medusa gave this refund no id, so it wasn't made.");
+    if (id === undefined)
+      throw refusal(
+        "Medusa gave this refund no id, so it wasn't made. Upgrade Medusa, or refund it on the order's page.",
+      );
     const [{ externalId }] = charges;
     await this.#convertErrors(() => makeRefund(this.#giftcard, externalId, { id, amount })).catch((error: unknown) => {
       throw error instanceof RefundError ? unlikeCharges(error, charges) : error;
@@ -211,7 +214,7 @@ export async function makeRefund(
   asked: { readonly id: string; readonly amount: medusa.BigNumberInput },
 ): Promise<Charge[]> {
   const payment = await readRefunds(sql, sessionId);
-  if (!payment) throw refusal("There is no such payment. Nothing was refunded.");
+  if (!payment) throw refusal("There is no such payment. Nothing was refunded. Reload the order.");
   const { refunds } = payment;
   const at = refunds.findIndex(({ id }) => id === asked.id);
   const before = at < 0 ? refunds : refunds.slice(0, at);
@@ -219,7 +222,8 @@ export async function makeRefund(
   let left: medusa.BigNumberInput = payment.amount;
   const make = async (refund: { id: string; amount: medusa.BigNumberInput; metadata: unknown }) => {
     const { id, amount, metadata } = refund;
-    if (!isCents(amount)) throw refusal("A gift card is refunded in whole cents. Nothing was refunded.");
+    if (!isCents(amount))
+      throw refusal("A gift card is refunded in whole cents. Nothing was refunded. Enter an amount without fractions.");
     const charges = await engine.journal.chargesOfPayment(sessionId);
     const open = charges.filter(({ refundId }) => refundId === id || !booked.includes(refundId ?? ""));
     // A refund of everything that is left reverses all charges, whatever amount Medusa's books have come to.

@@ -1,0 +1,75 @@
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** If two orders arrive within this time, the shop is busy. */
+const QUIET_MS = 3_000;
+/** A shop that is busy for longer captures beside its sales. */
+const LONGEST_BUSY_MS = 5 * 60_000;
+const POLL_MS = 250;
+/** Recovery captures the orders beyond them. */
+const MOST_WAITING = 10_000;
+
+/**
+ * Captures orders in the background, one after the other. In an on-sale it waits until no order arrives any more. After
+ * each capture it rests for as long as the capture took, so that pages have at least half of the process.
+ */
+export interface CaptureQueue {
+  /** Adds an order that has just arrived. Its capture must not fail. */
+  add(orderId: string, capture: () => Promise<void>): void;
+  /** Tells whether orders arrive so fast that captures wait. */
+  isBusy(): boolean;
+  /** Drops what waits. Recovery captures it. */
+  stop(): void;
+}
+
+export function createCaptureQueue(): CaptureQueue {
+  const waiting = new Map<string, () => Promise<void>>();
+  /** Orders that arrived one shortly after the other: when the first and the last one did, and how many they are. */
+  let burst = { beganAt: 0, endedAt: 0, count: 0 };
+  let isWorking = false;
+
+  function noteArrival(): void {
+    const now = performance.now();
+    if (now - burst.endedAt >= QUIET_MS) burst = { beganAt: now, endedAt: now, count: 0 };
+    burst.endedAt = now;
+    burst.count += 1;
+  }
+
+  function isBusy(): boolean {
+    const now = performance.now();
+    return burst.count > 1 && now - burst.endedAt < QUIET_MS && now - burst.beganAt < LONGEST_BUSY_MS;
+  }
+
+  async function work(): Promise<void> {
+    if (isWorking) return;
+    isWorking = true;
+    while (waiting.size > 0) {
+      if (isBusy()) await rest(POLL_MS);
+      else await captureNext();
+    }
+    isWorking = false;
+  }
+
+  async function captureNext(): Promise<void> {
+    const [next] = waiting;
+    if (!next) return;
+    const [orderId, capture] = next;
+    waiting.delete(orderId);
+    const beganAt = performance.now();
+    await capture();
+    await rest(performance.now() - beganAt);
+  }
+
+  return {
+    add(orderId, capture) {
+      noteArrival();
+      if (waiting.size >= MOST_WAITING) return;
+      waiting.set(orderId, capture);
+      void work();
+    },
+    isBusy,
+    stop: () => waiting.clear(),
+  };
+}
+
+const rest = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });

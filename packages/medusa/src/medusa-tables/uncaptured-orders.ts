@@ -1,0 +1,44 @@
+import { sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
+import { orderedStates } from "@giftcard-pay/checkout/store";
+import { PROVIDER_ID } from "../names.js";
+import { readRows } from "../rows.js";
+import { type PlacedCart, SCANNED, type Scan } from "./scan.js";
+
+/** An order with card payments to capture. */
+export interface UncapturedOrder extends PlacedCart {
+  readonly paymentIds: readonly string[];
+}
+
+/** Whether another payment of the order `card.order_id` is still to be captured. */
+const AWAITS_REMAINDER = `(select count(*) from order_payment_collection l
+  join payment other on other.payment_collection_id = l.payment_collection_id and other.deleted_at is null
+  where l.order_id = card.order_id and l.deleted_at is null and other.provider_id <> $5
+    and other.canceled_at is null and other.captured_at is null) > 0`;
+
+const IS_FULFILLED = `(select count(*) from order_fulfillment l join fulfillment f on f.id = l.fulfillment_id
+  where l.order_id = card.order_id and l.deleted_at is null and f.canceled_at is null and f.deleted_at is null) > 0`;
+
+/**
+ * Finds paid orders whose cards are due to be captured, by the option `capture`. Leaves out a capture that was begun: it is
+ * an unrecorded payment. Reads order, order_payment_collection, payment, capture, order_fulfillment and fulfillment, and
+ * giftcard_order.
+ */
+export const findUncaptured = ({ sql, after, only, leaseMs, capture }: Scan): Promise<UncapturedOrder[]> =>
+  readRows(
+    sql,
+    `with ${SCANNED}, card as (
+       select distinct order_id, cart_id, external_id from scanned
+       where order_id is not null and state in (${sqlList(orderedStates)}) and $4 <> 'manual'
+     )
+     select card.order_id as "orderId", card.cart_id as "cartId", json_agg(p.id order by p.id) as "paymentIds"
+     from card
+     cross join lateral (select id from payment where payment_session_id = card.external_id
+       and captured_at is null and canceled_at is null and deleted_at is null offset 0) p
+     cross join lateral (select 1 from "order" where id = card.order_id and canceled_at is null and deleted_at is null
+       and created_at <= now() - ${sqlInterval("$3")} offset 0) o
+     where (select count(*) from capture where payment_id = p.id and deleted_at is null) = 0
+       and (select count(*) from giftcard_order where order_id = card.order_id and paid_at is not null) > 0
+       and case $4 when 'with-remainder' then not ${AWAITS_REMAINDER} when 'when-fulfilled' then ${IS_FULFILLED} else true end
+     group by card.order_id, card.cart_id order by card.order_id`,
+    [after, only, leaseMs, capture, PROVIDER_ID],
+  );
