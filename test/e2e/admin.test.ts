@@ -317,7 +317,7 @@ describe("the admin", () => {
     await page.getByRole("option", { name: "gala" }).click();
     await button("Plan").click();
     await shown(/2 orders/);
-    await shown(/Not all of it is captured/);
+    await shown(/of it isn't captured/);
     await keepScreenshot(page, "admin-refund-show");
     await button("Refund €89.82").click();
     const dialog = page.getByRole("alertdialog");

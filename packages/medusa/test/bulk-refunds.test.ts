@@ -238,7 +238,7 @@ describe("a bulk refund of a canceled product", () => {
     expect(plan.refused.map(({ orderId, why }: never) => [orderId, why])).toEqual([
       [canceled.orderId, expect.stringMatching(/no such order, or it is canceled/)],
       ["order_none", expect.stringMatching(/no such order, or it is canceled/)],
-      [open.orderId, expect.stringMatching(/capture its payments first/)],
+      [open.orderId, expect.stringMatching(/isn't captured: capture it/)],
     ]);
   });
 

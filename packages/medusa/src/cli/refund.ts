@@ -14,6 +14,7 @@ interface RefundOptions {
   url?: string;
   dryRun?: boolean;
   confirm?: string;
+  capture?: boolean;
   json?: boolean;
 }
 
@@ -44,6 +45,7 @@ export function refundCommand(): Command {
     .option("--orders <file>", "whole orders, one id per line")
     .option("--url <url>", "the running shop (or MEDUSA_BACKEND_URL, or http://localhost:9000)")
     .option("--dry-run", "show what it would do, and change nothing")
+    .option("--capture", "capture what isn't captured yet, then refund it too")
     .option("--confirm <title>", "what is refunded, as the plan calls it; without it you are asked to type it")
     .option("--json", "one JSON value on standard output")
     .addHelpText("after", HELP)
@@ -58,15 +60,19 @@ export function refundCommand(): Command {
         return report(options, null, await watch(call, running.id));
       }
       process.stderr.write("planning…\n");
-      const { plan } = await call<{ plan: BulkRefundPlan }>("POST", "refund-plan", sold);
+      const { plan } = await call<{ plan: BulkRefundPlan }>("POST", "refund-plan", {
+        ...sold,
+        capture: options.capture ?? false,
+      });
       if (!options.json || !options.dryRun) say(planText(plan));
       if (options.dryRun || plan.orders.length === 0) return report(options, plan, null);
       await confirm(plan, options);
-      const { title, amountCents } = plan;
+      const { title, amountCents, captureCents } = plan;
       const { bulkRefund } = await call<{ bulkRefund: Report }>("POST", "bulk-refunds", {
         sold,
         title,
         amountCents,
+        captureCents,
       });
       report(options, plan, await watch(call, bulkRefund.id));
     });
@@ -163,25 +169,42 @@ function report({ json, dryRun }: RefundOptions, plan: BulkRefundPlan | null, bu
   if (refused > 0 || (bulkRefund?.waiting.length ?? 0) > 0) process.exitCode = 1;
 }
 
-const ordersText = (count: number): string => (count === 1 ? "1 order" : `${count} orders`);
 const euro = (cents: number): string => formatCents(cents as never);
+const ordersText = (count: number): string => (count === 1 ? "1 order" : `${count} orders`);
 
-function planText({ title, orders, refused, amountCents, sums }: BulkRefundPlan): string {
+function planText(plan: BulkRefundPlan): string {
+  const { title, orders, refused, amountCents, captureCents, uncaptured, sums } = plan;
   const lines = [
     `${title}: ${ordersText(orders.length)}, ${euro(amountCents)}`,
+    ...(captureCents > 0 ? [`  ${euro(captureCents)} of that is captured first`] : []),
     ...sums.map(({ providerId, isCard, cents }) => `  ${isCard ? "gift cards" : providerId} ${euro(cents)}`),
-    ...orders.map(({ orderName, orderId, parts }) => `  ${orderName} ${orderId}: ${parts.map(partText).join(", ")}`),
+    ...orders.map(orderText),
     ...refused.map(
       ({ orderName, orderId, amountCents: cents, why }) =>
         `  ${orderName} ${orderId}: ${cents > 0 ? `not ${euro(cents)}. ` : ""}${why}`,
     ),
     ...(refused.length > 0 ? [`  ${ordersText(refused.length)} can't be refunded so`] : []),
+    ...(uncaptured.orders > 0
+      ? [
+          `  --capture captures ${euro(uncaptured.cents)} of ${ordersText(uncaptured.orders)} first, and refunds them too`,
+        ]
+      : []),
   ];
   return `${lines.join("\n")}\n`;
 }
 
+function orderText({ orderName, orderId, parts, captures }: BulkRefundPlan["orders"][number]): string {
+  const captured = captures.map(
+    ({ cents, lastFour, providerId }) => `${euro(cents)} of ${payer(lastFour, providerId)}`,
+  );
+  const first = captured.length > 0 ? ` (captures ${captured.join(", ")} first)` : "";
+  return `  ${orderName} ${orderId}: ${parts.map(partText).join(", ")}${first}`;
+}
+
+const payer = (lastFour: string | null, providerId: string) => (lastFour === null ? providerId : `card …${lastFour}`);
+
 const partText = ({ lastFour, providerId, cents }: BulkRefundPlan["orders"][number]["parts"][number]) =>
-  `${euro(cents)} to ${lastFour === null ? providerId : `card …${lastFour}`}`;
+  `${euro(cents)} to ${payer(lastFour, providerId)}`;
 
 function bulkRefundText({ title, done, doneCents, waiting }: Report): string {
   const lines = [

@@ -14,7 +14,7 @@ export interface OpenPayment {
   readonly isGiftcard: boolean;
   readonly capturedCents: number;
   readonly leftCents: number;
-  /** Authorized, and neither captured nor canceled. */
+  /** Authorized, and neither captured nor canceled. A capture that was begun and never finished doesn't count. */
   readonly uncapturedCents: number;
 }
 
@@ -95,9 +95,14 @@ const BEYOND = `(select coalesce(sum((line.raw_amount ->> 'value')::numeric), 0)
           where order_id = o.id and deleted_at is null)
         and later.deleted_at is null and later.created_at > r.created_at and later.created_at <= change.created_at) end)`;
 
+/** The captures of the payment `p`, without one that Medusa began and never finished: its process died. */
+const CAPTURED = `(select coalesce(sum((c.raw_amount ->> 'value')::numeric), 0) from capture c
+  where c.payment_id = p.id and c.deleted_at is null
+    and (p.captured_at is not null or ${isRecordedSql("c.id", "p.id", "'capture'", "l.order_id")}))`;
+
 const PAYMENTS = `
 select json_agg(json_build_object('id', p.id, 'session', p.payment_session_id, 'provider', p.provider_id,
-    'captured', ${centsSql(`coalesce(${sumOf("capture")}, 0)`)}::integer,
+    'captured', ${centsSql(CAPTURED)}::integer,
     'refunded', ${centsSql(`coalesce(${sumOf("refund")}, 0)`)}::integer,
     'amount', case when p.canceled_at is null then ${centsSql("(p.raw_amount ->> 'value')::numeric")}::integer else 0 end)
   order by p.created_at, p.id) as all

@@ -1,12 +1,13 @@
-import { formatCents } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
+import { euro } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
 import { faultOf } from "../recovery/failing-jobs.js";
-import { type BulkRefundPlan, isHeld, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
+import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
+import { sumOfCaptures } from "./capture-first.js";
 import { type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
 import { planOf, toSplit, unexplainedText, whyUndecided } from "./order-refund.js";
 
@@ -16,6 +17,19 @@ const soldSchema = z.union([
   z.strictObject({ productId: id }),
   z.strictObject({ orderIds: z.array(id).min(1).max(10_000) }),
 ]);
+
+/** What a request wants to refund, and whether that includes orders that aren't captured yet. */
+export interface BulkRefundWish {
+  readonly sold: Sold;
+  readonly capture: boolean;
+}
+
+/** Reads a wish from a request. @throws {MedusaError} if it isn't one of the three shapes, with or without `capture` */
+export function readWish(input: unknown): BulkRefundWish {
+  const { capture = false, ...sold } = (input ?? {}) as Record<string, unknown>;
+  if (typeof capture === "boolean") return { sold: readSold(sold), capture };
+  throw new MedusaError(MedusaError.Types.INVALID_DATA, "capture is true or false.");
+}
 
 /** Reads what to refund from a request. @throws {MedusaError} if it isn't one of the three shapes */
 export function readSold(input: unknown): Sold {
@@ -34,7 +48,10 @@ const AT_ONCE = 4;
  * Plans a refund of everything that was sold of something. Changes nothing and calls nobody.
  * @throws {MedusaError} if there is no such product or variant
  */
-export async function planBulkRefund(container: MedusaContainer, sold: Sold): Promise<BulkRefundPlan> {
+export async function planBulkRefund(
+  container: MedusaContainer,
+  { sold, capture }: BulkRefundWish,
+): Promise<BulkRefundPlan> {
   const { sql } = contextOf(container);
   const [title, found] = [await nameOfSold(sql, sold), await findSold(sql, sold)];
   if (title === null) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such product or variant.");
@@ -42,12 +59,14 @@ export async function planBulkRefund(container: MedusaContainer, sold: Sold): Pr
   const refused = missingOf(sold, found);
   for (let at = 0; at < found.length; at += AT_ONCE) {
     const some = found.slice(at, at + AT_ONCE);
-    for (const planned of await Promise.all(some.map((order) => planOrder(container, sold, order)))) {
+    for (const planned of await Promise.all(some.map((order) => planOrder(container, order, { sold, capture })))) {
       if (planned && "why" in planned) refused.push(planned);
       else if (planned) orders.push(planned);
     }
   }
-  return { sold, title, orders, refused, ...sumsOf(orders) };
+  const open = refused.filter(({ captureCents }) => captureCents > 0);
+  const uncaptured = { orders: open.length, cents: open.reduce((sum, { captureCents }) => sum + captureCents, 0) };
+  return { sold, title, orders, refused, uncaptured, ...sumsOf(orders) };
 }
 
 function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
@@ -55,36 +74,57 @@ function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
   const known = new Set(found.map(({ orderId }) => orderId));
   const why = "There is no such order, or it is canceled.";
   const missing = [...new Set(sold.orderIds)].filter((id) => !known.has(id));
-  return missing.map((orderId) => ({ orderId, orderName: "?", amountCents: 0, why }));
+  return missing.map((orderId) => ({ orderId, orderName: "?", amountCents: 0, why, captureCents: 0 }));
 }
 
-function sumsOf(orders: readonly PlannedOrder[]): Pick<BulkRefundPlan, "amountCents" | "sums"> {
+function sumsOf(orders: readonly PlannedOrder[]): Pick<BulkRefundPlan, "amountCents" | "captureCents" | "sums"> {
   const sums = new Map<string, BulkRefundPlan["sums"][number]>();
   for (const { providerId, lastFour, cents } of orders.flatMap(({ parts }) => parts)) {
     const before = sums.get(providerId)?.cents ?? 0;
     sums.set(providerId, { providerId, isCard: lastFour !== null, cents: before + cents });
   }
   const inOrder = [...sums.values()].sort((a, b) => Number(b.isCard) - Number(a.isCard));
-  return { amountCents: orders.reduce((sum, { amountCents }) => sum + amountCents, 0), sums: inOrder };
+  const captureCents = sumOfCaptures(orders.flatMap(({ captures }) => captures));
+  return { amountCents: orders.reduce((sum, { amountCents }) => sum + amountCents, 0), captureCents, sums: inOrder };
+}
+
+interface OrderWish extends BulkRefundWish {
+  /** The bulk refund whose own hold on the order doesn't count. */
+  readonly bulkRefundId?: string;
 }
 
 /**
  * Plans one order's part; null if nothing of it is left to refund. If an order can't be planned, it is listed with
  * the reason, and the plan of the others doesn't fail.
- * @param bulkRefundId the bulk refund whose own hold on the order doesn't count
  */
 export async function planOrder(
   container: MedusaContainer,
-  sold: Sold,
   order: SoldOrder,
-  bulkRefundId?: string,
+  wish: OrderWish,
 ): Promise<PlannedOrder | RefusedOrder | null> {
+  const { orderId, orderName } = order;
   try {
-    return await planBooks(container, sold, await readBooks(container, order.orderId), bulkRefundId);
+    return await planBooks(container, await readBooks(container, orderId), wish);
   } catch (error) {
     const why = `It can't be planned (${faultOf(error)}): look at it, and refund it on its own page.`;
-    return { ...order, amountCents: 0, why };
+    return { orderId, orderName, amountCents: 0, why, captureCents: 0 };
   }
+}
+
+/**
+ * Plans the refund of everything that is left of an order, shipping included; null if nothing is. A bulk refund that waits
+ * for a person doesn't prevent it.
+ */
+export async function planRest(
+  container: MedusaContainer,
+  books: OrderBooks,
+): Promise<PlannedOrder | RefusedOrder | null> {
+  const { orderId, orderName, isCanceled } = books;
+  if (isCanceled) return null;
+  const planned = await planBooks(container, books, { sold: { orderIds: [orderId] }, capture: true, isRest: true });
+  if (planned === null || !(await isInProgress(contextOf(container).sql, orderId))) return planned;
+  const why = "A bulk refund is about to refund it: wait until that is done.";
+  return { orderId, orderName, amountCents: planned.amountCents, why, captureCents: 0 };
 }
 
 /**
@@ -113,51 +153,62 @@ function backWith(sold: Sold, { items, back }: OrderBooks): UnitsBack {
   return all;
 }
 
+/** Says how to refund an order that a bulk refund can't. */
+export const onItsPage = ({ charges }: OrderBooks): string =>
+  charges.length > 0
+    ? 'Refund all of it on its own page, under Gift cards, with "Refund the rest".'
+    : "Refund it on its own page.";
+
 async function planBooks(
   container: MedusaContainer,
-  sold: Sold,
-  books: OrderBooks,
-  bulkRefundId: string | undefined,
+  actual: OrderBooks,
+  { sold, capture, bulkRefundId, isRest = false }: OrderWish & { readonly isRest?: boolean },
 ): Promise<PlannedOrder | RefusedOrder | null> {
+  const books = actual.asCaptured();
+  const { captures } = actual;
   const { orderId, orderName, leftCents, owedCents, dueCents } = books;
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
   const amountCents = isWhole ? leftCents : worthOf(books, back);
-  const isUncaptured = books.payments.some(({ uncapturedCents }) => uncapturedCents > 0);
-  if (amountCents === 0 && !(isWhole && isUncaptured)) return null;
-  const refuse = (why: string): RefusedOrder => ({ orderId, orderName, amountCents, why });
+  if (amountCents === 0) return null;
+  const refuse = (why: string, captureCents = 0): RefusedOrder => ({
+    ...{ orderId, orderName, amountCents, why, captureCents },
+  });
   const why = await whyRefused();
   if (why !== null) return refuse(why);
   const plan = planOf(books, amountCents, back, contextOf(container).settings.refundRule);
-  if (plan.isPossible) {
-    const { parts } = toSplit(books, plan.split);
-    return { orderId, orderName, units: Object.fromEntries(back), amountCents, parts };
+  if (!plan.isPossible) {
+    const nearest = plan.nearest.map((split) => euro(split.amountCents)).join(" or ");
+    return refuse(
+      `Exactly ${euro(amountCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
+        `${nearest === "" ? "" : `The nearest is ${nearest}. `}Remove the units by an edit or a return, then refund the ` +
+        `order on its page. Or: ${onItsPage(books)}`,
+    );
   }
-  const nearest = plan.nearest.map((split) => euro(split.amountCents)).join(" or ");
-  return refuse(
-    `Exactly ${euro(amountCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
-      `${nearest === "" ? "" : `The nearest is ${nearest}. `}Remove the units by an edit or a return, then refund the order on its page.`,
-  );
+  const captureCents = sumOfCaptures(captures);
+  if (captureCents > 0 && !capture)
+    return refuse(
+      `${euro(captureCents)} of it isn't captured: capture it with the refund, or cancel the order.`,
+      captureCents,
+    );
+  const { parts } = toSplit(books, plan.split);
+  return { orderId, orderName, units: Object.fromEntries(back), amountCents, parts, captures };
 
   async function whyRefused(): Promise<string | null> {
     const { sql } = contextOf(container);
-    if (await isHeld(sql, orderId, bulkRefundId))
+    if (!isRest && (await isHeld(sql, orderId, bulkRefundId)))
       return "Another bulk refund includes this order, or a person has exempted it. See the order's own page.";
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
     if (books.awaitsReturn) return "A return of it was requested: receive or cancel it first.";
     if (owedCents > 0 && !isWhole) return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;
-    if (isUncaptured && (isWhole || leftCents < amountCents))
-      return "Not all of it is captured: capture its payments first, or cancel the order.";
     if (dueCents > 0 && !isWhole)
       return `Its customer still has to pay ${euro(dueCents)}: get that paid, or remove it from the order by an edit.`;
     if (leftCents < amountCents)
-      return `Only ${euro(leftCents)} of its payments is left to refund: the remainder was refunded before. Refund it on its own page.`;
+      return `Only ${euro(leftCents)} of its payments is left to refund: the remainder was refunded before. ${onItsPage(books)}`;
     if (await hasOpenChange(sql, orderId, { but: "credit_line" }))
       return "An edit, return, exchange, claim or transfer is open: confirm or cancel it.";
     return null;
   }
 }
-
-const euro = (cents: number) => formatCents(cents as never);

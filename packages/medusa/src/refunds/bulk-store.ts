@@ -1,6 +1,7 @@
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/sold-items.js";
 import { hasRows, readRows } from "../rows.js";
+import type { PlannedCapture } from "./as-captured.js";
 import type { RefundPart } from "./order-refund.js";
 
 export interface PlannedOrder {
@@ -10,6 +11,8 @@ export interface PlannedOrder {
   readonly units: Readonly<Record<string, number>>;
   readonly amountCents: number;
   readonly parts: readonly RefundPart[];
+  /** The payments that are captured before. */
+  readonly captures: readonly PlannedCapture[];
 }
 
 /** An order that contains it, but can't be refunded automatically. */
@@ -18,6 +21,8 @@ export interface RefusedOrder {
   readonly orderName: string;
   readonly amountCents: number;
   readonly why: string;
+  /** Above 0 if it is refused only because this amount isn't captured: the plan may capture it first. */
+  readonly captureCents: number;
 }
 
 export interface BulkRefundPlan {
@@ -27,6 +32,10 @@ export interface BulkRefundPlan {
   readonly orders: readonly PlannedOrder[];
   readonly refused: readonly RefusedOrder[];
   readonly amountCents: number;
+  /** The amount that is captured before. */
+  readonly captureCents: number;
+  /** The refused orders that the plan could capture and refund. */
+  readonly uncaptured: { readonly orders: number; readonly cents: number };
   /** By payment method, cards first. */
   readonly sums: readonly { readonly providerId: string; readonly isCard: boolean; readonly cents: number }[];
 }
@@ -50,7 +59,7 @@ export interface BulkRefundReport {
   readonly done: number;
   readonly doneCents: number;
   readonly amountCents: number;
-  readonly waiting: readonly RefusedOrder[];
+  readonly waiting: readonly Omit<RefusedOrder, "captureCents">[];
 }
 
 /**
@@ -59,9 +68,10 @@ export interface BulkRefundReport {
 export async function writeBulkRefund(sql: Sql, id: string, plan: BulkRefundPlan, actor: string): Promise<boolean> {
   const write = sql(
     `with bulk_refund as (insert into giftcard_bulk_refund (id, title, sold, actor) values ($1, $2, $3::jsonb, $4) returning id)
-     insert into giftcard_bulk_refund_order (bulk_refund_id, order_id, units, amount_cents, parts)
-     select bulk_refund.id, planned."orderId", planned.units, planned."amountCents", planned.parts
-     from bulk_refund, jsonb_to_recordset($5::jsonb) as planned ("orderId" text, units jsonb, "amountCents" bigint, parts jsonb)`,
+     insert into giftcard_bulk_refund_order (bulk_refund_id, order_id, units, amount_cents, parts, captures)
+     select bulk_refund.id, planned."orderId", planned.units, planned."amountCents", planned.parts, planned.captures
+     from bulk_refund, jsonb_to_recordset($5::jsonb)
+       as planned ("orderId" text, units jsonb, "amountCents" bigint, parts jsonb, captures jsonb)`,
     [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(plan.orders)],
   );
   return write.then(
@@ -84,6 +94,10 @@ export const isHeld = (sql: Sql, orderId: string, except?: string): Promise<bool
     [orderId, except ?? null],
   );
 
+/** Tells whether a bulk refund is about to refund the order. */
+export const isInProgress = (sql: Sql, orderId: string): Promise<boolean> =>
+  hasRows(sql, "select 1 from giftcard_bulk_refund_order where order_id = $1 and state = 'open' limit 1", [orderId]);
+
 /** Leases the next order of a bulk refund; null if none is left. */
 export async function claimOrder(
   sql: Sql,
@@ -97,7 +111,7 @@ export async function claimOrder(
        select order_id from giftcard_bulk_refund_order where bulk_refund_id = $1 and state = 'open'
          and (lease_until is null or lease_until <= now()) order by order_id limit 1 for update skip locked
      ) returning o.bulk_refund_id as "bulkRefundId", o.order_id as "orderId", '' as "orderName", o.lease_owner as owner,
-       o.units, o.amount_cents::integer as "amountCents", o.parts, o.basis,
+       o.units, o.amount_cents::integer as "amountCents", o.parts, o.captures, o.basis,
        case when r.sold ? 'orderIds' then jsonb_build_object('orderIds', jsonb_build_array(o.order_id)) else r.sold end as sold`,
     [bulkRefundId, lease.owner, lease.forMs],
   );

@@ -9,7 +9,7 @@ import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import { BULK_REFUND } from "../refund-metadata.js";
 import { withOrder } from "./balanced-books.js";
-import { planOrder } from "./bulk-plan.js";
+import { onItsPage, planOrder } from "./bulk-plan.js";
 import {
   type BulkRefundOrder,
   type BulkRefundPlan,
@@ -19,10 +19,11 @@ import {
   openBulkRefunds,
   writeBulkRefund,
 } from "./bulk-store.js";
+import { captureFirst } from "./capture-first.js";
 import type { OrderBooks } from "./order-books.js";
-import { type RefundPart, refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
+import { refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 
-const CHANGED = "The order has changed since the plan was made. Look at it, and refund it on its own page.";
+const changed = (books: OrderBooks) => `The order has changed since the plan was made. Look at it. ${onItsPage(books)}`;
 
 /**
  * Records a planned bulk refund. From then on the shop makes it, even if this process dies: `workBulkRefunds` does
@@ -85,9 +86,11 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
   if (!(await holdOrder(sql, order, settings.leaseMs))) return "wait";
   if (!(await endCreditLines(container, order.orderId))) return "wait";
   const begun = await readBulkRefundParts(sql, order);
-  const basis = await readBulkRefundBasis(sql, order);
   const isFirst = begun.length === 0;
-  if (isFirst && !(await isAsPlanned(container, order))) return CHANGED;
+  if (isFirst && !(await isAsPlanned(container, order))) return changed(books);
+  // After a crash in between, the plan is still the same, with fewer payments to capture.
+  if (isFirst) await captureFirst(container, books);
+  const basis = await readBulkRefundBasis(sql, order);
   // If the order has changed since the first part, nothing more is refunded.
   const isChanged = !isFirst && order.basis !== basis;
   if (!books.isNoted) await noteLines(sql, books, books.lines);
@@ -96,7 +99,7 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
     // A card's refund is in the journal: recovery makes it, and writes it into the order.
     if (made && !made.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
     if (made) continue;
-    if (isChanged) return CHANGED;
+    if (isChanged) return changed(books);
     if (!(await holdOrder(sql, order, settings.leaseMs, isFirst ? basis : null))) return "wait";
     const named = {
       units: new Map(Object.entries(order.units)),
@@ -115,7 +118,11 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
 
 /** Tells whether the plan would be the same now, apart from this bulk refund's own part. */
 async function isAsPlanned(container: MedusaContainer, order: BulkRefundOrder): Promise<boolean> {
-  const now = await planOrder(container, order.sold, order, order.bulkRefundId);
-  const key = (parts: readonly RefundPart[]) => parts.map(({ paymentId, cents }) => `${paymentId} ${cents}`).join();
-  return now !== null && !("why" in now) && key(now.parts) === key(order.parts);
+  const { sold, bulkRefundId, captures } = order;
+  const now = await planOrder(container, order, { sold, bulkRefundId, capture: captures.length > 0 });
+  if (now === null || "why" in now) return false;
+  const key = ({ paymentId, cents }: { readonly paymentId: string; readonly cents: number }) => `${paymentId} ${cents}`;
+  const confirmed = new Set(captures.map(key));
+  const isCaptureConfirmed = now.captures.every((capture) => confirmed.has(key(capture)));
+  return isCaptureConfirmed && now.parts.map(key).join() === order.parts.map(key).join();
 }

@@ -6,17 +6,13 @@ import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { fromCents, isSameAmount, toCents } from "../amount.js";
 import { shareCents } from "../cart/order-lines.js";
 import { contextOf } from "../context/context.js";
-import { type BookedRefund, type RefundableOrder, readRefundable, readRefunds } from "../medusa-tables/order-refund.js";
+import { type RefundableOrder, readRefundable, readRefunds } from "../medusa-tables/order-refund.js";
+import { capturesOf, type PlannedCapture, withCaptures } from "./as-captured.js";
 import { historyOf, type ItemHistory, isBefore, type KeptUnits, keepFirst } from "./kept-units.js";
+import { type UnexplainedRefund, unexplainedOf, withCrashed } from "./unexplained-refunds.js";
 
 /** How many units of each line are back, by the line's id. */
 export type UnitsBack = ReadonlyMap<string, number>;
-
-/** A refund that named no unit, and exceeded what was owed. Only a person knows what it was for. */
-export interface UnexplainedRefund
-  extends Pick<BookedRefund, "cents" | "beyondCents" | "createdAt" | "createdBy" | "note"> {
-  readonly refundId: string;
-}
 
 /**
  * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
@@ -28,7 +24,9 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   /** Whether the lines are recorded. From then on, the plugin keeps Medusa's books at what it owes. */
   readonly isNoted: boolean;
   readonly charges: readonly Charge[];
-  /** The charges that can still be reversed: charged, or reversed for a refund that Medusa doesn't have. */
+  /** The payments that aren't captured yet. */
+  readonly captures: readonly PlannedCapture[];
+  /** The charges that can still be reversed: captured, or reversed for a refund that Medusa doesn't have. */
   readonly open: readonly Charge[];
   /** Every item with its units. */
   readonly items: readonly ItemHistory[];
@@ -41,6 +39,8 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   readonly unexplained: readonly UnexplainedRefund[];
   /** The correct value of Medusa's pending difference, in cents. Below 0, the order owes. */
   readonly pendingCents: number;
+  /** Returns the books as they will be once every payment is captured. */
+  asCaptured(): OrderBooks;
   /** Returns what the order owes once these units are back, in cents. */
   owedWith(back: UnitsBack): number;
   /** Returns the units of the order's own lines among those that are back. */
@@ -49,13 +49,8 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   keptCents(back: UnitsBack): number;
 }
 
-/**
- * A refund that differs from what was owed by no more than this was rounded: Medusa shows fractions of a cent as
- * owed.
- */
-const ROUNDING_CENTS = 5;
-
-const openStates: readonly string[] = ["captured", "reversing", "reversed"];
+/** Committed ones count only in the books of an order whose payments are still to be captured. */
+const openStates: readonly string[] = ["committed", "captured", "reversing", "reversed"];
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
@@ -69,20 +64,31 @@ export async function readBooks(container: MedusaContainer, orderId: string): Pr
   return toBooks({ ...order, items, lines, isNoted }, await readCharges(container, order));
 }
 
-async function readCharges(container: MedusaContainer, { payments }: RefundableOrder) {
+/** The charges of an order's cards, and the ids of the refunds that Medusa has of them. */
+interface Charged {
+  readonly charges: readonly Charge[];
+  readonly booked: readonly string[];
+}
+
+async function readCharges(container: MedusaContainer, { payments }: RefundableOrder): Promise<Charged> {
   const { engine, sql } = contextOf(container);
   const charges: Charge[] = [];
-  const open: Charge[] = [];
-  for (const { sessionId, leftCents } of payments.filter(({ isGiftcard }) => isGiftcard)) {
-    const own = await engine.journal.chargesOfPayment(sessionId);
-    const booked = ((await readRefunds(sql, sessionId))?.refunds ?? []).map(({ id }) => id);
-    const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
-    charges.push(...own);
-    // A payment that was canceled, or never captured, has nothing to refund.
-    if (leftCents > 0) open.push(...own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge)));
+  const booked: string[] = [];
+  for (const { sessionId } of payments.filter(({ isGiftcard }) => isGiftcard)) {
+    charges.push(...(await engine.journal.chargesOfPayment(sessionId)));
+    booked.push(...((await readRefunds(sql, sessionId))?.refunds ?? []).map(({ id }) => id));
   }
-  return { charges, open };
+  return { charges, booked };
 }
+
+/** Lists the charges that can still be reversed. A payment that was canceled, or isn't captured, has nothing to refund. */
+const openOf = ({ payments }: Noted, { charges, booked }: Charged): Charge[] =>
+  payments.flatMap(({ sessionId, leftCents }) => {
+    if (leftCents === 0) return [];
+    const own = charges.filter(({ externalId }) => externalId === sessionId);
+    const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
+    return own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge));
+  });
 
 type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines" | "isNoted">;
 
@@ -99,8 +105,9 @@ const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number): Orde
     placedCents,
   );
 
-function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): OrderBooks {
-  const value = valuer(order, charged.charges);
+function toBooks(order: Noted, charged: Charged): OrderBooks {
+  const { charges } = charged;
+  const value = valuer(order, charges);
   const back = backOf(order.items);
   const payments = order.payments;
   const leftCents = sum(payments.map((payment) => payment.leftCents));
@@ -108,7 +115,7 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   const uncapturedCents = sum(payments.map((payment) => payment.uncapturedCents));
   const refundedCents = sum(order.refunds.map(({ cents }) => cents));
   const goodwillCents = sum(order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)));
-  const aheadCents = aheadOf(order, charged.charges);
+  const aheadCents = aheadOf(order, charges);
   const asBooked = unexplainedOf(order.refunds);
   const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
     goodwillCents + sum(unexplained.map(({ beyondCents }) => beyondCents));
@@ -131,8 +138,11 @@ function toBooks(order: Noted, charged: Pick<OrderBooks, "charges" | "open">): O
   const owedCents = order.isNoted ? owedWith(back) : owedByMedusa;
   return {
     ...order,
-    ...charged,
     ...value,
+    charges,
+    open: openOf(order, charged),
+    captures: capturesOf(order.payments, charges),
+    asCaptured: () => toBooks(withCaptures(order), charged),
     back,
     leftCents,
     unexplained,
@@ -215,41 +225,4 @@ function evenedOf(
     for (const piece of same) left.splice(left.indexOf(piece), 1);
     return same.map(({ cents }) => MathBN.sub(fromCents(cents), each));
   });
-}
-
-/** Lists refunds without units that exceed what was owed by more than rounding. */
-const unexplainedOf = (refunds: readonly BookedRefund[]): UnexplainedRefund[] =>
-  refunds
-    .filter(({ units, isGoodwill, beyondCents }) => !units && !isGoodwill && beyondCents > ROUNDING_CENTS)
-    .map(toUnexplained);
-
-const toUnexplained = ({ id, cents, beyondCents, createdAt, createdBy, note }: BookedRefund): UnexplainedRefund => ({
-  refundId: id,
-  cents,
-  beyondCents,
-  createdAt,
-  createdBy,
-  note,
-});
-
-/**
- * Adds refunds that Medusa made beyond what was owed, and died before it waived that: the latest refunds that name no
- * unit.
- * @param missingCents what was refunded beyond what came back
- */
-function withCrashed(
-  unexplained: readonly UnexplainedRefund[],
-  refunds: readonly BookedRefund[],
-  missingCents: number,
-): UnexplainedRefund[] {
-  const found = new Map(unexplained.map((refund) => [refund.refundId, refund]));
-  let leftCents = missingCents;
-  for (const refund of refunds.toReversed()) {
-    if (leftCents <= ROUNDING_CENTS || refund.units || refund.isGoodwill) continue;
-    const known = found.get(refund.id) ?? { ...toUnexplained(refund), beyondCents: 0 };
-    const more = Math.min(leftCents, refund.cents - known.beyondCents);
-    leftCents -= more;
-    if (more > 0) found.set(refund.id, { ...known, beyondCents: known.beyondCents + more });
-  }
-  return refunds.flatMap(({ id }) => found.get(id) ?? []);
 }

@@ -1,10 +1,9 @@
 import type { RefundRule } from "@giftcard-pay/checkout";
 import { planRefund, type RefundPlan, type RefundSplit, toOpenCharge } from "@giftcard-pay/checkout/plugin";
-import { formatCents } from "@giftcard-pay/client";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
-import { fromCents } from "../amount.js";
+import { euro, fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { refusal } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
@@ -13,8 +12,11 @@ import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
+import type { PlannedCapture } from "./as-captured.js";
 import { withOrder } from "./balanced-books.js";
-import { type OrderBooks, readBooks, type UnexplainedRefund, type UnitsBack } from "./order-books.js";
+import { captureFirst, sumOfCaptures } from "./capture-first.js";
+import type { OrderBooks, UnitsBack } from "./order-books.js";
+import type { UnexplainedRefund } from "./unexplained-refunds.js";
 
 export interface RefundPart {
   readonly paymentId: string;
@@ -32,7 +34,7 @@ export interface SplitRefund {
   readonly parts: readonly RefundPart[];
 }
 
-/** The amount that an order owes its customer, and how it can be refunded. */
+/** The amount that an order owes its customer once everything is captured, and how it can be refunded. */
 export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
@@ -44,6 +46,9 @@ export interface OwedRefund {
   readonly isPossible: boolean;
   /** The split if it is possible; otherwise the nearest ones. */
   readonly splits: readonly SplitRefund[];
+  /** The payments that any refund of the order captures first. */
+  readonly captures: readonly PlannedCapture[];
+  readonly captureCents: number;
 }
 
 const sumCents = (parts: readonly { readonly cents: number }[]) => parts.reduce((sum, { cents }) => sum + cents, 0);
@@ -89,25 +94,20 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
   return { amountCents: split.amountCents, parts: parts.filter(({ cents }) => cents > 0) };
 }
 
-function toOwedRefund(books: OrderBooks, rule: RefundRule): OwedRefund {
+/** Plans the refund of what an order owes. */
+export function toOwedRefund(actual: OrderBooks, rule: RefundRule): OwedRefund {
+  const books = actual.asCaptured();
+  const { captures } = actual;
   const { orderId, owedCents, dueCents, unexplained } = books;
   const units = books.items
     .filter(({ item }) => !item.isShipping)
     .map(({ item: { id, title }, sold, back }) => ({ id, title, left: sold - back }));
-  const owed = { orderId, owedCents, dueCents, unexplained, items: units.filter(({ left }) => left > 0) };
+  const items = units.filter(({ left }) => left > 0);
+  const owed = { orderId, owedCents, dueCents, unexplained, items, captures, captureCents: sumOfCaptures(captures) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
   const plan = planOf(books, owedCents, books.back, rule);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
   return { ...owed, isPossible: plan.isPossible, splits: splits.map((split) => toSplit(books, split)) };
-}
-
-/**
- * Reads what an order owes its customer after a return, claim, exchange or edit, and how it can be refunded. Changes
- * nothing and calls nobody.
- * @throws {MedusaError} if there is no such order
- */
-export async function readOwedRefund(container: MedusaContainer, orderId: string): Promise<OwedRefund> {
-  return toOwedRefund(await readBooks(container, orderId), contextOf(container).settings.refundRule);
 }
 
 /** While nobody knows whether a refund was made, another one could refund the same money twice. */
@@ -144,10 +144,11 @@ const stopped = (failure: unknown, doneCents: number) =>
   );
 
 /**
- * Refunds what an order owes through Medusa's own refunds: first the cards, then the other payments.
+ * Refunds what an order owes through Medusa's own refunds: first the cards, then the other payments. What isn't captured
+ * yet is captured before.
  * @param wanted the split that the person has seen. It is made only if it is still one of the offered ones
- * @param actor the id of the person, for Medusa's refunds
- * @throws {MedusaError} if the owed amount has changed, or if a payment can't be refunded
+ * @param actor the id of the person, for Medusa's captures and refunds
+ * @throws {MedusaError} if the owed amount has changed, or if a payment can't be captured or refunded
  */
 export async function refundOrder(
   container: MedusaContainer,
@@ -157,23 +158,36 @@ export async function refundOrder(
 ): Promise<SplitRefund> {
   const { sql, settings } = contextOf(container);
   return withOrder(container, orderId, async (books) => {
-    const { splits, owedCents, unexplained } = toOwedRefund(books, settings.refundRule);
+    const { splits, owedCents, unexplained, captureCents } = toOwedRefund(books, settings.refundRule);
     if (owedCents > 0 && unexplained.length > 0) throw notRefunded(unexplainedText(unexplained));
-    const split = splits.find((offered) => isSame(offered, wanted));
-    if (!split) throw notRefunded(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
+    const split = findWanted(splits, captureCents, wanted);
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw notRefunded(undecided);
     if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId)))
       throw notRefunded(
         "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
       );
+    await captureFirst(container, books, actor);
     await refundParts(container, split, { actor, units: books.back }, split.amountCents - owedCents);
     return split;
   });
 }
 
+/**
+ * Finds the split that a person has confirmed: the same sum, the same payments, and the same cents of each.
+ * @throws {MedusaError} if it isn't one of these (any more), or something else would be captured first
+ */
+export function findWanted<T extends SplitRefund>(splits: readonly T[], captureCents: number, wanted: unknown): T {
+  const split = splits.find((offered) => isSame(offered, wanted));
+  if (!split) throw notRefunded(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
+  if (((wanted as { captureCents?: unknown }).captureCents ?? 0) === captureCents) return split;
+  throw notRefunded(
+    `${euro(captureCents)} of the order isn't captured yet, and would be captured first. Confirm that, with captureCents.`,
+  );
+}
+
 /** Refunds each part. @throws {MedusaError} that states how much was refunded before it failed */
-async function refundParts(
+export async function refundParts(
   container: MedusaContainer,
   { parts }: SplitRefund,
   named: NamedRefund,
@@ -214,10 +228,10 @@ export async function refundPart(
 }
 
 export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
-  const named = refunds.map(({ cents, createdAt }) => `${formatCents(cents as never)} on ${createdAt.slice(0, 10)}`);
+  const named = refunds.map(({ cents, createdAt }) => `${euro(cents)} on ${createdAt.slice(0, 10)}`);
   return `It was refunded by hand for no returned unit: ${named.join(", ")}. Say on its page what that was for, then try again.`;
 };
-const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts }.";
+const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts, captureCents }.";
 const NOT_ANY_MORE = "This isn't one of the splits, or what is owed has changed. Look at it again.";
 
 const isSplit = (wanted: unknown): wanted is SplitRefund => {
@@ -225,7 +239,6 @@ const isSplit = (wanted: unknown): wanted is SplitRefund => {
   return typeof amountCents === "number" && Array.isArray(parts);
 };
 
-/** Tells whether a person has confirmed this split: the same sum, the same payments, and the same cents of each. */
 function isSame({ amountCents, parts }: SplitRefund, wanted: unknown): boolean {
   const key = (part: Partial<RefundPart> | null) => `${part?.paymentId} ${part?.cents}`;
   if (!isSplit(wanted) || wanted.amountCents !== amountCents) return false;

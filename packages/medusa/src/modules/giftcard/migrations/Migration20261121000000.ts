@@ -112,6 +112,8 @@ create table giftcard_bulk_refund_order (
   units jsonb not null,
   amount_cents bigint not null check (amount_cents > 0),
   parts jsonb not null,
+  -- The payments that are captured before.
+  captures jsonb not null,
   why text,
   -- A hash of what the parts were planned on, once the first of them was begun.
   basis text,

@@ -7,13 +7,14 @@ import { adminRoute, readActor } from "../admin-route.js";
 export const GET = adminRoute(async ({ sql }) => ({ bulkRefunds: await readBulkRefunds(sql) }));
 
 /**
- * Begins a bulk refund: `{ sold, title, amountCents }`, as in its plan. Refused if the plan has changed since. Jobs
- * then make the refunds in the background.
+ * Begins a bulk refund: `{ sold, title, amountCents, captureCents }`, as in its plan. `captureCents` may be left out if it
+ * is 0. Refused if the plan has changed since. Jobs then make the refunds in the background.
  */
 export const POST = adminRoute(async ({ sql, req }) => {
-  const { sold, title, amountCents } = (req.body ?? {}) as Record<string, unknown>;
-  const plan = await planBulkRefund(req.scope, readSold(sold));
-  const isConfirmed = plan.title === title && plan.amountCents === amountCents && plan.orders.length > 0;
+  const { sold, title, amountCents, captureCents = 0 } = (req.body ?? {}) as Record<string, unknown>;
+  const plan = await planBulkRefund(req.scope, { sold: readSold(sold), capture: captureCents !== 0 });
+  const isSame = plan.title === title && plan.amountCents === amountCents && plan.captureCents === captureCents;
+  const isConfirmed = isSame && plan.orders.length > 0;
   const id = isConfirmed ? await beginBulkRefund(req.scope, plan, await readActor(req)) : null;
   if (id === null)
     throw refusal(

@@ -1,13 +1,18 @@
-import { readOwedRefund, refundOrder } from "../../../../../../refunds/order-refund.js";
+import { refundOrder } from "../../../../../../refunds/order-refund.js";
+import { readOrderRefund, refundRest } from "../../../../../../refunds/rest-refund.js";
 import { adminRoute } from "../../../admin-route.js";
 
-/** Reads what the order owes its customer, and how it can be refunded. */
+/** Reads what the order owes its customer, what is left of it, and how both can be refunded. */
 export const GET = adminRoute(async ({ req }) => ({
-  refund: await readOwedRefund(req.scope, String(req.params.id)),
+  refund: await readOrderRefund(req.scope, String(req.params.id)),
 }));
 
-/** Refunds it as the person has seen it: the body is one of the `splits`. */
+/**
+ * Makes a refund as the person has seen it. The body is one of the `splits`, or the `rest` with `isRest: true`; with the
+ * `captureCents` if there are any.
+ */
 export const POST = adminRoute(async ({ req }) => {
-  const split = await refundOrder(req.scope, String(req.params.id), req.body, req.auth_context.actor_id);
-  return { refunded: split };
+  const { isRest } = (req.body ?? {}) as { isRest?: unknown };
+  const refund = isRest === true ? refundRest : refundOrder;
+  return { refunded: await refund(req.scope, String(req.params.id), req.body, req.auth_context.actor_id) };
 });

@@ -1,0 +1,42 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { euro } from "../amount.js";
+import { capturePayment } from "../capture/capture-payment.js";
+import { withLock } from "../cart/cart-turn.js";
+import { refusal } from "../errors.js";
+import { faultOf } from "../recovery/failing-jobs.js";
+import type { PlannedCapture } from "./as-captured.js";
+import type { OrderBooks } from "./order-books.js";
+
+export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
+  captures.reduce((sum, { cents }) => sum + cents, 0);
+
+/**
+ * Captures everything of an order that isn't captured yet, before its refund. The caller has the order's lease.
+ * @param actor the id of the person, for Medusa's captures
+ * @throws {MedusaError} if a payment can't be captured: nothing of the order may be refunded
+ */
+export async function captureFirst(
+  container: MedusaContainer,
+  { orderId, cartId, captures, payments }: OrderBooks,
+  actor?: string,
+): Promise<void> {
+  const capture = async (planned: PlannedCapture) => {
+    const { paymentId, cents } = planned;
+    const isPartial = payments.some(({ id, capturedCents }) => id === paymentId && capturedCents > 0);
+    const amountCents = isPartial ? cents : undefined;
+    await capturePayment(container, { paymentId, orderId, actor, amountCents }).catch((error: unknown) => {
+      throw notCaptured(planned, error);
+    });
+  };
+  const captureAll = async () => {
+    for (const planned of captures) await capture(planned);
+  };
+  if (captures.length === 0) return;
+  await (cartId === null ? captureAll() : withLock(container, cartId, captureAll));
+}
+
+const notCaptured = ({ providerId, lastFour, cents }: PlannedCapture, error: unknown) =>
+  refusal(
+    `${euro(cents)} ${lastFour === null ? `by ${providerId}` : `of the card …${lastFour}`} couldn't be captured: ` +
+      `${faultOf(error)} Nothing was refunded. Check the payment method. Then try again, or cancel the order.`,
+  );

@@ -1,0 +1,69 @@
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { contextOf } from "../context/context.js";
+import { noteLines } from "../medusa-tables/orders.js";
+import { withOrder } from "./balanced-books.js";
+import { planRest } from "./bulk-plan.js";
+import { captureFirst, sumOfCaptures } from "./capture-first.js";
+import { readBooks } from "./order-books.js";
+import {
+  findWanted,
+  notRefunded,
+  type OwedRefund,
+  refundParts,
+  type SplitRefund,
+  toOwedRefund,
+} from "./order-refund.js";
+
+/** The refund of everything that is left of an order, shipping included. */
+export interface RestRefund extends SplitRefund {
+  /** What prevents it, and what to do. null if it is possible; otherwise there are no parts. */
+  readonly why: string | null;
+}
+
+/** The refunds of an order that a person can make on its page. */
+export interface OrderRefund extends OwedRefund {
+  /** null if nothing is left, or the order is canceled. */
+  readonly rest: RestRefund | null;
+}
+
+/**
+ * Reads what an order owes its customer after a return, claim, exchange or edit, and what is left of it, and how both can be
+ * refunded. Changes nothing and calls nobody.
+ * @throws {MedusaError} if there is no such order
+ */
+export async function readOrderRefund(container: MedusaContainer, orderId: string): Promise<OrderRefund> {
+  const books = await readBooks(container, orderId);
+  const rest = await planRest(container, books);
+  const owed = toOwedRefund(books, contextOf(container).settings.refundRule);
+  if (rest === null) return { ...owed, rest };
+  const { amountCents } = rest;
+  const plan = "why" in rest ? { parts: [], why: rest.why } : { parts: rest.parts, why: null };
+  return { ...owed, rest: { amountCents, ...plan } };
+}
+
+/**
+ * Refunds everything that is left of an order, for example because its show is off and the order was exchanged or edited.
+ * What isn't captured yet is captured before.
+ * @param wanted the rest that the person has seen. It is refunded only if it is still the same
+ * @param actor the id of the person, for Medusa's captures and refunds
+ * @throws {MedusaError} if it has changed, or if a payment can't be captured or refunded
+ */
+export const refundRest = (
+  container: MedusaContainer,
+  orderId: string,
+  wanted: unknown,
+  actor: string | undefined,
+): Promise<SplitRefund> =>
+  withOrder(container, orderId, async (books) => {
+    const rest = await planRest(container, books);
+    if (rest !== null && "why" in rest) throw notRefunded(rest.why);
+    const { amountCents, parts, units } = findWanted(
+      rest === null ? [] : [rest],
+      sumOfCaptures(books.captures),
+      wanted,
+    );
+    await captureFirst(container, books, actor);
+    if (!books.isNoted) await noteLines(contextOf(container).sql, books, books.lines);
+    await refundParts(container, { amountCents, parts }, { actor, units: new Map(Object.entries(units)) }, 0);
+    return { amountCents, parts };
+  });

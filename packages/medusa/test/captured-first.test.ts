@@ -1,0 +1,310 @@
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { runWith } from "./support/command-line.js";
+import { figuresOf, paymentsOf } from "./support/figures.js";
+import { exchange, fulfil, refundOf } from "./support/order-admin.js";
+import { type Bought, bankCents, buy as buyGoods, type Code, type Goods } from "./support/ordinary-shop.js";
+import { startShop, type TestShop } from "./support/shop.js";
+
+/* Refunds of orders whose payments aren't all captured, and of everything that is left of an order. Prices include 9 % VAT. */
+
+let shop: TestShop;
+let database: pg.Client;
+beforeAll(async () => {
+  shop = await startShop({ TEST_RECOVER_OFTEN: "yes" }, { charges: "by-line" });
+  await shop.storefront.createProduct("sonata", 24.95);
+  await shop.storefront.createProduct("nocturne", 33.335);
+  database = new pg.Client({ connectionString: shop.databaseUrl });
+  await database.connect();
+});
+afterEach(async () => {
+  shop.proxy.clear();
+  await shop.proxy.release();
+  await database.query("drop function if exists fails() cascade");
+});
+afterAll(async () => {
+  await database?.end();
+  await shop?.stop();
+});
+
+const admin = (method: string, path: string, body?: unknown) =>
+  shop.storefront.send(method, `/admin/giftcard-pay/${path}`, body);
+
+interface Basket {
+  readonly balancesCents?: readonly number[];
+  readonly codes?: readonly Code[];
+  /** The payments to capture. */
+  readonly captured?: "none" | "cards" | "all";
+}
+
+async function buy(
+  goods: Goods,
+  { balancesCents = [5000], codes = [], captured = "none" }: Basket = {},
+): Promise<Bought> {
+  const bought = await buyGoods(shop, goods, { balancesCents, codes, captured: captured === "all" });
+  const gifts = captured === "cards" ? paymentsOf(await shop.storefront.order(bought.orderId)).gifts : [];
+  for (const { id } of gifts) await shop.storefront.ok("POST", `/admin/payments/${id}/capture`, {});
+  return bought;
+}
+
+/** A product of its own, so that a plan has only the orders of one test. @returns its id */
+const newShow = (handle: string, price = 24.95) => shop.storefront.createProduct(handle, price);
+
+async function planOf(sold: object) {
+  const { status, body } = await admin("POST", "refund-plan", sold);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.plan;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a plan as the admin has it
+const begin = ({ sold, title, amountCents, captureCents }: any) =>
+  admin("POST", "bulk-refunds", { sold, title, amountCents, captureCents });
+
+async function untilOver(id: string) {
+  const report = async () => (await admin("GET", `bulk-refunds/${id}`)).body.bulkRefund;
+  await expect.poll(async () => (await report()).open, { interval: 300, timeout: 30_000 }).toBe(0);
+  return report();
+}
+
+const balances = ({ cards }: Bought) => Promise.all(cards.map((card) => shop.balanceCents(card)));
+const figures = async ({ orderId }: Bought) => figuresOf(await shop.storefront.order(orderId));
+
+/** Makes an insert into a table fail if this holds, such as by a crash in between. */
+const failOn = (table: string, when: string) =>
+  database.query(`create function fails() returns trigger language plpgsql as $$ begin
+    if ${when} then raise exception 'fails'; end if; return new; end $$;
+    create trigger fails before insert on "${table}" for each row execute function fails()`);
+const isOfBank = "(select provider_id from payment where id = new.payment_id) = 'pp_bank_bank'";
+
+/** Expects that all money is back, and Medusa's books say so. */
+async function expectRefunded(bought: Bought, totalCents: number, balancesCents: readonly number[]) {
+  expect(await balances(bought)).toEqual(balancesCents);
+  expect(await bankCents(shop.storefront, bought.orderId)).toBe(0);
+  expect(await figures(bought)).toMatchObject({ paid: totalCents / 100, refunded: totalCents / 100, outstanding: 0 });
+}
+
+describe("a bulk refund", () => {
+  test("leaves out what isn't captured, and captures it first if a person confirms that", async () => {
+    const productId = await newShow("prelude");
+    const captured = await buy({ prelude: 3 }, { captured: "all", codes: ["TEN"] });
+    const open = await buy({ prelude: 3 }, { balancesCents: [1234, 2000], codes: ["TEN"] });
+    const half = await buy({ prelude: 3 }, { captured: "cards", codes: ["TEN"] });
+    const covered = await buy({ prelude: 1 });
+
+    const plan = await planOf({ productId });
+    expect(plan).toMatchObject({ amountCents: 6737, captureCents: 0, uncaptured: { orders: 3 } });
+    expect(plan.uncaptured.cents).toBe(6737 + 1737 + 2495);
+    expect(plan.orders).toMatchObject([{ orderId: captured.orderId, captures: [] }]);
+    expect(plan.refused).toMatchObject([
+      { orderId: open.orderId, captureCents: 6737, why: expect.stringMatching(/^67\.37 of it isn't captured/) },
+      { orderId: half.orderId, captureCents: 1737 },
+      { orderId: covered.orderId, captureCents: 2495 },
+    ]);
+
+    const all = await planOf({ productId, capture: true });
+    expect(all).toMatchObject({
+      ...{ amountCents: 3 * 6737 + 2495, captureCents: 6737 + 1737 + 2495, refused: [] },
+      uncaptured: { orders: 0, cents: 0 },
+    });
+    expect(all.orders.find(({ orderId }: Bought) => orderId === half.orderId).captures).toMatchObject([
+      { providerId: "pp_bank_bank", lastFour: null, cents: 1737 },
+    ]);
+    // Whoever confirms the sum alone doesn't confirm the captures.
+    expect(await begin({ ...all, captureCents: 0 })).toMatchObject({ status: 400, body: { code: "amount_changed" } });
+    expect(await begin({ ...all, captureCents: 1 })).toMatchObject({ status: 400, body: { code: "amount_changed" } });
+    const { body } = await begin(all);
+    expect(await untilOver(body.bulkRefund.id)).toMatchObject({ done: 4, waiting: [] });
+    await expectRefunded(captured, 6737, [5000]);
+    await expectRefunded(open, 6737, [1234, 2000]);
+    await expectRefunded(half, 6737, [5000]);
+    await expectRefunded(covered, 2495, [5000]);
+  });
+
+  test("refunds nothing of an order that can't be captured, until a person tries again", async () => {
+    const productId = await newShow("fugue");
+    const bought = await buy({ fugue: 3 });
+    const plan = await planOf({ productId, capture: true });
+    await failOn("capture", isOfBank);
+    const { body } = await begin(plan);
+    const report = await untilOver(body.bulkRefund.id);
+    expect(report.waiting).toMatchObject([
+      {
+        orderId: bought.orderId,
+        why: expect.stringMatching(/^24\.85 by pp_bank_bank couldn't be captured: .*Nothing was/),
+      },
+    ]);
+    expect(await balances(bought)).toEqual([0]);
+    expect(await figures(bought)).toMatchObject({ paid: 50, refunded: 0 });
+    await database.query("drop function fails() cascade");
+    const path = `bulk-refunds/${body.bulkRefund.id}/orders/${bought.orderId}/retry`;
+    expect((await admin("POST", path)).status).toBe(200);
+    expect(await untilOver(body.bulkRefund.id)).toMatchObject({ done: 1, waiting: [] });
+    await expectRefunded(bought, 7485, [5000]);
+  });
+
+  test("continues after a crash between capture and refund, and within a capture", async () => {
+    const productId = await newShow("gigue");
+    const bought = await buy({ gigue: 3 });
+    const half = await buy({ gigue: 3 });
+    const bankId = paymentsOf(await shop.storefront.order(half.orderId)).others[0].id as string;
+    const plan = await planOf({ productId, capture: true });
+    // Every capture is made, then each process dies: before the refund, or before the order has the capture.
+    await failOn("refund", "true");
+    const { body } = await begin(plan);
+    expect(await untilOver(body.bulkRefund.id)).toMatchObject({ done: 0, waiting: [{}, {}] });
+    expect(await figures(bought)).toMatchObject({ paid: 74.85, refunded: 0 });
+    await database.query("drop function fails() cascade");
+    await database.query("update payment set captured_at = null where id = $1", [bankId]);
+    await database.query(
+      `delete from order_transaction where reference_id in (select id from capture where payment_id = $1)`,
+      [bankId],
+    );
+    await database.query(
+      `update order_summary set totals = totals || '{"paid_total": 50, "raw_paid_total": {"value": "50", "precision": 20},
+         "transaction_total": 50, "raw_transaction_total": {"value": "50", "precision": 20},
+         "pending_difference": 24.85, "raw_pending_difference": {"value": "24.85", "precision": 20}}' where order_id = $1`,
+      [half.orderId],
+    );
+    for (const { orderId } of [bought, half])
+      expect((await admin("POST", `bulk-refunds/${body.bulkRefund.id}/orders/${orderId}/retry`)).status).toBe(200);
+    expect(await untilOver(body.bulkRefund.id)).toMatchObject({ done: 2, waiting: [] });
+    await expectRefunded(bought, 7485, [5000]);
+    await expectRefunded(half, 7485, [5000]);
+  });
+
+  test("waits for a person if something else isn't captured than was confirmed", async () => {
+    const productId = await newShow("minuet");
+    const bought = await buy({ minuet: 3 }, { captured: "all" });
+    const plan = await planOf({ productId });
+    await failOn("refund", "true");
+    const { body } = await begin(plan);
+    await untilOver(body.bulkRefund.id);
+    await database.query("drop function fails() cascade");
+    // Simulates a payment that was added to the order.
+    const [bank] = paymentsOf(await shop.storefront.order(bought.orderId)).others;
+    await database.query("delete from capture where payment_id = $1", [bank.id]);
+    await database.query("update payment set captured_at = null where id = $1", [bank.id]);
+    await admin("POST", `bulk-refunds/${body.bulkRefund.id}/orders/${bought.orderId}/retry`);
+    expect((await untilOver(body.bulkRefund.id)).waiting).toMatchObject([
+      { why: expect.stringMatching(/has changed/) },
+    ]);
+    expect(await balances(bought)).toEqual([0]);
+  });
+
+  test("captures from the command line", { tags: "long" }, async () => {
+    const productId = await newShow("rondo");
+    const bought = await buy({ rondo: 3 });
+    const { api_key } = await shop.storefront.ok("POST", "/admin/api-keys", { title: "rondo", type: "secret" });
+    const env = { MEDUSA_API_KEY: api_key.token, MEDUSA_BACKEND_URL: shop.medusa.url };
+    const refund = (...args: string[]) => runWith(env, "refund", "--product", productId, ...args);
+    const planned = await refund("--dry-run");
+    expect(planned.exitCode).toBe(1);
+    expect(planned.stdout).toContain("--capture captures 74.85 of 1 order first, and refunds them too");
+    expect(await balances(bought)).toEqual([0]);
+    const done = await refund("--capture", "--confirm", "rondo");
+    expect(done).toMatchObject({ exitCode: 0 });
+    expect(done.stdout).toContain("74.85 of that is captured first");
+    expect(done.stdout).toContain("rondo: 1 order refunded, 74.85");
+    await expectRefunded(bought, 7485, [5000]);
+  });
+
+  test("validates capture", async () => {
+    expect((await admin("POST", "refund-plan", { productId: "prod_none", capture: "yes" })).status).toBe(400);
+  });
+});
+
+describe("an order's own refund", () => {
+  test("captures first, if the person confirms that: two cards, VAT, 10 % off, fractions of a cent", async () => {
+    const bought = await buy(
+      { sonata: 2, nocturne: 1 },
+      { balancesCents: [1234, 3456], codes: ["TEN"], captured: "cards" },
+    );
+    const total = Math.round((await shop.storefront.order(bought.orderId)).total * 100);
+    const refund = await refundOf(shop.storefront, bought.orderId);
+    expect(refund).toMatchObject({ owedCents: 0, captureCents: total - 4690 });
+    expect(refund.rest).toMatchObject({ amountCents: total, why: null });
+    const path = `orders/${bought.orderId}/refund`;
+    const { parts, amountCents } = refund.rest;
+    for (const captureCents of [undefined, 0, refund.captureCents + 1])
+      expect(await admin("POST", path, { parts, amountCents, isRest: true, captureCents })).toMatchObject({
+        ...{ status: 400, body: { message: expect.stringMatching(/isn't captured yet.*Nothing was refunded/) } },
+      });
+    const wanted = { parts, amountCents, isRest: true, captureCents: refund.captureCents };
+    const answers = await Promise.all([admin("POST", path, wanted), admin("POST", path, wanted)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    await expectRefunded(bought, total, [1234, 3456]);
+    expect((await refundOf(shop.storefront, bought.orderId)).rest).toBeNull();
+  });
+
+  test("of everything that is left, after an exchange and a return", async () => {
+    const bought = await buy({ sonata: 3 }, { captured: "all", codes: ["TEN"] });
+    const total = 6737;
+    await fulfil(shop.storefront, bought.orderId, ["sonata"]);
+    const { products } = await shop.storefront.ok("GET", "/store/products?handle=sonata&fields=variants.id");
+    await exchange(shop.storefront, bought.orderId, "sonata", { variantId: products[0].variants[0].id });
+    const before = await refundOf(shop.storefront, bought.orderId);
+    if (before.owedCents > 0)
+      expect((await admin("POST", `orders/${bought.orderId}/refund`, before.splits[0])).status).toBe(200);
+    const { rest } = await refundOf(shop.storefront, bought.orderId);
+    expect(rest).toMatchObject({ why: null, amountCents: total - before.owedCents });
+    const { status, body } = await admin("POST", `orders/${bought.orderId}/refund`, { ...rest, isRest: true });
+    expect(status, JSON.stringify(body)).toBe(200);
+    await expectRefunded(bought, total, [5000]);
+  });
+
+  test("of everything is refused while an edit is open, and says so", async () => {
+    const bought = await buy({ sonata: 1 }, { captured: "all" });
+    await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
+    const { rest } = await refundOf(shop.storefront, bought.orderId);
+    expect(rest).toMatchObject({ parts: [], why: expect.stringMatching(/^An edit.*is open/) });
+    await shop.storefront.ok("DELETE", `/admin/order-edits/${bought.orderId}`);
+    const { rest: now } = await refundOf(shop.storefront, bought.orderId);
+    await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});
+    expect((await refundOf(shop.storefront, bought.orderId)).rest).toBeNull();
+    expect(await admin("POST", `orders/${bought.orderId}/refund`, { ...now, isRest: true })).toMatchObject({
+      status: 400,
+    });
+    expect(await balances(bought)).toEqual([5000]);
+  });
+
+  test("of everything stops before the refund if a payment can't be captured", async () => {
+    const bought = await buy({ sonata: 3 });
+    const { rest, captureCents } = await refundOf(shop.storefront, bought.orderId);
+    await failOn("capture", isOfBank);
+    const wanted = { ...rest, isRest: true, captureCents };
+    expect(await admin("POST", `orders/${bought.orderId}/refund`, wanted)).toMatchObject({
+      ...{ status: 400, body: { message: expect.stringMatching(/couldn't be captured.*Nothing was refunded/) } },
+    });
+    expect(await balances(bought)).toEqual([0]);
+    await database.query("drop function fails() cascade");
+    const again = await refundOf(shop.storefront, bought.orderId);
+    expect(again).toMatchObject({ captureCents: 2485, rest: { amountCents: 7485 } });
+    const retried = { ...again.rest, isRest: true, captureCents: 2485 };
+    expect((await admin("POST", `orders/${bought.orderId}/refund`, retried)).status).toBe(200);
+    await expectRefunded(bought, 7485, [5000]);
+  });
+});
+
+describe("Medusa's own refund of a card's payment says what to do", () => {
+  const refund = (id: string, amount?: number) =>
+    shop.storefront.send("POST", `/admin/payments/${id}/refund`, { amount });
+
+  test("if it isn't captured, is more than is left, or has fractions of a cent", async () => {
+    const bought = await buy({ sonata: 3 });
+    const [gift] = paymentsOf(await shop.storefront.order(bought.orderId)).gifts;
+    const said = async (amount?: number) => {
+      const { status, body } = await refund(gift.id, amount);
+      expect(status).toBe(400);
+      return body.message as string;
+    };
+    expect(await said(50)).toMatch(/isn't captured yet\. Capture it first, or use .*Nothing was refunded/);
+    expect(await said()).toMatch(/isn't captured yet/);
+    await shop.storefront.ok("POST", `/admin/payments/${gift.id}/capture`, {});
+    expect(await said(60)).toMatch(/Only 50\.00 of this gift card payment is left to refund/);
+    expect(await said(0.005)).toMatch(/whole cents/);
+    expect(await balances(bought)).toEqual([0]);
+    expect((await refund(gift.id, 50)).status).toBe(200);
+    expect(await said(1)).toMatch(/All of this gift card payment is refunded already/);
+    expect(await balances(bought)).toEqual([5000]);
+  });
+});
