@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { fulfil } from "./support/order-admin.js";
+import { editTo, fulfil } from "./support/order-admin.js";
 import { startShop, type TestShop } from "./support/shop.js";
 import type { Card } from "./support/storefront.js";
 
@@ -206,11 +206,7 @@ describe("by default, a card is captured when its order is placed", () => {
   test("and kept by an edit that Medusa would otherwise void it for", async () => {
     const bought = await buy();
     await untilCaptured(bought, 5000);
-    const { order } = await shop.storefront.ok("GET", `/admin/orders/${bought.orderId}?fields=id,items.id`);
-    await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
-    const edit = `/admin/order-edits/${bought.orderId}`;
-    await shop.storefront.ok("POST", `${edit}/items/item/${order.items[0].id}`, { quantity: 2 });
-    await shop.storefront.ok("POST", `${edit}/confirm`, {});
+    await editTo(shop.storefront, bought.orderId, "summer-night-festival", 2);
     expect(await balancesOf(bought)).toEqual([2500]);
   });
 });
@@ -230,6 +226,18 @@ describe("recovery captures", () => {
     await Promise.all([recover(), peer.storefront.ok("POST", "/admin/giftcard-pay/recover", {})]);
     await untilCaptured(bought, 5000);
     await peer.medusa.stop();
+  });
+
+  test("no payment that Medusa has voided for an edit meanwhile", async () => {
+    await stopCaptures();
+    const bought = await buy();
+    await editTo(shop.storefront, bought.orderId, "summer-night-festival", 2);
+    await allowCaptures();
+    await recoverLater();
+    expect(await balancesOf(bought)).toEqual([7500]);
+    const { charges } = (await admin("GET", `orders/${bought.orderId}`)).body;
+    expect(charges).toMatchObject([{ state: "reversed" }]);
+    expect(await jobOf(bought.orderId)).toBeNull();
   });
 
   test("later, if a person retries, or never, if a person exempts the order", async () => {

@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { runWith } from "./support/command-line.js";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { exchange, fulfil, refundOf } from "./support/order-admin.js";
+import { editTo, exchange, fulfil, refundOf } from "./support/order-admin.js";
 import { type Bought, bankCents, buy as buyGoods, type Code, type Goods } from "./support/ordinary-shop.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
@@ -250,6 +250,26 @@ describe("an order's own refund", () => {
     const { status, body } = await admin("POST", `orders/${bought.orderId}/refund`, { ...rest, isRest: true });
     expect(status, JSON.stringify(body)).toBe(200);
     await expectRefunded(bought, total, [5000]);
+  });
+
+  test("of everything that is left, although an exchange still has to be paid, or an edit changed it", async () => {
+    const exchanged = await buy({ sonata: 2 }, { captured: "all", codes: ["TEN"] });
+    await fulfil(shop.storefront, exchanged.orderId, ["sonata"]);
+    const { products } = await shop.storefront.ok("GET", "/store/products?handle=nocturne&fields=id,variants.id");
+    await exchange(shop.storefront, exchanged.orderId, "sonata", { variantId: products[0].variants[0].id });
+    const plan = await planOf({ productId: products[0].id });
+    const refused = plan.refused.find(({ orderId }: Bought) => orderId === exchanged.orderId);
+    expect(refused.why).toMatch(/still has to pay .*use "Refund the rest" on its own page, under Gift cards\.$/);
+    const edited = await buy({ sonata: 2 }, { captured: "all", codes: ["TEN"] });
+    await editTo(shop.storefront, edited.orderId, "sonata", 3);
+    for (const bought of [exchanged, edited]) {
+      const { rest, captureCents } = await refundOf(shop.storefront, bought.orderId);
+      expect(rest).toMatchObject({ why: null, amountCents: 4491 });
+      const wanted = { ...rest, isRest: true, captureCents };
+      const { status, body } = await admin("POST", `orders/${bought.orderId}/refund`, wanted);
+      expect(status, JSON.stringify(body)).toBe(200);
+      await expectRefunded(bought, 4491, [5000]);
+    }
   });
 
   test("of everything is refused while an edit is open, and says so", async () => {

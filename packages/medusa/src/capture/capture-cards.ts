@@ -15,9 +15,9 @@ async function findDue(container: MedusaContainer, orderId: string): Promise<Unc
 }
 
 /**
- * Captures the cards of an order that are due, by Medusa's own workflow. Idempotent. It has the cart's turn and Medusa's lock
- * on the cart, which a webhook takes before it captures: two captures of an order at once would overwrite each other's
- * amount in the order's summary.
+ * Captures the cards of an order that are due, by Medusa's own workflow. Idempotent. It takes the cart's turn and Medusa's lock
+ * on the cart. A webhook that captures the remainder has the same lock. Without it, one of the two captures could overwrite the
+ * other's amount in the order's summary.
  * @throws {CheckoutError} payment_in_progress if another job has the cart for too long
  * @throws the error of Medusa
  */

@@ -3,28 +3,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** If two orders arrive within this time, the shop is busy. */
 const QUIET_MS = 3_000;
-/** A shop that is busy for longer captures beside its sales. */
+/** A shop that is busy for longer captures during its sales. */
 const LONGEST_BUSY_MS = 5 * 60_000;
 const POLL_MS = 250;
-/** Recovery captures the orders beyond them. */
+/** Recovery captures any further orders. */
 const MOST_WAITING = 10_000;
 
 /**
- * Captures orders in the background, one after the other. In an on-sale it waits until no order arrives any more. After
- * each capture it rests for as long as the capture took, so that pages have at least half of the process.
+ * Captures orders in the background, one after the other. During an on-sale, it waits until no more orders arrive. After
+ * each capture, it rests for as long as the capture took, so that pages have at least half of the process.
  */
 export interface CaptureQueue {
-  /** Adds an order that has just arrived. Its capture must not fail. */
+  /** Adds an order that was just placed. `capture` must not fail. */
   add(orderId: string, capture: () => Promise<void>): void;
   /** Tells whether orders arrive so fast that captures wait. */
   isBusy(): boolean;
-  /** Drops what waits. Recovery captures it. */
+  /** Drops the waiting orders. Recovery captures them. */
   stop(): void;
 }
 
 export function createCaptureQueue(): CaptureQueue {
   const waiting = new Map<string, () => Promise<void>>();
-  /** Orders that arrived one shortly after the other: when the first and the last one did, and how many they are. */
+  /** The latest series of orders in quick succession: the times of its first and last one, and their number. */
   let burst = { beganAt: 0, endedAt: 0, count: 0 };
   let isWorking = false;
 

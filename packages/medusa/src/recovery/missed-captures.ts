@@ -5,8 +5,8 @@ import { contextOf } from "../context/context.js";
 import type { UncapturedOrder } from "../medusa-tables/uncaptured-orders.js";
 
 /**
- * Captures the cards of an order whose event was lost, or came when a process ended. It rests like the queue of captures,
- * since there may be thousands of such orders after an on-sale, or after the option was changed.
+ * Captures the cards of an order whose event was lost, such as by a crash. It rests like the queue of captures, since there
+ * may be thousands of such orders after an on-sale, or after a change of the option.
  * @returns "postponed" if the shop is busy, or this run of recovery has captured for long enough
  */
 export async function captureMissed(

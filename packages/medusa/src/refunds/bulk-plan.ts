@@ -156,7 +156,7 @@ function backWith(sold: Sold, { items, back }: OrderBooks): UnitsBack {
 /** Says how to refund an order that a bulk refund can't. */
 export const onItsPage = ({ charges }: OrderBooks): string =>
   charges.length > 0
-    ? 'Refund all of it on its own page, under Gift cards, with "Refund the rest".'
+    ? 'To refund all that is left of it, use "Refund the rest" on its own page, under Gift cards.'
     : "Refund it on its own page.";
 
 async function planBooks(
@@ -182,7 +182,7 @@ async function planBooks(
     return refuse(
       `Exactly ${euro(amountCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
         `${nearest === "" ? "" : `The nearest is ${nearest}. `}Remove the units by an edit or a return, then refund the ` +
-        `order on its page. Or: ${onItsPage(books)}`,
+        `order on its page. ${onItsPage(books)}`,
     );
   }
   const captureCents = sumOfCaptures(captures);
@@ -204,7 +204,7 @@ async function planBooks(
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;
     if (dueCents > 0 && !isWhole)
-      return `Its customer still has to pay ${euro(dueCents)}: get that paid, or remove it from the order by an edit.`;
+      return `Its customer still has to pay ${euro(dueCents)}: get that paid, or remove it from the order by an edit. ${onItsPage(books)}`;
     if (leftCents < amountCents)
       return `Only ${euro(leftCents)} of its payments is left to refund: the remainder was refunded before. ${onItsPage(books)}`;
     if (await hasOpenChange(sql, orderId, { but: "credit_line" }))
