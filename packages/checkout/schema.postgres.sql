@@ -25,6 +25,7 @@ create table giftcard_charge (
   base_url text not null,
   company_id integer not null,
   state text not null,
+  state_changed_at timestamp with time zone not null default now(),
   last_four text not null,
   amount_cents integer not null,
   deducted_cents integer,
@@ -141,7 +142,13 @@ create table giftcard_tender (
 
 CREATE INDEX giftcard_action_reference ON giftcard_action USING btree (reference);
 
+CREATE INDEX giftcard_charge_amount ON giftcard_charge USING btree (amount_cents);
+
 CREATE INDEX giftcard_charge_cart ON giftcard_charge USING btree (cart_id);
+
+CREATE INDEX giftcard_charge_created ON giftcard_charge USING btree (created_at);
+
+CREATE INDEX giftcard_charge_last_four ON giftcard_charge USING btree (last_four);
 
 CREATE UNIQUE INDEX giftcard_charge_one_alive ON giftcard_charge USING btree (tender_id, "position") WHERE (state = ANY (ARRAY['intent'::text, 'sent'::text, 'devalued'::text, 'committed'::text, 'captured'::text, 'reversing'::text, 'unknown'::text, 'needs_attention'::text]));
 
@@ -150,6 +157,8 @@ CREATE INDEX giftcard_charge_open ON giftcard_charge USING btree (next_try_at) W
 CREATE INDEX giftcard_charge_order ON giftcard_charge USING btree (order_id);
 
 CREATE INDEX giftcard_charge_sealed ON giftcard_charge USING btree (created_at) WHERE (sealed_card IS NOT NULL);
+
+CREATE INDEX giftcard_charge_split ON giftcard_charge USING btree (external_id) WHERE ("position" = 2);
 
 CREATE INDEX giftcard_charge_state ON giftcard_charge USING btree (state, created_at);
 

@@ -26,6 +26,7 @@ CREATE TABLE giftcard_charge (
   company_id integer not null,
   state text not null check (state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown',
     'needs_attention', 'reversed', 'refused', 'taken')),
+  state_changed_at integer not null,
   last_four text not null,
   amount_cents integer not null check (amount_cents between 1 and 5000),
   deducted_cents integer check (deducted_cents between 1 and amount_cents),
@@ -52,12 +53,20 @@ CREATE TABLE giftcard_charge (
   unique (external_id, position)
 ) strict;
 
+CREATE INDEX giftcard_charge_amount on giftcard_charge (amount_cents);
+
 CREATE INDEX giftcard_charge_cart on giftcard_charge (cart_id);
+
+CREATE INDEX giftcard_charge_created on giftcard_charge (created_at);
+
+CREATE INDEX giftcard_charge_last_four on giftcard_charge (last_four);
 
 CREATE UNIQUE INDEX giftcard_charge_one_alive on giftcard_charge (tender_id, position)
   where state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown', 'needs_attention');
 
 CREATE INDEX giftcard_charge_order on giftcard_charge (order_id);
+
+CREATE INDEX giftcard_charge_split on giftcard_charge (external_id) where position = 2;
 
 CREATE INDEX giftcard_charge_state on giftcard_charge (state, created_at);
 

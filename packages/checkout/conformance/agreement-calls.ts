@@ -215,6 +215,15 @@ const keep: Call = async ({ pick, both, run, count }) => {
   });
 };
 
+/** A search, often for something that exists. */
+const matchOf = ({ pick, charges, carts }: Play) => ({
+  ...pick([{}, { reference: pick(charges) ?? "none" }]),
+  ...pick([{}, {}, { lastFour: pick(["6789", "0000"]) }]),
+  ...pick([{}, { orderIds: ["order", "none"] }]),
+  ...pick([{}, { cartIds: [pick(carts), "none"] }]),
+  ...pick([{}, { amountCents: pick([400, 600, 1000, 5000]) }]),
+});
+
 const read: Call = async (play) => {
   const { pick, both, charges, carts } = play;
   let nowMs = 0;
@@ -232,11 +241,13 @@ const read: Call = async (play) => {
     ...pick([{}, { moved: { from: moment(), to: moment() } }]),
     ...pick([{}, {}, { environment: pick(["sandbox", "live"]) }]),
     ...pick([{}, {}, { companyId: pick([1, 2]) }]),
+    ...pick([{}, {}, { anyOf: matchOf(play) }]),
   };
   const page = { limit: pick([1, 3, 20]), offset: pick([0, 1]) };
+  const sort = pick([{}, { sort: "newest" }, { sort: "oldest" }] as const);
   const after = pick(["", pick(charges) ?? ""]);
   const text = JSON.stringify(filter);
-  await both(`list ${text}`, ({ journal }) => journal.list({ ...filter, ...page }));
+  await both(`list ${text} ${JSON.stringify(sort)}`, ({ journal }) => journal.list({ ...filter, ...page, ...sort }));
   await both(`readPage ${text} after ${after}`, ({ journal }) => journal.readPage(filter, after, page.limit));
   const minTries = pick([0, 1]);
   await both(`list from ${minTries} tries`, ({ purchases }) => purchases.list({ ...page, minTries }));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@giftcard-pay/client";
 import { createSealer } from "../src/sealing/seal.js";
-import type { ChargeFilter, Move } from "../src/store/charge.js";
+import type { ChargeFilter, ChargeMatch, Move } from "../src/store/charge.js";
 import type { Journal } from "../src/store/journal.js";
 import { chargeCases } from "./charges.js";
 import { type ConformanceCase, createKit, firstKey, MINUTE_MS, type Must, secondKey } from "./kit.js";
@@ -98,6 +98,45 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     assert.equal(tender?.cartId, taken.cartId);
     assert.equal(await journal.tender(taken.reference), null);
   });
+
+  must("find charges by card, order, cart, amount and payment, and sort them by time", async (kit) => {
+    const { journal, applied, begun, beginPayment, newId } = kit;
+    const orderId = newId("order");
+    const whole = await begun("a", undefined, orderId);
+    const tender = await applied();
+    const parts = await beginPayment(tender, "a", [651, 77]);
+    const all = [whole, ...parts].map(({ reference }) => reference);
+    const found = async (anyOf: ChargeMatch, sort?: "newest" | "oldest") => {
+      const { charges, count } = await journal.list({ anyOf, limit: 10_000, ...(sort && { sort }) });
+      assert.equal(charges.length, count);
+      return charges.map(({ reference }) => reference).filter((reference) => all.includes(reference));
+    };
+    const references = parts.map(({ reference }) => reference);
+    assert.deepEqual(await found({ orderIds: [orderId] }), [whole.reference]);
+    assert.deepEqual(await found({ reference: whole.reference, cartIds: [newId("cart")] }), [whole.reference]);
+    assert.deepEqual((await found({ cartIds: [tender.cartId] })).toSorted(), references.toSorted());
+    assert.deepEqual(await found({ amountCents: 77 }), references.slice(1));
+    assert.deepEqual((await found({ amountCents: 728 })).toSorted(), references.toSorted());
+    assert.deepEqual(await found({ amountCents: 729 }), []);
+    assert.deepEqual(await found({}), []);
+    const oldest = await found({ lastFour: whole.lastFour }, "oldest");
+    assert.deepEqual(oldest.toSorted(), all.toSorted());
+    assert.equal(oldest[0], whole.reference);
+    assert.deepEqual(await found({ lastFour: whole.lastFour }, "newest"), oldest.toReversed());
+  });
+
+  must("store when a charge reached its state, but not when a retry failed", (kit) =>
+    atAnyPace(async ({ wait }) => {
+      const { journal, charged } = kit;
+      const { reference, createdAt } = await charged("a");
+      await wait(50);
+      const owed = await journal.move(reference, { from: ["devalued"], to: "reversing", lease: null });
+      assert.ok(owed && owed.stateChangedAt > createdAt);
+      await wait(50);
+      const tried = await journal.move(reference, { from: ["reversing"], to: "reversing", lastError: "timeout" });
+      assert.deepEqual(tried?.stateChangedAt, owed.stateChangedAt);
+    }),
+  );
 
   must("return a charge's order as soon as it is known, and its lease", async (kit) => {
     const { journal, begun, newId } = kit;

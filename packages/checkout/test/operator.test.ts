@@ -242,10 +242,10 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         from ${store.numbers(count)}`);
       await store.sql(`insert into giftcard_charge (reference, tender_id, cart_id, external_id, order_id, environment,
           base_url, company_id, state, last_four, amount_cents, deducted_cents, sealed_token, balance_before_cents,
-          next_try_at, created_at, updated_at, sent_at, devalued_at)
+          next_try_at, state_changed_at, created_at, updated_at, sent_at, devalued_at)
         select 'gc_' || n, 'gct_' || n, 'cart_' || n, 'session_' || n, 'order_' || n, 'sandbox', 'http://cards.example',
           ${shop.client.companyId}, 'committed', '1234', 1 + n % 50, 1 + n % 50, ${token}, 5000, ${at}, ${at}, ${at},
-          ${at}, ${at} from ${store.numbers(count)}`);
+          ${at}, ${at}, ${at} from ${store.numbers(count)}`);
       orders = new Map(
         Array.from({ length: count }, (_, i) => [
           `order_${i + 1}`,

@@ -6,7 +6,8 @@ export type ChargeView = Omit<Charge, "tenderId" | "sealedCard" | "sealedToken" 
 /** Copies the fields that people may see. An allow-list, so that no sealed value leaks. */
 export function viewCharge(charge: ChargeView): ChargeView {
   const { reference, cartId, externalId, position, orderId, environment, baseUrl, companyId } = charge;
-  const { state, lastFour, amountCents, deductedCents, pieces, reason, refundId, tries, lastError } = charge;
+  const { state, stateChangedAt, lastFour, amountCents, deductedCents, pieces, reason, refundId, tries, lastError } =
+    charge;
   const { balanceBeforeCents, balanceAfterCents, balanceAfterAt } = charge;
   const { createdAt, sentAt, devaluedAt, reversedAt } = charge;
   return {
@@ -19,6 +20,7 @@ export function viewCharge(charge: ChargeView): ChargeView {
     baseUrl,
     companyId,
     state,
+    stateChangedAt,
     lastFour,
     amountCents,
     deductedCents,

@@ -49,6 +49,8 @@ export interface Charge {
   readonly baseUrl: string;
   readonly companyId: number;
   readonly state: ChargeState;
+  /** When it reached this state. */
+  readonly stateChangedAt: Date;
   readonly lastFour: string;
   /** The requested amount. A charge that takes less is reversed at once. */
   readonly amountCents: Cents;
@@ -161,6 +163,20 @@ export interface ChargeFilter {
   readonly moved?: { readonly from: Date; readonly to: Date };
   readonly environment?: string;
   readonly companyId?: number;
+  /** Fulfils at least one of these conditions. */
+  readonly anyOf?: ChargeMatch;
+}
+
+/** What a search looks for. A charge is found if one of these fields matches; none is found without a field. */
+export interface ChargeMatch {
+  readonly reference?: string;
+  readonly lastFour?: string;
+  /** At most some hundreds. */
+  readonly orderIds?: readonly string[];
+  /** At most some hundreds. */
+  readonly cartIds?: readonly string[];
+  /** The amount of the charge, or of its card's whole payment. */
+  readonly amountCents?: number;
 }
 
 /** A page of a list of charges. */
@@ -169,4 +185,6 @@ export interface ChargeListing extends ChargeFilter {
   readonly limit?: number;
   /** Default 0. */
   readonly offset?: number;
+  /** By the time when they were created. Default: charges that need attention, then the newest. */
+  readonly sort?: "newest" | "oldest";
 }

@@ -6,6 +6,7 @@ export type {
   Charge,
   ChargeFilter,
   ChargeListing,
+  ChargeMatch,
   ChargeState,
   Move,
   NewCharge,

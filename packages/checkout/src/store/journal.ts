@@ -99,7 +99,7 @@ export interface Journal {
   ): Promise<Charge | null>;
   /** Releases a lease of this owner. */
   release(reference: string, owner: string): Promise<void>;
-  /** Lists charges that need attention first, then the newest, with the count of all matches. */
+  /** Lists charges in the order of `sort`, with the count of all matches. */
   list(filter: ChargeListing): Promise<{ charges: Charge[]; count: number }>;
   /**
    * Returns up to `limit` charges by reference, after `after` ("" to begin). Read page by page until one isn't full, it

@@ -32,6 +32,7 @@ export function toCharge(row: Record<string, unknown>): Charge {
     baseUrl: String(row.base_url),
     companyId: Number(row.company_id),
     state: row.state as ChargeState,
+    stateChangedAt: new Date(row.state_changed_at as string),
     lastFour: String(row.last_four),
     amountCents: Number(row.amount_cents) as Cents,
     deductedCents: amount(row.deducted_cents),

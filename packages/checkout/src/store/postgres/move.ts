@@ -31,7 +31,9 @@ export function moveStatement(
   const params: unknown[] = [];
   const p = (value: unknown) => `$${params.push(value)}`;
   const target = p([...references]);
-  const sets = [`state = ${p(move.to)}`, "updated_at = now()"];
+  const to = p(move.to);
+  const changedAt = `state_changed_at = case when state = ${to} then state_changed_at else now() end`;
+  const sets = [`state = ${to}`, changedAt, "updated_at = now()"];
   if (move.orderId !== undefined) sets.push(`order_id = ${p(move.orderId)}`);
   if (move.deductedCents !== undefined) sets.push(`deducted_cents = ${p(move.deductedCents)}`);
   if (move.sealedCard === null) sets.push("sealed_card = null");

@@ -1,4 +1,4 @@
-import type { ActionRecord, Charge, ChargeFilter, ChargeState } from "../charge.js";
+import type { ActionRecord, Charge, ChargeFilter, ChargeMatch, ChargeState } from "../charge.js";
 import { settledStates } from "../charge-states.js";
 import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
@@ -27,7 +27,7 @@ const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 
 
 /** Builds the condition of a filter, and adds its parameters to `params`. */
 function conditionOf(filter: ChargeFilter, params: unknown[]): string {
-  const { states, orderIds, externalIds, from, to, moved, environment, companyId } = filter;
+  const { states, orderIds, externalIds, from, to, moved, environment, companyId, anyOf } = filter;
   const p = (value: unknown) => `$${params.push(value)}`;
   const where = ["true"];
   if (states) where.push(`state = any(${p([...states])}::text[])`);
@@ -41,8 +41,35 @@ function conditionOf(filter: ChargeFilter, params: unknown[]): string {
     const within = (column: string) => `${column} >= ${p(moved.from)} and ${column} < ${p(moved.to)}`;
     where.push(`(${within("coalesce(devalued_at, sent_at)")} or ${within("reversed_at")})`);
   }
+  if (anyOf) where.push(`(${matchOf(anyOf, p)})`);
   return where.join(" and ");
 }
+
+/** Builds the condition of a search. Each of its parts has an index. */
+function matchOf(match: ChargeMatch, p: (value: unknown) => string): string {
+  const { reference, lastFour, orderIds, cartIds, amountCents } = match;
+  const any = ["false"];
+  if (reference !== undefined) any.push(`reference = ${p(reference)}`);
+  if (lastFour !== undefined) any.push(`last_four = ${p(lastFour)}`);
+  if (orderIds) any.push(`order_id = any(${p([...orderIds])}::text[])`);
+  if (cartIds) any.push(`cart_id = any(${p([...cartIds])}::text[])`);
+  if (amountCents !== undefined) {
+    const cents = p(amountCents);
+    any.push(`amount_cents = ${cents}`, `external_id = any(array(${paymentsOf(cents)}))`);
+  }
+  return any.join(" or ");
+}
+
+/** Selects the payments of several charges that are this much together. */
+const paymentsOf = (cents: string) => `select external_id from giftcard_charge
+  where external_id in (select external_id from giftcard_charge where position = 2)
+  group by external_id having sum(amount_cents) = ${cents}::bigint`;
+
+const sorted = {
+  attention: "state = 'needs_attention' desc, created_at desc, position desc, reference",
+  newest: "created_at desc, position desc, reference",
+  oldest: "created_at, position, reference",
+};
 
 /** The limits of a page: its first and last reference, and its number of charges. */
 interface PageBounds {
@@ -87,12 +114,12 @@ async function scanPage(sql: Sql, filter: ChargeFilter, after: string, limit: nu
 /** Makes the part of the journal on PostgreSQL for operators and key rotation. */
 export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
   return {
-    async list({ limit = 50, offset = 0, ...filter }) {
+    async list({ limit = 50, offset = 0, sort, ...filter }) {
       const params: unknown[] = [];
       const p = (value: unknown) => `$${params.push(value)}`;
       const matching = `from giftcard_charge where ${conditionOf(filter, params)}`;
       const [counted] = await sql(`select count(*)::integer as count ${matching}`, [...params]);
-      const page = `order by state = 'needs_attention' desc, created_at desc, position desc, reference limit ${p(limit)} offset ${p(offset)}`;
+      const page = `order by ${sorted[sort ?? "attention"]} limit ${p(limit)} offset ${p(offset)}`;
       const rows = await sql(`select * ${matching} ${page}`, params);
       return { charges: rows.map(toCharge), count: Number(counted?.count) };
     },

@@ -151,6 +151,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
             base_url: baseUrl,
             company_id: companyId,
             state,
+            state_changed_at: nowMs,
             sent_at: state === "sent" ? nowMs : null,
             last_four: String(tender.last_four),
             amount_cents: amountCents,

@@ -114,6 +114,7 @@ export function freeSlot(held: readonly Row[], maxCards: number): number | null 
 /** Returns the columns of a charge that a move changes. */
 function columnsOf(move: Move, row: Row, nowMs: number): Record<string, Value> {
   const set: Record<string, Value> = { state: move.to, updated_at: nowMs };
+  if (row.state !== move.to) set.state_changed_at = nowMs;
   if (move.orderId !== undefined) set.order_id = move.orderId;
   if (move.deductedCents !== undefined) set.deducted_cents = move.deductedCents;
   if (move.sealedCard === null) set.sealed_card = null;

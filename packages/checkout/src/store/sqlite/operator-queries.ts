@@ -1,4 +1,4 @@
-import type { ActionRecord, ChargeFilter, ChargeState } from "../charge.js";
+import type { ActionRecord, ChargeFilter, ChargeMatch, ChargeState } from "../charge.js";
 import { settledStates } from "../charge-states.js";
 import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
@@ -29,11 +29,11 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
   const { all, first, run, now, alone, insert } = sqlite;
   const { changeAll, readCharge } = createSqliteMoves(sqlite);
   return {
-    async list({ limit = 50, offset = 0, ...filter }) {
+    async list({ limit = 50, offset = 0, sort, ...filter }) {
       const [condition, values] = conditionOf(filter);
       const matching = `from giftcard_charge where ${condition}`;
       const count = Number(first(`select count(*) as count ${matching}`, ...values)?.count);
-      const page = "order by state = 'needs_attention' desc, created_at desc, rowid desc limit ? offset ?";
+      const page = `order by ${sorted[sort ?? "attention"]} limit ? offset ?`;
       return {
         charges: all(`select * ${matching} ${page}`, ...values, limit, offset).map(toCharge),
         count,
@@ -136,14 +136,13 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
 
 /** Builds the condition of a filter, with its values. */
 function conditionOf(filter: ChargeFilter): [string, Value[]] {
-  const { states, orderIds, externalIds, from, to, moved, environment, companyId } = filter;
+  const { states, orderIds, externalIds, from, to, moved, environment, companyId, anyOf } = filter;
   const where = ["true"];
   const values: Value[] = [];
   const add = (condition: string, ...more: Value[]) => {
     where.push(condition);
     values.push(...more);
   };
-  const oneOf = (texts: readonly string[]) => `in (${texts.map(() => "?").join(", ")})`;
   if (states) add(`state ${oneOf(states)}`, ...states);
   if (orderIds) add(`order_id ${oneOf(orderIds)}`, ...orderIds);
   if (externalIds) add(`external_id ${oneOf(externalIds)}`, ...externalIds);
@@ -156,5 +155,41 @@ function conditionOf(filter: ChargeFilter): [string, Value[]] {
     const took = "coalesce(devalued_at, sent_at) >= ? and coalesce(devalued_at, sent_at) < ?";
     add(`(${took} or reversed_at >= ? and reversed_at < ?)`, start, end, start, end);
   }
+  if (anyOf) {
+    const [condition, more] = matchOf(anyOf);
+    add(`(${condition})`, ...more);
+  }
   return [where.join(" and "), values];
 }
+
+const sorted = {
+  attention: "state = 'needs_attention' desc, created_at desc, rowid desc",
+  newest: "created_at desc, rowid desc",
+  oldest: "created_at, rowid",
+};
+
+const oneOf = (texts: readonly string[]) => `in (${texts.map(() => "?").join(", ")})`;
+
+/** Builds the condition of a search, with its values. */
+function matchOf({ reference, lastFour, orderIds, cartIds, amountCents }: ChargeMatch): [string, Value[]] {
+  const any = ["false"];
+  const values: Value[] = [];
+  const add = (condition: string, ...more: Value[]) => {
+    any.push(condition);
+    values.push(...more);
+  };
+  if (reference !== undefined) add("reference = ?", reference);
+  if (lastFour !== undefined) add("last_four = ?", lastFour);
+  if (orderIds) add(`order_id ${oneOf(orderIds)}`, ...orderIds);
+  if (cartIds) add(`cart_id ${oneOf(cartIds)}`, ...cartIds);
+  if (amountCents !== undefined) {
+    add("amount_cents = ?", amountCents);
+    add(`external_id in (${PAYMENTS_OF})`, amountCents);
+  }
+  return [any.join(" or "), values];
+}
+
+/** Selects the payments of several charges that are this much together. */
+const PAYMENTS_OF = `select external_id from giftcard_charge
+  where external_id in (select external_id from giftcard_charge where position = 2)
+  group by external_id having sum(amount_cents) = ?`;

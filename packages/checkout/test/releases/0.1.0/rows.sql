@@ -23,30 +23,30 @@ values
 insert into giftcard_charge
   (reference, tender_id, cart_id, external_id, order_id, environment, base_url, company_id, state, last_four, amount_cents,
     deducted_cents, sealed_card, sealed_token, reason, balance_before_cents, lease_owner, lease_until, next_try_at, tries,
-    last_error, created_at, updated_at, sent_at, devalued_at, reversed_at)
+    last_error, created_at, updated_at, sent_at, devalued_at, reversed_at, state_changed_at)
 values
   ('{intent}', 'intent', 'cart-intent', 'pay-intent', null, 'sandbox', '{baseUrl}', {companyId}, 'intent', '0005', 1000,
-    null, 'sealed', null, null, 5000, 'gone', {earlier}, {earlier}, 0, null, {earlier}, {earlier}, null, null, null),
+    null, 'sealed', null, null, 5000, 'gone', {earlier}, {earlier}, 0, null, {earlier}, {earlier}, null, null, null, {earlier}),
   ('{sent}', 'sent', 'cart-sent', 'pay-sent', null, 'sandbox', '{baseUrl}', {companyId}, 'sent', '0006', 1000,
-    null, 'sealed', null, null, 5000, 'gone', {earlier}, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null),
+    null, 'sealed', null, null, 5000, 'gone', {earlier}, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null, {earlier}),
   ('{unknown}', 'unknown', 'cart-unknown', 'pay-unknown', null, 'sandbox', '{baseUrl}', {companyId}, 'unknown', '0007', 1000,
-    null, 'sealed', null, 'timeout', 5000, null, null, {earlier}, 3, 'timeout', {earlier}, {earlier}, {earlier}, null, null),
+    null, 'sealed', null, 'timeout', 5000, null, null, {earlier}, 3, 'timeout', {earlier}, {earlier}, {earlier}, null, null, {earlier}),
   ('{devalued}', 'devalued', 'cart-devalued', 'pay-devalued', null, 'sandbox', '{baseUrl}', {companyId}, 'devalued', '0008', 1000,
-    1000, null, '{devalued token}', null, 5000, 'gone', {earlier}, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, null),
+    1000, null, '{devalued token}', null, 5000, 'gone', {earlier}, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, null, {earlier}),
   ('{reversing}', 'reversing', 'cart-reversing', 'pay-reversing', null, 'sandbox', '{baseUrl}', {companyId}, 'reversing', '0009', 1000,
-    1000, null, '{reversing token}', 'never_ordered', 5000, null, null, {earlier}, 2, 'connection_lost', {earlier}, {earlier}, {earlier}, {earlier}, null),
+    1000, null, '{reversing token}', 'never_ordered', 5000, null, null, {earlier}, 2, 'connection_lost', {earlier}, {earlier}, {earlier}, {earlier}, null, {earlier}),
   ('{needs_attention}', 'needs_attention', 'cart-needs_attention', 'pay-needs_attention', null, 'sandbox', '{baseUrl}', {companyId}, 'needs_attention', '0010', 1000,
-    null, null, null, 'outcome_unknown', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null),
+    null, null, null, 'outcome_unknown', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null, {earlier}),
   ('{committed}', 'committed', 'cart-committed', 'pay-committed', 'order-1', 'sandbox', '{baseUrl}', {companyId}, 'committed', '0011', 1000,
-    1000, null, '{committed token}', null, 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, null),
+    1000, null, '{committed token}', null, 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, null, {earlier}),
   ('{captured}', 'captured', 'cart-captured', 'pay-captured', 'order-2', 'sandbox', '{baseUrl}', {companyId}, 'captured', '0012', 1000,
-    1000, null, '{captured token}', null, 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, null),
+    1000, null, '{captured token}', null, 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, null, {earlier}),
   ('{refused}', 'refused', 'cart-refused', 'pay-refused', null, 'sandbox', '{baseUrl}', {companyId}, 'refused', '0013', 1000,
-    null, null, null, 'card_blocked', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null),
+    null, null, null, 'card_blocked', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null, {earlier}),
   ('{reversed}', 'reversed', 'cart-reversed', 'pay-reversed', null, 'sandbox', '{baseUrl}', {companyId}, 'reversed', '0014', 1000,
-    1000, null, 'sealed', 'never_ordered', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, {earlier}),
+    1000, null, 'sealed', 'never_ordered', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, {earlier}, {earlier}, {earlier}),
   ('{taken}', 'taken', 'cart-taken', 'pay-taken', null, 'sandbox', '{baseUrl}', {companyId}, 'taken', '0015', 1000,
-    null, null, null, 'outcome_unknown', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null);
+    null, null, null, 'outcome_unknown', 5000, null, null, {earlier}, 0, null, {earlier}, {earlier}, {earlier}, null, null, {earlier});
 
 insert into giftcard_action (reference, action, actor, from_state, to_state, created_at)
 values ('{taken}', 'mark_taken', 'ada', 'needs_attention', 'taken', {earlier});

@@ -42,6 +42,7 @@ create table giftcard_charge (
   company_id integer not null,
   state text not null check (state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown',
     'needs_attention', 'reversed', 'refused', 'taken')),
+  state_changed_at timestamptz not null default now(),
   last_four text not null,
   amount_cents integer not null check (amount_cents between 1 and 5000),
   deducted_cents integer check (deducted_cents between 1 and amount_cents),
@@ -71,6 +72,10 @@ create index giftcard_charge_cart on giftcard_charge (cart_id);
 create index giftcard_charge_order on giftcard_charge (order_id);
 create index giftcard_charge_tender on giftcard_charge (tender_id);
 create index giftcard_charge_state on giftcard_charge (state, created_at);
+create index giftcard_charge_created on giftcard_charge (created_at);
+create index giftcard_charge_last_four on giftcard_charge (last_four);
+create index giftcard_charge_amount on giftcard_charge (amount_cents);
+create index giftcard_charge_split on giftcard_charge (external_id) where position = 2;
 create index giftcard_charge_open on giftcard_charge (next_try_at)
   where state in ('intent', 'sent', 'devalued', 'unknown', 'reversing');
 create index giftcard_charge_sealed on giftcard_charge (created_at) where sealed_card is not null;
