@@ -111,6 +111,7 @@ describe("an order's gift cards in the admin", () => {
     await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
     const [owed] = await chargesOf(orderId);
     expect(owed).toMatchObject({ state: "reversing", tries: 1, reason: "canceled" });
+    expect(Date.parse(owed.stateChangedAt)).toBeGreaterThan(Date.parse(owed.devaluedAt));
     expect((await reconcile()).differences).toContainEqual(
       expect.objectContaining({
         ...{ kind: "held", orderId, journal: { says: "reversing", cents: 5000 } },
@@ -118,7 +119,8 @@ describe("an order's gift cards in the admin", () => {
       }),
     );
     const down = await admin("POST", `charges/${owed.reference}/retry`);
-    expect(down).toMatchObject({ status: 200, body: { charge: { state: "reversing", tries: 2 } } });
+    const { stateChangedAt } = owed;
+    expect(down).toMatchObject({ status: 200, body: { charge: { state: "reversing", tries: 2, stateChangedAt } } });
     shop.proxy.clear();
     const up = await admin("POST", `charges/${owed.reference}/retry`);
     expect(up.body.charge).toMatchObject({ state: "reversed", reversedAt: expect.any(String) });
@@ -144,6 +146,61 @@ describe("an order's gift cards in the admin", () => {
     };
     await expect.poll(recovered, { interval: 500 }).toBe("reversed");
     expect(await shop.balanceCents(card)).toBe(7500);
+  });
+});
+
+describe("a search for a charge", () => {
+  const found = async (query: string) => {
+    const { charges, count } = await shop.storefront.ok("GET", `/admin/giftcard-pay/charges?${query}`);
+    expect(charges).toHaveLength(count);
+    return charges.map((one: { reference: string }) => one.reference) as string[];
+  };
+  let first: { reference: string; lastFour: string; orderName: string; orderId: string; createdAt: string };
+  let customerId: string;
+  beforeAll(async () => {
+    const { orderId } = await buy();
+    const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=customer_id`);
+    customerId = order.customer_id;
+    first = (await admin("GET", `charges?order_id=${orderId}`)).body.charges[0];
+    await buy();
+  });
+
+  it("finds it by card, order, e-mail, amount and reference", async () => {
+    const { reference, lastFour, orderName, orderId } = first;
+    const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=email`);
+    for (const q of [
+      lastFour,
+      `•••• ${lastFour}`,
+      orderName,
+      orderName.slice(1),
+      orderId,
+      reference,
+      order.email,
+      "50,00",
+      "€50.00",
+    ])
+      expect(await found(`limit=200&q=${encodeURIComponent(q)}`), q).toContain(reference);
+    for (const q of ["nobody@example.com", "49.99", "#999999", "99999999999", "order_none", "' or true --"])
+      expect(await found(`q=${encodeURIComponent(q)}`), q).toEqual([]);
+    expect(await found(`q=${encodeURIComponent(orderName)}`)).toEqual([reference]);
+    expect((await admin("GET", `charges?q=${"9".repeat(400)}`)).status).toBe(400);
+  });
+
+  it("finds all of a customer's charges, also of orders that are now theirs", async () => {
+    expect(await found(`customer_id=${customerId}`)).toContain(first.reference);
+    expect(await found("customer_id=cus_none")).toEqual([]);
+    expect((await admin("GET", `charges?customer_id=${customerId}&q=1234`)).status).toBe(400);
+  });
+
+  it("combines with state and dates, and is sorted by time", async () => {
+    const newest = await found("limit=200&order=-created_at");
+    expect(await found("limit=200&order=created_at")).toEqual(newest.toReversed());
+    expect((await admin("GET", "charges?order=amount")).status).toBe(400);
+    const q = `q=${first.lastFour}`;
+    expect(await found(`${q}&state=committed,captured`)).toEqual([first.reference]);
+    expect(await found(`${q}&state=reversed`)).toEqual([]);
+    expect(await found(`${q}&from=${first.createdAt}`)).toEqual([first.reference]);
+    expect(await found(`${q}&to=${first.createdAt}`)).toEqual([]);
   });
 });
 

@@ -56,6 +56,15 @@ const chargesOf = async (cartId: string) => {
   return rows.map(({ state, amount_cents }) => `${amount_cents} ${state}`);
 };
 
+test("an order's charges name the tickets that each of them paid", async () => {
+  const { orderId } = await buy();
+  const { charges, lineTitles } = (await admin("GET", `giftcard-pay/orders/${orderId}`)).body;
+  const paid = charges.map(({ pieces }: { pieces: { line: string; unit: number; cents: number }[] }) =>
+    pieces.map(({ line, unit, cents }) => [lineTitles[line], unit, cents]),
+  );
+  expect(paid).toEqual([[["ticket, One", 1, 2500]], [["ticket, One", 2, 1875]]]);
+});
+
 const outstanding = async (orderId: string) => figuresOf(await shop.storefront.order(orderId)).outstanding;
 
 const returnTickets = (orderId: string, quantity: number, { fulfil = 0 } = {}) =>

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import * as runRefunds from "../src/medusa-tables/bulk-refunds.js";
 import * as cardPayments from "../src/medusa-tables/card-payments.js";
 import * as carts from "../src/medusa-tables/carts.js";
+import * as chargeSearch from "../src/medusa-tables/charge-search.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
 import * as creditLines from "../src/medusa-tables/credit-lines.js";
 import * as giftcardItems from "../src/medusa-tables/giftcard-items.js";
@@ -395,6 +396,41 @@ const cases: Record<string, Case> = {
   readOrderNames: {
     ask: (f) => orders.readOrderNames(sql, [f.orderId]),
     answer: (f) => ({ [f.orderId]: expect.stringMatching(/^#\d+$/) }),
+  },
+  findOrdersByNumber: {
+    given: (f) => [`update "order" set display_id = 4711 where id = '${f.orderId}'`],
+    ask: async () => [
+      await chargeSearch.findOrdersByNumber(sql, 4711),
+      await chargeSearch.findOrdersByNumber(sql, 4712),
+    ],
+    answer: (f) => [[f.orderId], []],
+  },
+  findChargedCarts: {
+    given: (f) => [
+      `insert into customer (id, email) values ('cus_guest', 'eve@example.com'), ('cus_new', 'new@example.com')`,
+      `update cart set customer_id = 'cus_guest' where id in ('${f.cartId}', '${f.readyCartId}')`,
+      `update "order" set customer_id = 'cus_new' where id = '${f.orderId}'`,
+    ],
+    ask: async () => [
+      await chargeSearch.findChargedCarts(sql, { email: "Eve@example.com" }),
+      await chargeSearch.findChargedCarts(sql, { customerId: "cus_new" }),
+      await chargeSearch.findChargedCarts(sql, { email: "nobody@example.com" }),
+    ],
+    // The other cart of the guest has no charge.
+    answer: (f) => [[f.cartId], [f.cartId], []],
+  },
+  readLineTitles: {
+    given: (f) => [
+      `update order_line_item set product_title = 'Gala', variant_title = 'Row 5' where id in
+         (select item_id from order_item where order_id = '${f.orderId}')`,
+    ],
+    ask: async (f) => {
+      const items = await sql("select item_id as id from order_item where order_id = $1", [f.orderId]);
+      const methods = await sql("select shipping_method_id as id from order_shipping where order_id = $1", [f.orderId]);
+      const ids = [...items, ...methods].map(({ id }) => String(id));
+      return Object.values(await chargeSearch.readLineTitles(sql, [...ids, "none"])).sort();
+    },
+    answer: () => ["Gala, Row 5", "Tickets by e-mail"],
   },
   readOrderOwner: {
     given: (f) => [

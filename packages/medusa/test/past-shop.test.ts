@@ -57,6 +57,23 @@ test("recovery reads open work and one page of the past, and never scans one of 
   }
 });
 
+test("a search for charges scans no table", async () => {
+  const search = (query: string) => shop.storefront.ok("GET", `/admin/giftcard-pay/charges?${query}`);
+  await database.query("insert into customer (id, email) values ('cus_1', 'ada@example.com')");
+  await database.query("update cart set customer_id = 'cus_1' where id = 'cart_42'");
+  const before = await rowsRead();
+  const [order] = (await database.query(`select display_id from "order" where id = 'order_42'`)).rows;
+  for (const q of ["0042", `%23${order.display_id}`, "ada@example.com", "order_42"])
+    expect((await search(`q=${q}&order=-created_at`)).count, q).toBe(1);
+  expect((await search("q=24.98")).count).toBe(0);
+  expect((await search("customer_id=cus_1")).count).toBe(1);
+  const after = await rowsRead();
+  const scanned = [...after].filter(([table, now]) => now.scanned > (before.get(table)?.scanned ?? 0));
+  expect(
+    scanned.map(([table]) => table).filter((table) => /^(giftcard_charge|order|cart|order_cart)$/.test(table)),
+  ).toEqual([]);
+});
+
 test("recovery finds work that Medusa left unfinished years ago", async () => {
   // Canceled in Medusa while the journal could not be written: the card is still charged.
   const i = past.withCards - 7;

@@ -71,7 +71,7 @@ const journal = `
   insert into giftcard_charge (reference, tender_id, cart_id, external_id, order_id, environment, base_url, company_id,
       state, last_four, amount_cents, deducted_cents, sealed_token, balance_before_cents, created_at, updated_at)
     select 'gc_' || md5(i::text), 'gct_' || i, 'cart_' || i, 'giftses_' || i, 'order_' || i, 'sandbox', 'http://127.0.0.1:1', 1,
-      case when is_canceled or is_refunded then 'reversed' else 'captured' end, '0000', 1000, 1000, 'sealed', 5000, at, at
+      case when is_canceled or is_refunded then 'reversed' else 'captured' end, lpad(i::text, 4, '0'), 1000, 1000, 'sealed', 5000, at, at
     from past where has_card;
   insert into cart (id, currency_code, customer_id, created_at)
     select 'left_' || i, 'eur', 'cus_' || i, now() - i * interval '30 days' / $abandoned from generate_series(1, $abandoned) i;

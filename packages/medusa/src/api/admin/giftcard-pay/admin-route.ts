@@ -5,6 +5,8 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
 import { refusal, toMedusaError } from "../../../errors.js";
+import { readLineTitles } from "../../../medusa-tables/charge-search.js";
+import { orderNamesOf } from "../../../medusa-tables/orders.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
 
 export interface AdminCall {
@@ -92,4 +94,14 @@ export const withOrderName = <T extends { readonly orderId: string | null }>(row
 export function showCharge(charge: ChargeView, names: OrderNames = {}) {
   const { externalId: sessionId, ...view } = viewCharge(charge);
   return withOrderName({ ...view, sessionId }, names);
+}
+
+/**
+ * Returns charges as the admin shows them, with their orders' display names, and the titles of the lines that they pay
+ * for by the lines' ids.
+ */
+export async function showCharges(sql: Sql, charges: readonly ChargeView[]) {
+  const lineIds = charges.flatMap(({ pieces }) => pieces?.map(({ line }) => line) ?? []);
+  const [names, lineTitles] = await Promise.all([orderNamesOf(sql, charges), readLineTitles(sql, lineIds)]);
+  return { charges: charges.map((charge) => showCharge(charge, names)), lineTitles };
 }
