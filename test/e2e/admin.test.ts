@@ -165,12 +165,12 @@ describe("the admin", () => {
     await service.kill();
     await storefront.ok("POST", `/admin/orders/${canceled.orderId}/cancel`, {});
     await page.goto(`${medusa.url}/app/orders/${canceled.orderId}`);
-    await shown("Owed to cards");
-    await shown("Reversal owed");
+    await shown("Still goes back to cards");
+    await shown("Going back to the card");
     await shown(`•••• ${canceled.card.cardNumber.slice(-4)}`);
     await keepScreenshot(page, "admin-order");
-    await button("Try reversal now").click();
-    await shown(/Tried [2-9] times; the shop keeps retrying/);
+    await button("Try now").click();
+    await shown(/Tried [2-9] times since .*; the shop keeps trying/);
   });
 
   it("shows whether the service is reachable", async () => {
@@ -180,15 +180,21 @@ describe("the admin", () => {
     proxy.set("canceldevalue", "cut-before");
     await restartService();
     await page.reload();
-    await shown("Reachable");
-    await shown("Sandbox: cards and amounts on this page are for testing.");
+    await shown("Test mode: the cards and amounts on this page are for testing.");
+    const details = page.getByRole("button", { name: "Show details" });
+    await details.focus();
+    await page.keyboard.press("Enter");
+    await shown("Connected");
+    await shown("All data can be read");
+    await page.keyboard.press("Enter");
+    await page.getByText("All data can be read").waitFor({ state: "detached" });
     await tab("Reconciliation");
     await button("Compare").click();
     await shown("1 difference");
-    await shown("payments: ");
+    await shown("Medusa: ");
     await keepScreenshot(page, "admin-reconciliation");
     proxy.clear();
-    await tab("Open");
+    await tab("To do");
   });
 
   it("shows a charge that needs attention until a person settles it", async () => {
@@ -198,16 +204,16 @@ describe("the admin", () => {
     expect((await storefront.complete(cartId)).body.code).toBe("outcome_unknown");
     proxy.clear();
     await page.reload();
-    await shown("Needs attention (1)");
+    await shown("Needs your decision (1)");
     await keepScreenshot(page, "admin-giftcards");
     await button("Review").click();
-    await shown("Probably nothing was taken");
+    await shown("The card was probably not charged");
     await keepScreenshot(page, "admin-evidence");
-    await button("Mark as not taken").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Mark as not taken" }).click();
+    await button("The card was not charged").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "The card was not charged" }).click();
     await shown(medusa.admin.email);
-    await shown("Nothing needs attention.");
     await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Needs your decision" }).waitFor({ state: "detached" });
     // The card was not charged, and can still pay for the same cart.
     await storefront.initiate(cartId, "pp_system_default");
     expect((await storefront.complete(cartId)).body.type).toBe("order");
@@ -236,13 +242,13 @@ describe("the admin", () => {
     await storefront.ok("POST", "/admin/giftcard-pay/recover", {});
     await database.query("insert into giftcard_cancel_stop default values");
     await page.reload();
-    await shown("Jobs that fail (1)");
-    await shown("1 job fails");
-    await shown("Automatic cancels have been stopped");
+    await shown("Tasks that fail (1)");
+    await shown("1 task fails");
+    await shown("Automatic cancellation stopped");
     await keepScreenshot(page, "admin-failing-job");
-    await button("Let cancels go on").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Let cancels go on" }).click();
-    await page.getByText("Automatic cancels have been stopped").waitFor({ state: "detached" });
+    await button("Resume cancellation").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Resume cancellation" }).click();
+    await page.getByText("Automatic cancellation stopped").waitFor({ state: "detached" });
     const tried = page.waitForResponse((response) => response.url().endsWith("/retry"));
     await button("Try now").first().click();
     expect((await tried).status()).toBe(200);
@@ -255,7 +261,7 @@ describe("the admin", () => {
       () => false,
     );
     if (!isPressed) expect((await storefront.order(orderId)).status).toBe("canceled");
-    await page.getByText("Jobs that fail").waitFor({ state: "detached" });
+    await page.getByText("Tasks that fail").waitFor({ state: "detached" });
     expect((await storefront.order(orderId)).status).toBe("canceled");
   });
 
@@ -270,15 +276,94 @@ describe("the admin", () => {
     await tab("Reconciliation");
     await button("Compare").click();
     await shown("No difference");
-    await tab("Statement");
-    await page.getByLabel("Commission, percent").fill("10");
+    await tab("Monthly statement");
+    await page.getByLabel("Provider's commission, percent").fill("10");
     await shown("Commission 10%");
     await shown("€45.00");
     await keepScreenshot(page, "admin-statement");
     const [download] = await Promise.all([page.waitForEvent("download"), button("Download CSV").click()]);
     expect(await readFile(await download.path(), "utf8")).toMatch(/"net",,,,45\.00/);
-    await tab("Charges");
-    await shown("Back on the card");
+  });
+
+  it("finds a payment by the card's last four digits, and shows where its money went", async () => {
+    const { card, orderId } = await buyOf("summer-night-festival", { quantity: 1, balanceCents: 2498 });
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await tab("Card payments");
+    const search = page.getByRole("searchbox", { name: "Search" });
+    await search.fill("nobody@example.com");
+    await search.press("Enter");
+    await shown("No card payment matches.");
+    for (const q of [card.cardNumber.slice(-4), "24.98", (await storefront.order(orderId)).email]) {
+      await search.fill(q);
+      await search.press("Enter");
+      await page.getByRole("cell", { name: "€24.98" }).first().waitFor();
+    }
+    await search.fill(card.cardNumber.slice(-4));
+    await search.press("Enter");
+    await expect.poll(() => page.getByRole("row").count()).toBe(2);
+    await keepScreenshot(page, "admin-charges");
+    await page.getByRole("button", { name: `Show card payment •••• ${card.cardNumber.slice(-4)}` }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByText("Balance before").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("combobox", { name: "State" }).click();
+    await page.getByRole("option", { name: "Back on the card" }).click();
+    await shown("No card payment matches.");
+  });
+
+  it("shows a customer's card payments on their page", async () => {
+    const { card, orderId } = await buy();
+    const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=customer_id`);
+    await page.goto(`${medusa.url}/app/customers/${order.customer_id}`);
+    await page.getByRole("heading", { name: /^Gift card payments \(\d+\)$/ }).waitFor();
+    await shown(`•••• ${card.cardNumber.slice(-4)}`);
+    await keepScreenshot(page, "admin-customer");
+  });
+
+  it.each([
+    [
+      "nl",
+      ["Cadeaukaarten", "Kaartbetalingen", "Voorstelling terugbetalen", "Vergelijken", "Maandoverzicht", "Boekhouding"],
+    ],
+    [
+      "de",
+      ["Geschenkkarten", "Kartenzahlungen", "Vorstellung erstatten", "Abgleich", "Monatsabrechnung", "Buchhaltung"],
+    ],
+    [
+      "fr",
+      [
+        "Cartes cadeaux",
+        "Paiements par carte",
+        "Rembourser un spectacle",
+        "Rapprochement",
+        "Relevé mensuel",
+        "Comptabilité",
+      ],
+    ],
+  ])("speaks %s if the admin does", async (language, [title, ...names]) => {
+    await page.evaluate(`localStorage.setItem("lng", "${language}"); document.cookie = "lng=${language}; path=/"`);
+    await page.goto(`${medusa.url}/app/giftcard-pay`);
+    await page.getByRole("heading", { name: title as string, exact: true }).waitFor();
+    await page
+      .getByRole("link", { name: title as string })
+      .first()
+      .waitFor();
+    for (const name of names) {
+      await tab(name);
+      await page.getByRole("tabpanel", { name }).getByRole("heading").first().waitFor();
+      // A text that is missing would be shown as its key.
+      expect(await page.getByRole("main").innerText()).not.toMatch(
+        /\b(page|tabs|common|health|charges|bulk|books|statement)\.\w/,
+      );
+    }
+    await keepScreenshot(page, `admin-giftcards-${language}`);
+  });
+
+  it("speaks English again", async () => {
+    await page.evaluate(`localStorage.setItem("lng", "en"); document.cookie = "lng=en; path=/"`);
+    await page.goto(`${medusa.url}/app/giftcard-pay?tab=charges`);
+    await page.getByRole("searchbox", { name: "Search" }).waitFor();
   });
 
   it("shows how the refund of a returned ticket is split, and makes it", async () => {
@@ -290,7 +375,7 @@ describe("the admin", () => {
     await page.goto(`${medusa.url}/app/orders/${orderId}`);
     await shown("Owed to the customer");
     await shown(`To card •••• ${card.cardNumber.slice(-4)}`);
-    await shown("To manual payment");
+    await shown("To Manual payment");
     await button("Refund €22.46").scrollIntoViewIfNeeded();
     await keepScreenshot(page, "admin-refund");
     await button("Refund €22.46").click();
@@ -311,11 +396,11 @@ describe("the admin", () => {
     // The last order stays uncaptured, so the plan must leave it out.
     for (const { orderId } of bought.slice(0, 2)) await capture(orderId);
     await page.getByRole("link", { name: "Gift cards" }).first().click();
-    await tab("Bulk refund");
-    await page.getByLabel("Find").fill("gala");
+    await tab("Refund a show");
+    await page.getByLabel("Find a product").fill("gala");
     await page.getByRole("combobox", { name: "Product" }).click();
     await page.getByRole("option", { name: "gala" }).click();
-    await button("Plan").click();
+    await button("Show the plan").click();
     await shown(/2 orders/);
     await shown(/of it isn't captured/);
     await keepScreenshot(page, "admin-refund-show");

@@ -85,11 +85,11 @@ describe("a product in the admin", () => {
     await field("Line-up").fill("De Artiest\nDe Band");
     await field("Minimum age").fill("18");
     await button("New concept").click();
-    await shown("Choose a provider first");
-    await choose("Ticketing provider", "Ticketkantoor");
+    await shown("Choose a ticketing company first");
+    await choose("Ticketing company", "Ticketkantoor");
     await field("Name of the concept").fill("Summer at the quay");
     await field("Organiser's representative").fill("J. de Vries");
-    await button("Create at the issuer").click();
+    await button("Create at the provider").click();
     await page.getByRole("combobox", { name: "Event concept" }).getByText("Summer at the quay").waitFor();
     await keepScreenshot(page, "admin-event-form");
     expect(await issuer.listEventConcepts()).toMatchObject([
@@ -103,11 +103,11 @@ describe("a product in the admin", () => {
 
   it("is published once in the feed, at the issuer and on the storefront's page", async () => {
     await button("Publish").click();
-    await shown(/^At the issuer, no\. \d+$/);
+    await shown(/^At the provider, no\. \d+$/);
     const [listed, ...others] = await issuer.listEvents();
     expect(others).toEqual([]);
     expect(listed).toMatchObject({ title: "Summer Night Festival", date: "2036-07-12", time: "20:00:00" });
-    await shown(`At the issuer, no. ${listed?.id}`);
+    await shown(`At the provider, no. ${listed?.id}`);
     expect(await feed()).toMatchObject([
       {
         ...{ event_id: `${productId}:1`, title: "Summer Night Festival", state: "published" },
@@ -131,8 +131,8 @@ describe("a product in the admin", () => {
     await storefront.ok("POST", `/admin/products/${productId}`, { title: "Summer Night Festival, late" });
     await page.reload();
     await shown(/changed since$/);
-    await shown("Title: the issuer has “Summer Night Festival”, the shop has “Summer Night Festival, late”.");
-    await shown(/interface can't change or withdraw an event/);
+    await shown("Title: the provider has “Summer Night Festival”, the shop has “Summer Night Festival, late”.");
+    await shown(/can't change or withdraw an event at the provider/);
     await page.getByRole("heading", { name: "Event", exact: true }).scrollIntoViewIfNeeded();
     await keepScreenshot(page, "admin-event");
     expect(await feed()).toMatchObject([{ title: "Summer Night Festival, late" }]);
@@ -142,9 +142,9 @@ describe("a product in the admin", () => {
     await expect
       .poll(async () => (await issuer.listEvents()).map(({ id, title }) => ({ id, title })), soon)
       .toEqual([{ id: listed?.id, title: "Summer Night Festival, late" }]);
-    await button("Compare with the issuer").click();
-    await shown("1 updated from the issuer's list");
-    await shown(new RegExp(`^At the issuer, no\\. ${listed?.id}$`));
+    await button("Compare with the provider").click();
+    await shown("1 updated from the provider's list");
+    await shown(new RegExp(`^At the provider, no\\. ${listed?.id}$`));
     expect(await page.getByText("changed since").count()).toBe(0);
   });
 
@@ -171,11 +171,11 @@ describe("the page Events", () => {
     await page.getByRole("link", { name: "Gift cards" }).first().click();
     await page.getByRole("link", { name: "Events", exact: true }).click();
     await shown("Open-air Cinema");
-    await choose("Filter", "Not at the issuer (2)");
+    await choose("Filter", "Not at the provider (2)");
     await page.getByRole("checkbox", { name: "Select all on this page" }).click();
     await shown("2 selected");
     await button("Publish selected").click();
-    await shown("No events.");
+    await shown("No event matches. Choose another filter or search.");
     // The withdrawn event stays in the list until the next pull.
     expect((await issuer.listEvents()).map(({ title }) => title)).toEqual(
       expect.arrayContaining(["Open-air Cinema", "Weekend at the Dunes"]),

@@ -1,20 +1,23 @@
 import { Button, toast, usePrompt } from "@medusajs/ui";
 import { type EventRow, useCompare, usePublish, useRetract } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
 import { differsAtIssuer, fieldText, needsPublishing } from "./event-texts.js";
 
 /** Publishes events, and shows the first fault of those that can't be published. */
 export function usePublishEvents() {
+  const texts = useTexts();
+  const { t } = texts;
   const { mutateAsync, isPending } = usePublish();
   const publishEvents = async (which: { keys: readonly string[] } | { all: true }) => {
     const result = await mutateAsync(which).catch(() => null);
     if (!result) return;
     const { published, refused } = result;
-    if (published.length > 0) toast.success(`${published.length} published`);
-    else if (refused.length === 0) toast.info("There is nothing to publish");
+    if (published.length > 0) toast.success(t("actions.published", { number: published.length }));
+    else if (refused.length === 0) toast.info(t("actions.nothing"));
     const fault = refused[0]?.faults[0];
     if (fault)
-      toast.error(`${refused.length} not published`, {
-        description: `${fieldText(fault.field)} ${fault.message}.`,
+      toast.error(t("actions.notPublished", { number: refused.length }), {
+        description: t("delivery.fault", { field: fieldText(texts, fault.field), message: fault.message }),
       });
   };
   return { publishEvents, isPending };
@@ -22,32 +25,36 @@ export function usePublishEvents() {
 
 /** Compares all events with the issuer's list, and shows how many have changed there. */
 export function CompareButton() {
+  const { t } = useTexts();
   const { mutateAsync, isPending } = useCompare();
   const compare = async () => {
     const result = await mutateAsync({}).catch(() => null);
     if (!result) return;
     const { length } = result.changed;
-    if (length > 0) toast.success(`${length} updated from the issuer's list`);
-    else toast.info("Nothing has changed at the issuer", { description: `${result.compared} compared.` });
+    if (length > 0) toast.success(t("actions.updated", { number: length }));
+    else toast.info(t("actions.unchanged"), { description: t("actions.compared", { number: result.compared }) });
   };
   return (
     <Button size="small" variant="transparent" isLoading={isPending} onClick={() => void compare()}>
-      Compare with the issuer
+      {t("actions.compare")}
     </Button>
   );
 }
 
 /** The buttons of one event. */
 export function EventActions({ event }: { event: EventRow }) {
+  const { t } = useTexts();
   const { publishEvents, isPending } = usePublishEvents();
   const { mutate: retract, isPending: isRetracting } = useRetract();
   const prompt = usePrompt();
   const keys = [event.key];
   const ask = async (state: "canceled" | "withdrawn") => {
+    const question = t(`actions.${state}.question`);
     const isConfirmed = await prompt({
-      ...texts[state],
-      description: `${texts[state].description}${event.delivery.state === "delivered" ? ISSUER : ""}`,
-      cancelText: "Keep it",
+      title: t(`actions.${state}.title`),
+      description: event.delivery.state === "delivered" ? `${question} ${t("actions.atProvider")}` : question,
+      confirmText: t(`actions.${state}.button`),
+      cancelText: t("actions.keep"),
     });
     if (isConfirmed) retract({ keys, state });
   };
@@ -57,7 +64,7 @@ export function EventActions({ event }: { event: EventRow }) {
       {differsAtIssuer(event) && <CompareButton />}
       {canPublish && (
         <Button size="small" variant="secondary" isLoading={isPending} onClick={() => void publishEvents({ keys })}>
-          {event.state === "draft" ? "Publish" : "Publish again"}
+          {event.state === "draft" ? t("actions.publish") : t("actions.publishAgain")}
         </Button>
       )}
       {event.state === "published" &&
@@ -69,23 +76,9 @@ export function EventActions({ event }: { event: EventRow }) {
             isLoading={isRetracting}
             onClick={() => void ask(state)}
           >
-            {texts[state].confirmText}
+            {t(`actions.${state}.button`)}
           </Button>
         ))}
     </div>
   );
 }
-
-const ISSUER = " The issuer's interface can't withdraw it. If the issuer doesn't fetch the feed, write to them.";
-const texts = {
-  canceled: {
-    title: "Cancel the show?",
-    description: "The feed, calendars and the product's page say that it is canceled. Nobody is refunded by this.",
-    confirmText: "Cancel the show",
-  },
-  withdrawn: {
-    title: "Withdraw it?",
-    description: "The feed says that the shop no longer offers it, and calendars remove it.",
-    confirmText: "Withdraw",
-  },
-} as const;

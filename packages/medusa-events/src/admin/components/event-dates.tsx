@@ -1,5 +1,6 @@
 import { Button, Heading, Text } from "@medusajs/ui";
 import type { DetailsInput } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
 import { Choice, Field } from "./event-fields.js";
 
 type Dates = DetailsInput["dates"];
@@ -17,13 +18,14 @@ const ALL = "all";
 
 /** The dates of a show. Each is an event of its own. */
 export function EventDates(props: { dates: Dates; optionValues: readonly string[]; onChange: (dates: Dates) => void }) {
+  const { t } = useTexts();
   const { dates, optionValues, onChange } = props;
   const unused = optionValues.find((value) => !dates.some(({ optionValue }) => optionValue === value));
   return (
     <div className="flex flex-col gap-y-3">
-      <Heading level="h3">When</Heading>
+      <Heading level="h3">{t("dates.title")}</Heading>
       <Text size="xsmall" className="text-ui-fg-subtle">
-        The times at the venue. Each date is an event of its own.
+        {t("dates.about")}
       </Text>
       {dates.map((date, index) => (
         <DateFields
@@ -41,7 +43,7 @@ export function EventDates(props: { dates: Dates; optionValues: readonly string[
         className="self-start"
         onClick={() => onChange([...dates, { start: "", ...(unused && { optionValue: unused }) }])}
       >
-        Add a date
+        {t("dates.add")}
       </Button>
     </div>
   );
@@ -53,15 +55,16 @@ function DateFields(props: {
   onChange: (some: Partial<ShowDate>) => void;
   onRemove: () => void;
 }) {
+  const { t } = useTexts();
   const { date, optionValues, onChange, onRemove } = props;
   const values = [...new Set([...optionValues, ...(date.optionValue ? [date.optionValue] : [])])];
   return (
     <div className="border-ui-border-base flex flex-col gap-y-2 rounded-lg border p-3">
       {optionValues.length > 0 && (
         <Choice
-          label="Variants of this date"
+          label={t("dates.variants")}
           value={date.optionValue ?? ALL}
-          options={[{ value: ALL, label: "All variants" }, ...values.map((value) => ({ value, label: value }))]}
+          options={[{ value: ALL, label: t("dates.allVariants") }, ...values.map((value) => ({ value, label: value }))]}
           onChoose={(value) => onChange({ optionValue: value === ALL ? undefined : value })}
         />
       )}
@@ -69,7 +72,7 @@ function DateFields(props: {
         {(["start", "end"] as const).map((name) => (
           <Field
             key={name}
-            label={name === "start" ? "Start" : "End"}
+            label={t(`fields.${name}`)}
             type="datetime-local"
             value={toInput(date[name])}
             onChange={({ target }) => onChange({ [name]: fromInput(target.value) })}
@@ -78,11 +81,11 @@ function DateFields(props: {
       </div>
       {isOver(date.start) && (
         <Text size="xsmall" className="text-ui-fg-error">
-          This day is over: an event that the issuer doesn't have yet won't be sent.
+          {t("dates.over")}
         </Text>
       )}
       <Button size="small" variant="transparent" className="self-end" onClick={onRemove}>
-        Remove this date
+        {t("dates.remove")}
       </Button>
     </div>
   );

@@ -1,5 +1,6 @@
 import { Input, Label, Select } from "@medusajs/ui";
 import { type ComponentProps, useId } from "react";
+import { useTexts } from "../i18n/use-texts.js";
 
 /** An input with a label. */
 export function Field({ label, ...input }: { label: string } & ComponentProps<typeof Input>) {
@@ -21,13 +22,14 @@ export function Choice(props: {
   options: readonly { readonly value: string; readonly label: string }[];
   onChoose: (value: string) => void;
 }) {
+  const { t } = useTexts();
   const { label, value, options, onChoose } = props;
   return (
     <div className="flex min-w-0 flex-col gap-y-1">
       <Label size="xsmall">{label}</Label>
       <Select size="small" value={value} onValueChange={onChoose}>
         <Select.Trigger aria-label={label}>
-          <Select.Value placeholder="Choose one" />
+          <Select.Value placeholder={t("form.chooseOne")} />
         </Select.Trigger>
         <Select.Content>
           {options.map((one) => (

@@ -1,6 +1,7 @@
 import { Button, Drawer, Heading, Text, Textarea } from "@medusajs/ui";
 import { useState } from "react";
 import { type DetailsInput, type ProductEvents, useSaveShow } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
 import { EventDates } from "./event-dates.js";
 import { Field } from "./event-fields.js";
 import { IssuerFields } from "./issuer-fields.js";
@@ -9,6 +10,7 @@ type Change = (change: Partial<DetailsInput>) => void;
 
 /** The form with the details of a product's show. */
 export function EventForm(props: { productId: string; product: ProductEvents; onClose: () => void }) {
+  const { t } = useTexts();
   const { productId, product, onClose } = props;
   const [details, setDetails] = useState<DetailsInput>(() => detailsOf(product));
   // Keep the version that was loaded: of two people who edit the show at once, the second gets an error.
@@ -22,10 +24,8 @@ export function EventForm(props: { productId: string; product: ProductEvents; on
     <Drawer open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Drawer.Content>
         <Drawer.Header>
-          <Drawer.Title>Event</Drawer.Title>
-          <Drawer.Description>
-            Title, text, pictures, lowest price and ticket link come from the product.
-          </Drawer.Description>
+          <Drawer.Title>{t("product.title")}</Drawer.Title>
+          <Drawer.Description>{t("form.description")}</Drawer.Description>
         </Drawer.Header>
         <Drawer.Body className="flex flex-col gap-y-6 overflow-y-auto">
           <EventDates
@@ -39,10 +39,10 @@ export function EventForm(props: { productId: string; product: ProductEvents; on
         </Drawer.Body>
         <Drawer.Footer>
           <Button size="small" variant="secondary" onClick={onClose}>
-            Cancel
+            {t("form.cancel")}
           </Button>
           <Button size="small" isLoading={isPending} onClick={() => void save()}>
-            Save
+            {t("form.save")}
           </Button>
         </Drawer.Footer>
       </Drawer.Content>
@@ -51,8 +51,9 @@ export function EventForm(props: { productId: string; product: ProductEvents; on
 }
 
 function Where({ details, change, zone }: { details: DetailsInput; change: Change; zone: string }) {
+  const { t } = useTexts();
   const { venue = {} } = details;
-  const field = (label: string, name: keyof typeof venue) => (
+  const field = (name: keyof typeof venue, label = t(`fields.venue_${name}`)) => (
     <Field
       label={label}
       value={venue[name] ?? ""}
@@ -61,19 +62,19 @@ function Where({ details, change, zone }: { details: DetailsInput; change: Chang
   );
   return (
     <div className="flex flex-col gap-y-3">
-      <Heading level="h3">Where</Heading>
-      {field("Venue", "name")}
+      <Heading level="h3">{t("form.where")}</Heading>
+      {field("name")}
       <div className="grid grid-cols-[3fr_1fr] gap-3">
-        {field("Street", "streetName")}
-        {field("Number", "streetNumber")}
+        {field("streetName")}
+        {field("streetNumber", t("form.houseNumber"))}
       </div>
       <div className="grid grid-cols-[1fr_2fr_2fr] gap-3">
-        {field("Postal code", "zipCode")}
-        {field("City", "city")}
-        {field("Country", "country")}
+        {field("zipCode")}
+        {field("city")}
+        {field("country")}
       </div>
       <Field
-        label="Time zone of the venue"
+        label={t("form.zone")}
         value={details.timeZone ?? ""}
         placeholder={zone}
         onChange={({ target }) => change({ timeZone: target.value })}
@@ -83,9 +84,10 @@ function Where({ details, change, zone }: { details: DetailsInput; change: Chang
 }
 
 function Who({ details, change, organiser }: { details: DetailsInput; change: Change; organiser: string }) {
-  const field = (label: string, name: "organiser" | "videoUrl" | "eventLink", placeholder: string) => (
+  const { t } = useTexts();
+  const field = (name: "organiser" | "videoUrl" | "eventLink", placeholder: string) => (
     <Field
-      label={label}
+      label={t(`fields.${name}`)}
       value={details[name] ?? ""}
       placeholder={placeholder}
       onChange={({ target }) => change({ [name]: target.value })}
@@ -93,32 +95,33 @@ function Who({ details, change, organiser }: { details: DetailsInput; change: Ch
   );
   return (
     <div className="flex flex-col gap-y-3">
-      <Heading level="h3">Who and what</Heading>
-      {field("Organiser", "organiser", organiser)}
-      <Words label="Line-up" words={details.lineup} onChange={(lineup) => change({ lineup })} />
-      <Words label="Genres" words={details.genres} onChange={(genres) => change({ genres })} />
+      <Heading level="h3">{t("form.who")}</Heading>
+      {field("organiser", organiser)}
+      <Words label={t("fields.lineup")} words={details.lineup} onChange={(lineup) => change({ lineup })} />
+      <Words label={t("fields.genres")} words={details.genres} onChange={(genres) => change({ genres })} />
       <Field
-        label="Minimum age"
+        label={t("fields.minimumAgeYears")}
         type="number"
         min={0}
         max={99}
         value={details.minimumAgeYears ?? ""}
         onChange={({ target }) => change({ minimumAgeYears: target.value === "" ? undefined : Number(target.value) })}
       />
-      {field("Event's own page", "eventLink", "https://")}
-      {field("Video", "videoUrl", "https://")}
+      {field("eventLink", "https://")}
+      {field("videoUrl", "https://")}
     </div>
   );
 }
 
 /** A list of words, separated by new lines or commas. */
 function Words(props: { label: string; words: readonly string[] | undefined; onChange: (words: string[]) => void }) {
+  const { t } = useTexts();
   const { label, words = [], onChange } = props;
   const [text, setText] = useState(words.join("\n"));
   return (
     <div className="flex flex-col gap-y-1">
       <Text size="xsmall" weight="plus">
-        {label}, one per line
+        {t("form.onePerLine", { label })}
       </Text>
       <Textarea
         aria-label={label}

@@ -2,6 +2,7 @@ import { Button, Checkbox, Table, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { Link } from "react-router-dom";
 import type { EventRow } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
 import { CompareButton, usePublishEvents } from "./event-actions.js";
 import { EventBadges, EventFacts } from "./event-state.js";
 import { needsPublishing, venueTimeText } from "./event-texts.js";
@@ -12,6 +13,7 @@ const canPublish = (event: EventRow) =>
 
 /** A page of events, with the buttons to publish many at once. */
 export function EventTable({ events }: { events: readonly EventRow[] }) {
+  const { t } = useTexts();
   const [selected, setSelected] = useState<readonly string[]>([]);
   const selectable = events.filter(canPublish).map(({ key }) => key);
   const keys = selected.filter((key) => selectable.includes(key));
@@ -24,15 +26,15 @@ export function EventTable({ events }: { events: readonly EventRow[] }) {
             <Table.Row>
               <Table.HeaderCell>
                 <Checkbox
-                  aria-label="Select all on this page"
+                  aria-label={t("table.selectAll")}
                   disabled={selectable.length === 0}
                   checked={selectable.length > 0 && keys.length === selectable.length}
                   onCheckedChange={(isOn) => setSelected(isOn === true ? selectable : [])}
                 />
               </Table.HeaderCell>
-              <Table.HeaderCell>Event</Table.HeaderCell>
-              <Table.HeaderCell>Start</Table.HeaderCell>
-              <Table.HeaderCell>State</Table.HeaderCell>
+              <Table.HeaderCell>{t("table.event")}</Table.HeaderCell>
+              <Table.HeaderCell>{t("table.start")}</Table.HeaderCell>
+              <Table.HeaderCell>{t("table.state")}</Table.HeaderCell>
             </Table.Row>
           </Table.Header>
           <Table.Body>
@@ -40,7 +42,7 @@ export function EventTable({ events }: { events: readonly EventRow[] }) {
               <Table.Row key={event.key}>
                 <Table.Cell>
                   <Checkbox
-                    aria-label={`Select ${event.title}`}
+                    aria-label={t("table.select", { title: event.title })}
                     disabled={!selectable.includes(event.key)}
                     checked={keys.includes(event.key)}
                     onCheckedChange={(isOn) =>
@@ -59,6 +61,7 @@ export function EventTable({ events }: { events: readonly EventRow[] }) {
 }
 
 function EventCells({ event }: { event: EventRow }) {
+  const texts = useTexts();
   return (
     <>
       <Table.Cell>
@@ -66,7 +69,7 @@ function EventCells({ event }: { event: EventRow }) {
           {event.title}
         </Link>
       </Table.Cell>
-      <Table.Cell className="text-nowrap">{venueTimeText(event.starts)}</Table.Cell>
+      <Table.Cell className="text-nowrap">{venueTimeText(texts, event.starts)}</Table.Cell>
       <Table.Cell className="whitespace-normal py-2">
         <EventBadges event={event} />
         <EventFacts event={event} />
@@ -76,11 +79,12 @@ function EventCells({ event }: { event: EventRow }) {
 }
 
 function Actions({ keys }: { keys: readonly string[] }) {
+  const { t } = useTexts();
   const { publishEvents, isPending } = usePublishEvents();
   return (
     <div className="flex flex-wrap items-center justify-between gap-3 px-6 py-3">
       <Text size="small" className="text-ui-fg-subtle">
-        {keys.length} selected
+        {t("table.selected", { number: keys.length })}
       </Text>
       <div className="flex flex-wrap gap-2">
         <CompareButton />
@@ -90,7 +94,7 @@ function Actions({ keys }: { keys: readonly string[] }) {
           isLoading={isPending}
           onClick={() => void publishEvents({ all: true })}
         >
-          Publish all that are complete
+          {t("table.publishAll")}
         </Button>
         <Button
           size="small"
@@ -98,7 +102,7 @@ function Actions({ keys }: { keys: readonly string[] }) {
           isLoading={isPending}
           onClick={() => void publishEvents({ keys })}
         >
-          Publish selected
+          {t("table.publishSelected")}
         </Button>
       </div>
     </div>

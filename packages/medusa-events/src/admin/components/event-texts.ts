@@ -1,13 +1,15 @@
 import type { EventRow } from "../client/queries.js";
+import en from "../i18n/en.json";
+import type { Texts } from "../i18n/use-texts.js";
 
 type BadgeColor = "green" | "red" | "blue" | "orange" | "grey";
 
-/** The label of each state in the feed. */
-export const eventStateTexts: Record<EventRow["state"], { label: string; color: BadgeColor }> = {
-  draft: { label: "Not published", color: "grey" },
-  published: { label: "Published", color: "green" },
-  canceled: { label: "Canceled", color: "red" },
-  withdrawn: { label: "Withdrawn", color: "orange" },
+/** The color of each state in the feed. */
+export const stateColors: Record<EventRow["state"], BadgeColor> = {
+  draft: "grey",
+  published: "green",
+  canceled: "red",
+  withdrawn: "orange",
 };
 
 /** Returns whether the issuer's copy of a delivered event differs: changed, missing from the list, or listed only there. */
@@ -23,66 +25,32 @@ export const needsPublishing = ({ delivery, state }: EventRow): boolean =>
   (["none", "refused"].includes(delivery.state) || (delivery.state === "delivered" && !delivery.isListed));
 
 /** Returns the label of an event's delivery. */
-export function deliveryText(event: EventRow): { label: string; color: BadgeColor } {
+export function deliveryText({ t }: Texts, event: EventRow): { label: string; color: BadgeColor } {
   const { delivery, state } = event;
   const { issuerId, lastError, isListed } = delivery;
-  if (delivery.state === "refused") return { label: "Refused by the issuer", color: "red" };
+  if (delivery.state === "refused") return { label: t("delivery.refused"), color: "red" };
   if (delivery.state === "delivered") {
-    const name = issuerId === null ? "At the issuer" : `At the issuer, no. ${issuerId}`;
-    if (!isListed) return { label: `${name}, not listed`, color: state === "published" ? "orange" : "grey" };
-    const differs = differsAtIssuer(event);
-    return { label: differs ? `${name}, changed since` : name, color: differs ? "orange" : "green" };
+    const name = issuerId === null ? t("delivery.delivered") : t("delivery.deliveredAs", { id: String(issuerId) });
+    const label = t("delivery.notListed", { name });
+    if (!isListed) return { label, color: state === "published" ? "orange" : "grey" };
+    if (differsAtIssuer(event)) return { label: t("delivery.changed", { name }), color: "orange" };
+    return { label: name, color: "green" };
   }
-  if (delivery.state === "sending") return { label: "Sent, no response yet", color: "orange" };
+  if (delivery.state === "sending") return { label: t("delivery.sending"), color: "orange" };
   if (delivery.state === "pending" && state === "published")
-    return { label: lastError ? "Not sent yet" : "On its way", color: lastError ? "orange" : "blue" };
-  return { label: "Not at the issuer", color: "grey" };
+    return lastError
+      ? { label: t("delivery.notSent"), color: "orange" }
+      : { label: t("delivery.onItsWay"), color: "blue" };
+  return { label: t("delivery.none"), color: "grey" };
 }
 
-/** Labels of fields, by their names in the model. */
-const fieldTexts: Record<string, string> = {
-  product: "Product",
-  dates: "Dates",
-  title: "Title",
-  description: "Description",
-  organiser: "Organiser",
-  start: "Start",
-  end: "End",
-  timeZone: "Time zone",
-  providerId: "Provider",
-  "venue.name": "Venue",
-  "venue.streetName": "Street",
-  "venue.streetNumber": "House number",
-  "venue.zipCode": "Postal code",
-  "venue.city": "City",
-  "venue.country": "Country",
-  genres: "Genres",
-  lineup: "Line-up",
-  minimumAgeYears: "Minimum age",
-  priceFromCents: "Lowest price",
-  posterUrl: "Poster",
-  bannerUrl: "Banner",
-  videoUrl: "Video",
-  eventLink: "Event's own page",
-  ticketLink: "Ticket link",
-};
+type Field = keyof typeof en.fields;
 
-/** Returns the label of a field. */
-export const fieldText = (field: string): string => fieldTexts[field] ?? field;
-
-const venueClock = new Intl.DateTimeFormat(undefined, {
-  dateStyle: "medium",
-  timeStyle: "short",
-  timeZone: "UTC",
-});
-
-/** Formats a time at the venue; returns it as it was typed if it is invalid. */
-export function venueTimeText(local: string): string {
-  const at = new Date(`${local}Z`);
-  return Number.isNaN(at.getTime()) ? local || "No date" : venueClock.format(at);
+/** Returns the label of a field, by its name in the model. */
+export function fieldText({ t }: Texts, field: string): string {
+  const key = field.replace(".", "_");
+  return key in en.fields ? t(`fields.${key as Field}`) : field;
 }
 
-const browserClock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-
-/** Formats a moment by the browser's clock. */
-export const momentText = (iso: string): string => browserClock.format(new Date(iso));
+/** Formats a time at the venue. */
+export const venueTimeText = ({ t, venueTime }: Texts, local: string): string => venueTime(local) || t("dates.none");

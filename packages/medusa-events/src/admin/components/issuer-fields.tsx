@@ -1,6 +1,7 @@
 import { Button, Heading, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { type DetailsInput, useCreateConcept, useIssuer } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
 import { Choice, Field } from "./event-fields.js";
 
 const NONE = "none";
@@ -13,26 +14,27 @@ interface IssuerFieldsProps {
 
 /** The ticketing provider and the event concept, chosen from the issuer's lists. */
 export function IssuerFields({ details, change, defaultId }: IssuerFieldsProps) {
+  const { t } = useTexts();
   const { data, error } = useIssuer();
   const [isNew, setNew] = useState(false);
   const { providers = [], concepts = [] } = data ?? {};
   return (
     <div className="flex flex-col gap-y-3">
-      <Heading level="h3">At the issuer</Heading>
+      <Heading level="h3">{t("provider.title")}</Heading>
       {error && (
         <Text size="xsmall" className="text-ui-fg-error">
-          The issuer's lists could not be read: {error.message}
+          {t("provider.unread", { error: error.message })}
         </Text>
       )}
       {data && providers.length === 0 && (
         <Text size="xsmall" className="text-ui-fg-error">
-          The issuer has no ticketing provider yet, and an event needs one. Ask the issuer to create one.
+          {t("provider.noTicketing")}
         </Text>
       )}
       <ProviderChoice {...{ details, change, defaultId, providers }} />
       <ConceptChoice {...{ details, change, concepts }} />
       <Text size="xsmall" className="text-ui-fg-subtle">
-        A concept sets the provider too. The interface doesn't send the concept with an event: only the shop stores it.
+        {t("provider.conceptNote")}
       </Text>
       {isNew ? (
         <NewConcept
@@ -44,7 +46,7 @@ export function IssuerFields({ details, change, defaultId }: IssuerFieldsProps) 
         />
       ) : (
         <Button size="small" variant="secondary" className="self-start" onClick={() => setNew(true)}>
-          New concept
+          {t("provider.newConcept")}
         </Button>
       )}
     </div>
@@ -54,20 +56,22 @@ export function IssuerFields({ details, change, defaultId }: IssuerFieldsProps) 
 type Lists = NonNullable<ReturnType<typeof useIssuer>["data"]>;
 
 function ProviderChoice(props: IssuerFieldsProps & Pick<Lists, "providers">) {
+  const { t } = useTexts();
   const { details, change, defaultId, providers } = props;
   const { providerId } = details;
-  const nameOf = (id: number) => providers.find((one) => one.id === id)?.name ?? `no. ${id}`;
+  const nameOf = (id: number) =>
+    providers.find((one) => one.id === id)?.name ?? t("provider.numbered", { id: String(id) });
   const isListed = providerId === undefined || providers.some(({ id }) => id === providerId);
   return (
     <Choice
-      label="Ticketing provider"
+      label={t("provider.ticketing")}
       value={String(providerId ?? NONE)}
       options={[
         {
           value: NONE,
-          label: defaultId === null ? "None: choose one" : `The shop's default: ${nameOf(defaultId)}`,
+          label: defaultId === null ? t("provider.noneChosen") : t("provider.default", { name: nameOf(defaultId) }),
         },
-        ...(isListed ? [] : [{ value: String(providerId), label: `no. ${providerId}` }]),
+        ...(isListed ? [] : [{ value: String(providerId), label: t("provider.numbered", { id: String(providerId) }) }]),
         ...providers.map(({ id, name }) => ({ value: String(id), label: name })),
       ]}
       onChoose={(value) => change({ providerId: value === NONE ? undefined : Number(value) })}
@@ -76,14 +80,15 @@ function ProviderChoice(props: IssuerFieldsProps & Pick<Lists, "providers">) {
 }
 
 function ConceptChoice(props: Omit<IssuerFieldsProps, "defaultId"> & Pick<Lists, "concepts">) {
+  const { t } = useTexts();
   const { details, change, concepts } = props;
   const { concept } = details;
   return (
     <Choice
-      label="Event concept"
+      label={t("provider.concept")}
       value={String(concept?.id ?? NONE)}
       options={[
-        { value: NONE, label: "None" },
+        { value: NONE, label: t("provider.none") },
         ...(concept && !concepts.some(({ id }) => id === concept.id)
           ? [{ value: String(concept.id), label: concept.name }]
           : []),
@@ -108,6 +113,7 @@ function NewConcept(props: {
   providerId: number | null;
   onCreated: (created: { id: number; register: string; providerId: number }) => void;
 }) {
+  const { t } = useTexts();
   const { providerId, onCreated } = props;
   const [register, setRegister] = useState("");
   const [representative, setRepresentative] = useState("");
@@ -121,13 +127,13 @@ function NewConcept(props: {
   return (
     <div className="border-ui-border-base flex flex-col gap-y-2 rounded-lg border p-3">
       <Field
-        label="Name of the concept"
+        label={t("provider.conceptName")}
         maxLength={150}
         value={register}
         onChange={({ target }) => setRegister(target.value)}
       />
       <Field
-        label="Organiser's representative"
+        label={t("provider.representative")}
         maxLength={150}
         value={representative}
         onChange={({ target }) => setRepresentative(target.value)}
@@ -140,7 +146,7 @@ function NewConcept(props: {
         isLoading={isPending}
         onClick={() => void create()}
       >
-        {providerId === null ? "Choose a provider first" : "Create at the issuer"}
+        {providerId === null ? t("provider.chooseFirst") : t("provider.create")}
       </Button>
     </div>
   );

@@ -7,9 +7,11 @@ import { EventActions, usePublishEvents } from "../components/event-actions.js";
 import { EventForm } from "../components/event-form.js";
 import { EventBadges, EventFacts, SandboxBadge } from "../components/event-state.js";
 import { venueTimeText } from "../components/event-texts.js";
+import { useTexts } from "../i18n/use-texts.js";
 
 /** The section "Event" on a product's page: its dates, in the feed and at the issuer. */
 function ProductEvent({ data: product }: { data: { id: string } }) {
+  const { t } = useTexts();
   const { data } = useProductEvents(product.id);
   const [isOpen, setOpen] = useState(false);
   const { publishEvents, isPending } = usePublishEvents();
@@ -19,15 +21,15 @@ function ProductEvent({ data: product }: { data: { id: string } }) {
     <Container className="divide-y p-0">
       <div className="flex flex-wrap items-center justify-between gap-2 px-6 py-4">
         <div className="flex items-center gap-x-2">
-          <Heading level="h2">Event</Heading>
+          <Heading level="h2">{t("product.title")}</Heading>
           <SandboxBadge environment={data.environment} />
         </div>
         <div className="flex flex-wrap items-center gap-2">
           <Link to="/giftcard-pay/events" className="text-ui-fg-interactive txt-small-plus">
-            All events
+            {t("product.all")}
           </Link>
           <Button size="small" variant="secondary" onClick={() => setOpen(true)}>
-            {data.events.length > 0 || data.show ? "Edit event" : "Make it an event"}
+            {data.events.length > 0 || data.show ? t("product.edit") : t("product.make")}
           </Button>
           {ready.length > 1 && (
             <Button
@@ -35,14 +37,14 @@ function ProductEvent({ data: product }: { data: { id: string } }) {
               isLoading={isPending}
               onClick={() => void publishEvents({ keys: ready.map(({ key }) => key) })}
             >
-              Publish {ready.length} dates
+              {t("product.publishDates", { number: ready.length })}
             </Button>
           )}
         </div>
       </div>
       {data.events.length === 0 && (
         <Text size="small" className="text-ui-fg-muted px-6 py-8 text-center">
-          This product isn't an event.
+          {t("product.none")}
         </Text>
       )}
       {data.events.map((event) => (
@@ -54,12 +56,13 @@ function ProductEvent({ data: product }: { data: { id: string } }) {
 }
 
 function EventDate({ event }: { event: EventRow }) {
+  const texts = useTexts();
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <div className="flex flex-wrap items-center gap-3">
           <Text size="small" leading="compact" weight="plus">
-            {venueTimeText(event.starts)}
+            {venueTimeText(texts, event.starts)}
           </Text>
           <EventBadges event={event} />
         </div>

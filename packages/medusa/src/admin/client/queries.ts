@@ -11,7 +11,7 @@ import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { OwedRefund, SplitRefund } from "../../refunds/order-refund.js";
 import type { EuroRegion } from "../../reports/regions.js";
-import { money } from "../components/texts.js";
+import { useTexts } from "../i18n/use-texts.js";
 import { sdk } from "./sdk.js";
 
 /** A value after its way through JSON. */
@@ -38,6 +38,31 @@ export type ActionRow = Json<Evidence["actions"][number]>;
 export type StatementView = Statement & { orderNames: Record<string, string> };
 export type ReconciliationView = Reconciliation & { orderNames: Record<string, string> };
 export type Decision = "retry" | "mark-taken" | "mark-not-taken";
+
+/** The titles of order lines, by their ids. */
+export type LineTitles = Readonly<Record<string, string>>;
+
+/** A payment that is captured before a refund. */
+export interface PlannedCapture {
+  readonly paymentId: string;
+  readonly providerId: string;
+  readonly lastFour: string | null;
+  readonly cents: number;
+}
+
+export type RefundView = OwedRefund & {
+  readonly captureCents: number;
+  readonly rest: (SplitRefund & { readonly why: string | null }) | null;
+};
+type RefundRequest = SplitRefund & { readonly captureCents: number; readonly isRest?: boolean };
+
+type PlannedOrder = BulkRefundPlan["orders"][number] & { readonly captures: readonly PlannedCapture[] };
+export type PlanView = Omit<BulkRefundPlan, "orders"> & {
+  readonly orders: readonly PlannedOrder[];
+  readonly captureCents: number;
+  /** Orders that are left out only because they aren't captured. */
+  readonly uncaptured: { readonly orders: number; readonly cents: number };
+};
 
 interface ProductChoice {
   id: string;
@@ -84,16 +109,27 @@ function usePost<T, R = unknown>(
 export const useHealth = () => useRead<HealthView>(at("health"), {}, { refetchInterval: 30_000 });
 
 export interface ChargeQuery {
+  q?: string;
   states?: readonly ChargeState[] | undefined;
+  customerId?: string;
+  /** Times in ISO 8601. */
+  from?: string;
+  to?: string;
+  order?: "-created_at" | "created_at";
   limit: number;
   offset: number;
 }
 
-export const useCharges = ({ states, limit, offset }: ChargeQuery) =>
-  useRead<{ charges: ChargeRow[]; count: number }>(
+export const useCharges = ({ q, states, customerId, ...others }: ChargeQuery) =>
+  useRead<{ charges: ChargeRow[]; count: number; lineTitles: LineTitles }>(
     at("charges"),
-    { limit, offset, ...(states && { state: states.join(",") }) },
-    { placeholderData: keepPreviousData, refetchInterval: 15_000 },
+    {
+      ...others,
+      ...(q && { q }),
+      ...(states && { state: states.join(",") }),
+      ...(customerId && { customer_id: customerId }),
+    },
+    { placeholderData: keepPreviousData, refetchInterval: 15_000, retry: false },
   );
 
 export const useCharge = (reference: string) =>
@@ -103,11 +139,12 @@ export const useCharge = (reference: string) =>
     balanceBeforeAt: string;
     actions: ActionRow[];
     otherChargesOfCard: ChargeRow[];
+    lineTitles: LineTitles;
   }>(at(`charges/${reference}`));
 
 /** Reads an order's charges, and refetches them more often while a reversal is in progress. */
 export const useOrderCharges = (orderId: string) =>
-  useRead<{ environment: string; charges: ChargeRow[] }>(
+  useRead<{ environment: string; charges: ChargeRow[]; lineTitles: LineTitles }>(
     at(`orders/${orderId}`),
     {},
     {
@@ -117,13 +154,15 @@ export const useOrderCharges = (orderId: string) =>
   );
 
 export const useOrderRefund = (orderId: string) =>
-  useRead<{ refund: OwedRefund }>(at(`orders/${orderId}/refund`), {}, { refetchInterval: 20_000 });
+  useRead<{ refund: RefundView }>(at(`orders/${orderId}/refund`), {}, { refetchInterval: 20_000 });
 
-export const useRefundOrder = (orderId: string) =>
-  usePost<SplitRefund, { refunded: SplitRefund }>((body) => ({ path: `orders/${orderId}/refund`, body }), {
-    onSuccess: ({ refunded }) => toast.success(`${money(refunded.amountCents)} is refunded`),
+export function useRefundOrder(orderId: string) {
+  const { t, money } = useTexts();
+  return usePost<RefundRequest, { refunded: SplitRefund }>((body) => ({ path: `orders/${orderId}/refund`, body }), {
+    onSuccess: ({ refunded }) => toast.success(t("refund.done", { amount: money(refunded.amountCents) })),
     changesMedusa: true,
   });
+}
 
 /** Records what a refund by hand was for: units of a line, or none for a gesture. */
 export const useExplainRefund = (orderId: string) =>
@@ -139,12 +178,17 @@ export const useProducts = (title: string) =>
     { placeholderData: keepPreviousData },
   );
 
-export const useRefundPlan = () => usePost<Sold, { plan: BulkRefundPlan }>((body) => ({ path: "refund-plan", body }));
+/** Plans a bulk refund. @param capture plans to capture first what isn't captured yet */
+export const useRefundPlan = () =>
+  usePost<{ sold: Sold; capture: boolean }, { plan: PlanView }>(({ sold, capture }) => ({
+    path: "refund-plan",
+    body: { ...sold, capture },
+  }));
 
 export const useBeginBulkRefund = () =>
-  usePost<BulkRefundPlan, { bulkRefund: BulkRefundRow }>(({ sold, title, amountCents }) => ({
+  usePost<PlanView, { bulkRefund: BulkRefundRow }>(({ sold, title, amountCents, captureCents }) => ({
     path: "bulk-refunds",
-    body: { sold, title, amountCents },
+    body: { sold, title, amountCents, captureCents },
   }));
 
 /** Reads bulk refunds, newest first, and refetches them more often while one is open. */
@@ -184,6 +228,55 @@ export const useStatement = (month: string, commission: string) =>
     { placeholderData: keepPreviousData, retry: false },
   );
 
+/** Totals of the bookkeeping export, by kind, VAT rate and method. Amounts in cents. */
+export interface BooksView {
+  readonly from: string;
+  readonly to: string;
+  readonly movements: number;
+  readonly byKind: Readonly<Record<string, { readonly count: number; readonly grossCents: number }>>;
+  readonly byRate: readonly {
+    readonly ratePercent: string;
+    readonly grossCents: number;
+    readonly netCents: number;
+    readonly vatCents: number;
+  }[];
+  readonly byMethod: readonly {
+    readonly method: string;
+    readonly paidCents: number;
+    readonly repaidCents: number;
+    readonly netCents: number;
+  }[];
+  readonly receivableCents: number;
+  readonly checks: readonly {
+    readonly check: "cards" | "sales" | "payments" | "refunds";
+    readonly method: string | null;
+    readonly exportCents: number;
+    readonly otherCents: number;
+    readonly differenceCents: number;
+  }[];
+  readonly otherCurrencies: number;
+  readonly reconciles: boolean;
+  /** null if a DATEV file can be made; otherwise the reason why not. */
+  readonly datev: string | null;
+}
+
+export const useBooks = (month: string) =>
+  useRead<{ books: BooksView }>(at("books"), { month }, { retry: false, staleTime: 60_000 });
+
+/** Reads a file of the bookkeeping export as bytes: a DATEV file isn't UTF-8. */
+export function useBooksFile() {
+  return useMutation({
+    mutationFn: async ({ month, format }: { month: string; format: "csv" | "datev" }) => {
+      const response = await sdk.client.fetch<Response>(at(`books/${format}`), {
+        query: { month },
+        headers: { accept: "text/csv" },
+      });
+      return response.blob();
+    },
+    onError: (error) => toast.error(error.message),
+  });
+}
+
 export const useReconciliation = () =>
   usePost<{ from: string; to: string; report?: string }, { reconciliation: ReconciliationView }>((body) => ({
     path: "reconciliation",
@@ -195,8 +288,10 @@ export const useDecision = () =>
     path: `charges/${reference}/${decision}`,
   }));
 
-export const useRecovery = () =>
-  usePost<void, { charges: ChargeRow[] }>(() => ({ path: "recover" }), {
-    onSuccess: ({ charges }) =>
-      toast.success(charges.length === 0 ? "Nothing was due" : `${charges.length} charges were checked`),
+export function useRecovery() {
+  const { t } = useTexts();
+  return usePost<void, { charges: ChargeRow[] }>(() => ({ path: "recover" }), {
+    onSuccess: ({ charges: { length: count } }) =>
+      toast.success(count === 0 ? t("page.nothingDue") : t("page.checked", { count })),
   });
+}

@@ -1,105 +1,122 @@
-import { Button, Input, Table, Text, usePrompt } from "@medusajs/ui";
+import { Button, Checkbox, Input, Label, Table, Text, usePrompt } from "@medusajs/ui";
 import { useState } from "react";
 import type { Sold } from "../../medusa-tables/sold-items.js";
-import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
-import {
-  type BulkRefundRow,
-  useBeginBulkRefund,
-  useBulkRefunds,
-  useDecideBulkRefundOrder,
-  useProducts,
-  useRefundPlan,
-} from "../client/queries.js";
+import { type PlanView, useBeginBulkRefund, useProducts, useRefundPlan } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { BulkRefundList } from "./bulk-refund-list.js";
+import { methodName, partsText } from "./labels.js";
 import { Choice, Field, Nothing, OrderLink, Section, SmallButton } from "./section.js";
-import { methodName, money, partText, time } from "./texts.js";
 
 const ALL = "all";
 
 /** Plans and begins bulk refunds, such as of a canceled performance, and shows their progress. */
 export function BulkRefundsSection() {
+  const { t } = useTexts();
   const [title, setTitle] = useState("");
   const [productId, setProductId] = useState<string>();
   const [variantId, setVariantId] = useState(ALL);
   const { data } = useProducts(title);
   const { mutate: plan, data: planned, isPending, reset } = useRefundPlan();
   const product = data?.products.find(({ id }) => id === productId);
-  const choose = (id: string) => {
-    setProductId(id);
-    setVariantId(ALL);
+  const sold: Sold | undefined = product && (variantId === ALL ? { productId: product.id } : { variantId });
+  const choose = (product: string, variant = ALL) => {
+    setProductId(product);
+    setVariantId(variant);
     reset();
   };
-  const sold: Sold | undefined = product && (variantId === ALL ? { productId: product.id } : { variantId });
   return (
     <div className="flex flex-col gap-y-3">
-      <Section
-        title="Bulk refund"
-        about="Refunds everything that was sold of a product: the card's part to the card, the remainder by the other payment. You see the plan first."
-      >
+      <Section title={t("bulk.title")} about={t("bulk.about")}>
         <div className="flex flex-wrap items-end gap-3 px-6 py-4">
-          <Field label="Find" id="refund-title">
+          <Field label={t("bulk.find")} id="refund-title">
             <Input
               id="refund-title"
               size="small"
+              type="search"
               value={title}
-              placeholder="A product's title"
+              placeholder={t("bulk.findHint")}
               onChange={({ target }) => setTitle(target.value)}
             />
           </Field>
-          <Field label="Product">
-            <Choice label="Product" value={product?.id} options={data?.products ?? []} onChoose={choose} />
+          <Field label={t("bulk.product")}>
+            <Choice
+              label={t("bulk.product")}
+              value={product?.id}
+              options={data?.products ?? []}
+              onChoose={(id) => choose(id)}
+            />
           </Field>
           {product && (
-            <Field label="Variant">
+            <Field label={t("bulk.variant")}>
               <Choice
-                label="Variant"
+                label={t("bulk.variant")}
                 value={variantId}
-                options={[{ id: ALL, title: "All of them" }, ...product.variants]}
-                onChoose={(id) => {
-                  setVariantId(id);
-                  reset();
-                }}
+                options={[{ id: ALL, title: t("bulk.allVariants") }, ...product.variants]}
+                onChoose={(id) => choose(product.id, id)}
               />
             </Field>
           )}
-          <SmallButton disabled={!sold} isLoading={isPending} onClick={() => sold && plan(sold)}>
-            Plan
+          <SmallButton disabled={!sold} isLoading={isPending} onClick={() => sold && plan({ sold, capture: false })}>
+            {t("bulk.plan")}
           </SmallButton>
         </div>
-        {planned && <Plan plan={planned.plan} onBegun={reset} />}
+        {planned ? (
+          <Plan
+            plan={planned.plan}
+            isPlanning={isPending}
+            onCapture={(capture) => plan({ sold: planned.plan.sold, capture })}
+            onBegun={reset}
+          />
+        ) : (
+          <Nothing>{t("bulk.hint")}</Nothing>
+        )}
       </Section>
-      <BulkRefunds />
+      <BulkRefundList />
     </div>
   );
 }
 
-function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) {
-  const { title, orders, refused, amountCents, sums } = plan;
+function Plan(props: {
+  plan: PlanView;
+  isPlanning: boolean;
+  onCapture: (capture: boolean) => void;
+  onBegun: () => void;
+}) {
+  const texts = useTexts();
+  const { t, money } = texts;
+  const { plan, isPlanning, onCapture, onBegun } = props;
+  const { title, orders, refused, amountCents, captureCents, sums } = plan;
   const { mutateAsync, isPending } = useBeginBulkRefund();
   const prompt = usePrompt();
+  const count = orders.length;
   const begin = async () => {
-    const isMeant = await prompt({
-      title: `Refund ${money(amountCents)}?`,
-      description: `${orders.length} orders of ${title} get their money back. This can't be undone.`,
+    const captures = captureCents > 0 ? ` ${t("refund.captures", { amount: money(captureCents) })}` : "";
+    const isConfirmed = await prompt({
+      title: t("refund.question", { amount: money(amountCents) }),
+      description: `${t("bulk.question", { count, title })}${captures}`,
       verificationText: title,
-      confirmText: "Refund",
-      cancelText: "Cancel",
+      verificationInstruction: t("bulk.verify", { title }),
+      confirmText: t("refund.confirm"),
+      cancelText: t("common.cancel"),
     });
-    if (isMeant && (await mutateAsync(plan).catch(() => null))) onBegun();
+    if (isConfirmed && (await mutateAsync(plan).catch(() => null))) onBegun();
   };
-  if (orders.length + refused.length === 0) return <Nothing>Nothing of it is left to refund.</Nothing>;
+  if (count + refused.length === 0) return <Nothing>{t("bulk.nothingLeft")}</Nothing>;
+  const summary = sums.map(({ providerId, isCard, cents }) => {
+    const target = isCard ? t("bulk.giftCards") : methodName(texts, providerId);
+    return t("refund.part", { amount: money(cents), target });
+  });
   return (
     <>
+      <CaptureChoice plan={plan} isDisabled={isPlanning || isPending} onChoose={onCapture} />
       <div className="flex flex-wrap items-center justify-between gap-3 px-6 py-4">
         <Text size="small">
-          {orders.length} orders, <strong>{money(amountCents)}</strong>
-          {sums.map(
-            ({ providerId, isCard, cents }) =>
-              `, ${money(cents)} ${isCard ? "to gift cards" : `by ${methodName(providerId)}`}`,
-          )}
+          {t("bulk.orders", { count })}, <strong>{money(amountCents)}</strong>
+          {summary.length > 0 && `: ${summary.join(", ")}`}
         </Text>
-        {orders.length > 0 && (
+        {count > 0 && (
           <Button size="small" variant="danger" isLoading={isPending} onClick={() => void begin()}>
-            Refund {money(amountCents)}
+            {t("refund.amount", { amount: money(amountCents) })}
           </Button>
         )}
       </div>
@@ -113,9 +130,11 @@ function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) 
                 </Table.Cell>
                 <Table.Cell className="text-right">{money(order.amountCents)}</Table.Cell>
                 {"parts" in order ? (
-                  <Table.Cell>{order.parts.map(partText).join(", ")}</Table.Cell>
+                  <Table.Cell>{partsText(texts, order.parts)}</Table.Cell>
                 ) : (
-                  <Table.Cell className="text-ui-fg-error whitespace-normal">Not refunded. {order.why}</Table.Cell>
+                  <Table.Cell className="text-ui-fg-error whitespace-normal">
+                    {t("bulk.refused", { why: order.why })}
+                  </Table.Cell>
                 )}
               </Table.Row>
             ))}
@@ -126,53 +145,25 @@ function Plan({ plan, onBegun }: { plan: BulkRefundPlan; onBegun: () => void }) 
   );
 }
 
-function BulkRefunds() {
-  const { data } = useBulkRefunds();
-  if (!data || data.bulkRefunds.length === 0) return null;
+/** Offers to capture first what isn't captured yet. Hidden if the plan has no such order. */
+function CaptureChoice(props: { plan: PlanView; isDisabled: boolean; onChoose: (capture: boolean) => void }) {
+  const { t, money } = useTexts();
+  const { uncaptured, orders, captureCents } = props.plan;
+  const isChosen = captureCents > 0;
+  if (!isChosen && uncaptured.orders === 0) return null;
+  const count = isChosen ? orders.filter(({ captures }) => captures.length > 0).length : uncaptured.orders;
+  const amount = money(isChosen ? captureCents : uncaptured.cents);
   return (
-    <Section title="Bulk refunds">
-      {data.bulkRefunds.map((bulkRefund) => (
-        <BulkRefund key={bulkRefund.id} bulkRefund={bulkRefund} />
-      ))}
-    </Section>
-  );
-}
-
-function BulkRefund({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
-  const { mutate, isPending } = useDecideBulkRefundOrder();
-  const decide = (orderId: string, decision: "retry" | "exempt") =>
-    mutate({ bulkRefundId: bulkRefund.id, orderId, decision });
-  return (
-    <div className="flex flex-col gap-y-2 px-6 py-4">
-      <div className="flex flex-wrap items-center justify-between gap-x-4">
-        <Text size="small" weight="plus">
-          {bulkRefund.title}
-        </Text>
-        <Text size="small">
-          {money(bulkRefund.doneCents)} of {money(bulkRefund.amountCents)}
-        </Text>
-      </div>
-      <Text size="xsmall" className="text-ui-fg-subtle">
-        {bulkRefund.done} orders refunded
-        {bulkRefund.open > 0 && `, ${bulkRefund.open} to go`}
-        {bulkRefund.waiting.length > 0 && `, ${bulkRefund.waiting.length} wait for a person`}. Asked for by{" "}
-        {bulkRefund.actor}, {time(bulkRefund.createdAt)}.
-      </Text>
-      {bulkRefund.waiting.map(({ orderId, orderName, amountCents, why }) => (
-        <div key={orderId} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-          <Text size="small" className="min-w-0">
-            <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {why}
-          </Text>
-          <div className="flex shrink-0 gap-2">
-            <Button size="small" variant="transparent" isLoading={isPending} onClick={() => decide(orderId, "exempt")}>
-              Leave it
-            </Button>
-            <SmallButton isLoading={isPending} onClick={() => decide(orderId, "retry")}>
-              Try again
-            </SmallButton>
-          </div>
-        </div>
-      ))}
+    <div className="flex items-center gap-x-2 px-6 py-4">
+      <Checkbox
+        id="giftcard-capture"
+        checked={isChosen}
+        disabled={props.isDisabled}
+        onCheckedChange={(isOn) => props.onChoose(isOn === true)}
+      />
+      <Label size="small" htmlFor="giftcard-capture">
+        {t("bulk.capture", { count, amount })}
+      </Label>
     </div>
   );
 }

@@ -1,24 +1,29 @@
 import { Button, Copy, Drawer, Heading } from "@medusajs/ui";
-import { type ActionRow, type ChargeRow, useCharge } from "../client/queries.js";
-import { Fact, Small, SmallButton, StateBadge, Strong } from "./section.js";
-import { actionTexts, cardName, money, reasonText, stateTexts, time } from "./texts.js";
+import { type ActionRow, type ChargeRow, type LineTitles, useCharge } from "../client/queries.js";
+import { type Texts, useTexts } from "../i18n/use-texts.js";
+import { cardName, codeText, piecesText, reasonText, stateText, takenCents } from "./labels.js";
+import { Fact, OrderLink, Small, SmallButton, StateBadge, Strong } from "./section.js";
 import { useDecide } from "./use-decide.js";
 
 export function ChargeDrawer({ reference, onClose }: { reference: string; onClose: () => void }) {
+  const texts = useTexts();
+  const { t } = texts;
   const { data } = useCharge(reference);
   return (
     <Drawer open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Drawer.Content>
         <Drawer.Header>
-          <Drawer.Title>{data ? `Card ${cardName(data.charge.lastFour)}` : "Gift card charge"}</Drawer.Title>
+          <Drawer.Title>
+            {data ? t("charge.title", { card: cardName(data.charge.lastFour) }) : t("common.loading")}
+          </Drawer.Title>
           <Drawer.Description>
-            {data ? reasonText(data.charge.reason) || stateTexts[data.charge.state].label : ""}
+            {data ? reasonText(texts, data.charge.reason) || stateText(texts, data.charge.state) : ""}
           </Drawer.Description>
         </Drawer.Header>
         <Drawer.Body className="divide-y overflow-y-auto p-0">
           {data && (
             <>
-              <Facts charge={data.charge} balanceBeforeAt={data.balanceBeforeAt} />
+              <Facts charge={data.charge} balanceBeforeAt={data.balanceBeforeAt} titles={data.lineTitles} />
               <OtherMovements charges={data.otherChargesOfCard} />
               <History actions={data.actions} />
             </>
@@ -30,60 +35,66 @@ export function ChargeDrawer({ reference, onClose }: { reference: string; onClos
   );
 }
 
-function Facts({ charge, balanceBeforeAt }: { charge: ChargeRow; balanceBeforeAt: string }) {
+function Facts(props: { charge: ChargeRow; balanceBeforeAt: string; titles: LineTitles }) {
+  const texts = useTexts();
+  const { t, money, time } = texts;
+  const { charge, balanceBeforeAt, titles } = props;
   const { balanceBeforeCents: before, balanceAfterCents: after, deductedCents, amountCents } = charge;
+  const paid = piecesText(texts, charge, titles);
+  const amountAt = (cents: number, iso: string | null) =>
+    t("charge.amountAt", { amount: money(cents), time: time(iso) });
   return (
     <div className="divide-y">
-      <Fact name="State">
+      <Fact name={t("charges.state")}>
         <StateBadge state={charge.state} />
       </Fact>
-      <Fact name="Requested">
-        {money(amountCents)}, {time(charge.sentAt)}
+      <Fact name={t("charges.since")}>{time(charge.stateChangedAt)}</Fact>
+      <Fact name={t("charge.requested")}>{amountAt(amountCents, charge.sentAt)}</Fact>
+      <Fact name={t("charge.taken")}>{deductedCents === null ? t("common.notKnown") : money(deductedCents)}</Fact>
+      {paid !== "" && <Fact name={t("charge.paid")}>{paid}</Fact>}
+      <Fact name={t("charge.balanceBefore")}>{amountAt(before, balanceBeforeAt)}</Fact>
+      <Fact name={t("charge.balanceAfter")}>
+        {after === null ? t("charge.notRead") : amountAt(after, charge.balanceAfterAt)}
       </Fact>
-      <Fact name="Taken">{deductedCents === null ? "Not known" : money(deductedCents)}</Fact>
-      <Fact name="Balance before">
-        {money(before)}, {time(balanceBeforeAt)}
+      {after !== null && <Fact name={t("charge.meaning")}>{meaningOf(texts, before - after, amountCents)}</Fact>}
+      {charge.reversedAt && <Fact name={t("charge.reversedAt")}>{time(charge.reversedAt)}</Fact>}
+      <Fact name={t("common.order")}>
+        <OrderLink {...charge} none={t("charge.noOrder")} />
       </Fact>
-      <Fact name="Balance afterwards">
-        {after === null ? "Not read" : `${money(after)}, ${time(charge.balanceAfterAt)}`}
-      </Fact>
-      {after !== null && <Fact name="Meaning">{meaningOf(before - after, amountCents)}</Fact>}
-      {charge.reversedAt && <Fact name="Reversed">{time(charge.reversedAt)}</Fact>}
-      <Fact name="Order">{charge.orderName ?? charge.orderId ?? "None"}</Fact>
-      <Fact name="Cart">
+      <Fact name={t("charge.cart")}>
         <span className="break-all">{charge.cartId}</span>
       </Fact>
-      <Fact name="Service">
-        {charge.environment}, company {charge.companyId}, {charge.baseUrl}
+      <Fact name={t("charge.service")}>
+        {t("charge.account", { company: charge.companyId, address: charge.baseUrl })}
       </Fact>
-      <Fact name="Reference">
+      <Fact name={t("charge.reference")}>
         <span className="flex items-start gap-x-1">
           <span className="break-all">{charge.reference}</span>
           <Copy content={charge.reference} className="shrink-0" />
         </span>
       </Fact>
-      <Fact name="Reversal attempts">{charge.tries}</Fact>
+      <Fact name={t("charge.tries")}>{charge.tries}</Fact>
     </div>
   );
 }
 
 /** Interprets the two balances. Other transactions on the card may have changed them. */
-function meaningOf(fellCents: number, askedCents: number): string {
-  if (fellCents === askedCents)
-    return "The balance fell by exactly the requested amount. It was probably taken, but this is no proof.";
-  if (fellCents === 0) return "The balance is the same. Probably nothing was taken, but this is no proof.";
-  return `The balance changed by ${money(-fellCents)}, so there was another transaction. Ask the card's issuer.`;
+function meaningOf({ t, money }: Texts, fellCents: number, askedCents: number): string {
+  if (fellCents === askedCents) return t("charge.fellExactly");
+  if (fellCents === 0) return t("charge.unchanged");
+  return t("charge.fellOtherwise", { amount: money(-fellCents) });
 }
 
 function OtherMovements({ charges }: { charges: readonly ChargeRow[] }) {
+  const { t, money, time } = useTexts();
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
-      <Heading level="h3">This shop's other charges on the card</Heading>
-      {charges.length === 0 && <Small>None. This shop made no other transaction on the card.</Small>}
+      <Heading level="h3">{t("charge.others")}</Heading>
+      {charges.length === 0 && <Small>{t("charge.noOthers")}</Small>}
       {charges.map((other) => (
         <div key={other.reference} className="flex items-center justify-between gap-x-2">
           <Small>
-            {money(other.deductedCents ?? other.amountCents)}, {time(other.createdAt)}
+            {t("charge.amountAt", { amount: money(takenCents(other)), time: time(other.createdAt) })}
             {other.orderName && `, ${other.orderName}`}
           </Small>
           <StateBadge state={other.state} />
@@ -94,14 +105,16 @@ function OtherMovements({ charges }: { charges: readonly ChargeRow[] }) {
 }
 
 function History({ actions }: { actions: readonly ActionRow[] }) {
+  const texts = useTexts();
+  const { t, time } = texts;
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
-      <Heading level="h3">History</Heading>
-      {actions.length === 0 && <Small>No actions yet.</Small>}
+      <Heading level="h3">{t("charge.history")}</Heading>
+      {actions.length === 0 && <Small>{t("charge.noHistory")}</Small>}
       {actions.map(({ action, actor, createdAt }) => (
         <div key={`${createdAt} ${action}`}>
           <Strong>
-            {actionTexts[action] ?? action}, {time(createdAt)}
+            {codeText(texts, "actions", action)}, {time(createdAt)}
           </Strong>
           <Small>{actor}</Small>
         </div>
@@ -111,6 +124,7 @@ function History({ actions }: { actions: readonly ActionRow[] }) {
 }
 
 function Decisions({ charge }: { charge: ChargeRow }) {
+  const { t } = useTexts();
   const { decide, pendingReference } = useDecide();
   const isBusy = pendingReference !== undefined;
   const isUndecided = charge.state === "needs_attention";
@@ -118,15 +132,15 @@ function Decisions({ charge }: { charge: ChargeRow }) {
   return (
     <Drawer.Footer>
       <SmallButton isLoading={isBusy} onClick={() => void decide(charge, "retry")}>
-        {isUndecided ? "Try again" : "Try the reversal now"}
+        {isUndecided ? t("decide.retry.button") : t("open.tryNow")}
       </SmallButton>
       {isUndecided && (
         <>
           <SmallButton disabled={isBusy} onClick={() => void decide(charge, "mark-not-taken")}>
-            Mark as not taken
+            {t("decide.mark-not-taken.button")}
           </SmallButton>
           <Button size="small" disabled={isBusy} onClick={() => void decide(charge, "mark-taken")}>
-            Mark as taken
+            {t("decide.mark-taken.button")}
           </Button>
         </>
       )}

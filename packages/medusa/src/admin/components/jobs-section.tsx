@@ -1,18 +1,14 @@
 import { Button, Text, usePrompt } from "@medusajs/ui";
-import { type JobRow, useDecideJob, useJobs } from "../client/queries.js";
+import { type JobRow, useDecideJob } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { codeText } from "./labels.js";
 import { OrderLink, Section, SmallButton } from "./section.js";
-import { jobTexts, time } from "./texts.js";
 
-/** Lists recovery's failing jobs; hidden if there are none. Reversals have their own section. */
-export function JobsSection() {
-  const { data } = useJobs();
-  const jobs = data?.jobs.filter(({ kind }) => kind !== "reversal" && kind !== "outcome") ?? [];
-  if (jobs.length === 0) return null;
+/** Lists the jobs that fail each time the shop retries them. */
+export function JobsSection({ jobs }: { jobs: readonly JobRow[] }) {
+  const { t } = useTexts();
   return (
-    <Section
-      title={`Jobs that fail (${jobs.length})`}
-      about="Recovery retries these every minute. Fix what the error names, then try again; or leave a job as it is."
-    >
+    <Section title={t("jobs.title", { count: jobs.length })} about={t("jobs.about")}>
       {jobs.map((job) => (
         <Job key={`${job.kind} ${job.id}`} job={job} />
       ))}
@@ -20,45 +16,28 @@ export function JobsSection() {
   );
 }
 
-/** The buttons of a job, and what they ask. Without a question, a button acts at once. */
-const texts = {
-  job: {
-    exempt: {
-      button: "Leave it",
-      title: "Leave it as it is?",
-      description: "Recovery doesn't retry it any more. Your name is recorded with this decision.",
-      confirmText: "Leave it as it is",
-    },
-    retry: { button: "Try now" },
-  },
-  refund: {
-    exempt: {
-      button: "It was refunded",
-      title: "Was the money refunded?",
-      description: "The order will show the refund. Your name is recorded with this decision.",
-      confirmText: "It was refunded",
-    },
-    retry: {
-      button: "It wasn't",
-      title: "Was the money not refunded?",
-      description: "The order owes it again. Refund it on the order's page; this refunds nothing.",
-      confirmText: "It wasn't refunded",
-    },
-  },
-};
-
 function Job({ job }: { job: JobRow }) {
+  const texts = useTexts();
+  const { t, time } = texts;
   const prompt = usePrompt();
   const decisions = { exempt: useDecideJob("exempt"), retry: useDecideJob("retry") };
-  const { exempt, retry } = texts[job.kind === "unknown_refund" ? "refund" : "job"];
-  const decide = async (decision: "exempt" | "retry", text: typeof exempt | typeof retry) => {
-    if (!("title" in text) || (await prompt(text))) decisions[decision].mutate(job);
+  const of = job.kind === "unknown_refund" ? "refund" : "job";
+  const decide = async (decision: "exempt" | "retry") => {
+    const isConfirmed =
+      (of === "job" && decision === "retry") ||
+      (await prompt({
+        title: t(`jobs.${of}.${decision}.title` as "jobs.refund.retry.title"),
+        description: t(`jobs.${of}.${decision}.question` as "jobs.refund.retry.question"),
+        confirmText: t(`jobs.${of}.${decision}.confirm` as "jobs.refund.retry.confirm"),
+        cancelText: t("common.cancel"),
+      }));
+    if (isConfirmed) decisions[decision].mutate(job);
   };
   return (
     <div className="flex items-center justify-between gap-x-4 px-6 py-4">
       <div className="min-w-0">
         <Text size="small" weight="plus">
-          {jobTexts[job.kind]}
+          {codeText(texts, "jobs.kinds", job.kind)}
           {job.orderId !== null && (
             <>
               {": "}
@@ -70,8 +49,7 @@ function Job({ job }: { job: JobRow }) {
           {job.lastError}
         </Text>
         <Text size="xsmall" className="text-ui-fg-muted">
-          Tried {job.tries === 1 ? "once" : `${job.tries} times`} since {time(job.firstFailedAt)}, last{" "}
-          {time(job.lastFailedAt)}
+          {t("jobs.tried", { count: job.tries, since: time(job.firstFailedAt), last: time(job.lastFailedAt) })}
         </Text>
       </div>
       <div className="flex shrink-0 gap-2">
@@ -80,13 +58,13 @@ function Job({ job }: { job: JobRow }) {
             size="small"
             variant="transparent"
             isLoading={decisions.exempt.isPending}
-            onClick={() => void decide("exempt", exempt)}
+            onClick={() => void decide("exempt")}
           >
-            {exempt.button}
+            {t(`jobs.${of}.exempt.button`)}
           </Button>
         )}
-        <SmallButton isLoading={decisions.retry.isPending} onClick={() => void decide("retry", retry)}>
-          {retry.button}
+        <SmallButton isLoading={decisions.retry.isPending} onClick={() => void decide("retry")}>
+          {t(`jobs.${of}.retry.button`)}
         </SmallButton>
       </div>
     </div>

@@ -1,8 +1,10 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import { Button, Container, Heading, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
-import type { ComponentProps, ReactNode } from "react";
+import { ArrowUpTray } from "@medusajs/icons";
+import { Button, Container, Heading, Input, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
+import { type ComponentProps, type ReactNode, useRef, useState } from "react";
 import { Link } from "react-router-dom";
-import { stateTexts } from "./texts.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { stateColors, stateText } from "./labels.js";
 
 /** A box of the page with its heading, in the style of Medusa's own. */
 export function Section(props: {
@@ -68,11 +70,12 @@ export function Small({ children }: { children: ReactNode }) {
 
 /** A link to an order's page, or a text if there is no order. */
 export function OrderLink(props: { orderId: string | null; orderName: string | null | undefined; none?: string }) {
+  const { t } = useTexts();
   const { orderId, orderName, none = "–" } = props;
   if (orderId === null) return <span className="text-ui-fg-muted">{none}</span>;
   return (
     <Link to={`/orders/${orderId}`} className="text-ui-fg-interactive" onClick={(event) => event.stopPropagation()}>
-      {orderName ?? "Order"}
+      {orderName ?? t("common.order")}
     </Link>
   );
 }
@@ -96,28 +99,84 @@ export function TableHead({ columns, amounts = [] }: { columns: readonly string[
   );
 }
 
-export function Field(props: { label: string; id?: string; children: ReactNode }) {
+/** A field with its label above it. */
+export function Field(props: { label: string; id?: string; className?: string; children: ReactNode }) {
+  const { label, id, className = "", children } = props;
   return (
-    <div className="flex flex-col gap-y-1">
-      <Label size="xsmall" weight="plus" htmlFor={props.id} className="text-ui-fg-subtle">
-        {props.label}
+    <div className={`flex flex-col gap-y-1 ${className}`}>
+      <Label size="xsmall" weight="plus" htmlFor={id} className="text-ui-fg-subtle">
+        {label}
       </Label>
-      {props.children}
+      {children}
     </div>
   );
 }
 
+/** A field for a month such as `2026-11`. */
+export function MonthField({ id, month, onChange }: { id: string; month: string; onChange: (month: string) => void }) {
+  const { t } = useTexts();
+  return (
+    <Field label={t("common.month")} id={id}>
+      <Input
+        id={id}
+        size="small"
+        type="month"
+        value={month}
+        onChange={({ target }) => target.value && onChange(target.value)}
+      />
+    </Field>
+  );
+}
+
+/** A field for a file, in the style of Medusa's own buttons. */
+export function FileField(props: {
+  label: string;
+  id: string;
+  accept: string;
+  onChoose: (file: File | undefined) => void;
+}) {
+  const { label, id, accept, onChoose } = props;
+  const { t } = useTexts();
+  const input = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState<string>();
+  return (
+    <Field label={label} id={id}>
+      <div className="flex items-center gap-x-2">
+        <input
+          ref={input}
+          id={id}
+          type="file"
+          tabIndex={-1}
+          accept={accept}
+          className="sr-only"
+          onChange={({ target }) => {
+            setName(target.files?.[0]?.name);
+            onChoose(target.files?.[0]);
+          }}
+        />
+        <SmallButton type="button" onClick={() => input.current?.click()}>
+          <ArrowUpTray />
+          {t("common.chooseFile")}
+        </SmallButton>
+        <Small>{name ?? t("common.noFile")}</Small>
+      </div>
+    </Field>
+  );
+}
+
+/** A small select. Screen readers read its label. */
 export function Choice(props: {
   label: string;
   value: string | undefined;
   options: readonly { id: string; title: string }[];
   onChoose: (id: string) => void;
 }) {
+  const { t } = useTexts();
   const { label, value, options, onChoose } = props;
   return (
     <Select size="small" {...(value !== undefined && { value })} onValueChange={onChoose}>
       <Select.Trigger aria-label={label} className="w-[220px]">
-        <Select.Value placeholder="Choose one" />
+        <Select.Value placeholder={t("common.chooseOne")} />
       </Select.Trigger>
       <Select.Content>
         {options.map(({ id, title }) => (
@@ -131,10 +190,10 @@ export function Choice(props: {
 }
 
 export function StateBadge({ state }: { state: ChargeState }) {
-  const { color, label } = stateTexts[state];
+  const texts = useTexts();
   return (
-    <StatusBadge color={color} className="text-nowrap">
-      {label}
+    <StatusBadge color={stateColors[state]} className="text-nowrap">
+      {stateText(texts, state)}
     </StatusBadge>
   );
 }

@@ -1,35 +1,29 @@
 import { Input, Table } from "@medusajs/ui";
 import { useState } from "react";
+import { download } from "../client/download.js";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
-import { Field, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
-import { money } from "./texts.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { Field, MonthField, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
 
 export function StatementSection() {
+  const { t } = useTexts();
   const [month, setMonth] = useState(reportDay().slice(0, 7));
   const [commission, setCommission] = useState("");
   const { data, error } = useStatement(month, commission);
   return (
     <Section
-      title="Monthly statement"
-      about="Charges and cancellations by day and order, to compare with the issuer's invoice."
+      title={t("statement.title")}
+      about={t("statement.about")}
       actions={
-        <SmallButton disabled={!data} onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}>
-          Download CSV
+        <SmallButton disabled={!data} onClick={() => data && download(`gift-cards-${month}.csv`, "text/csv", data.csv)}>
+          {t("common.downloadCsv")}
         </SmallButton>
       }
     >
       <div className="flex flex-wrap items-end gap-4 px-6 py-4">
-        <Field label="Month" id="giftcard-month">
-          <Input
-            id="giftcard-month"
-            size="small"
-            type="month"
-            value={month}
-            onChange={(event) => event.target.value && setMonth(event.target.value)}
-          />
-        </Field>
-        <Field label="Commission, percent" id="giftcard-commission">
+        <MonthField id="giftcard-month" month={month} onChange={setMonth} />
+        <Field label={t("statement.commission")} id="giftcard-commission">
           <Input
             id="giftcard-commission"
             size="small"
@@ -50,29 +44,35 @@ export function StatementSection() {
 }
 
 function Lines({ statement }: { statement: StatementView }) {
+  const { t, day, number } = useTexts();
   const { lines, orderNames, devaluedCents, canceledCents, grossCents } = statement;
   const { commissionPercent, commissionCents, netCents } = statement;
-  if (lines.length === 0) return <Nothing>Nothing was charged or canceled in this month.</Nothing>;
+  if (lines.length === 0) return <Nothing>{t("statement.none")}</Nothing>;
+  const amounts = [t("statement.charged"), t("statement.returned"), t("statement.difference")];
   return (
     <div className="overflow-x-auto">
       <Table>
-        <TableHead
-          columns={["Day", "Order", "Charged", "Canceled", "Gross"]}
-          amounts={["Charged", "Canceled", "Gross"]}
-        />
+        <TableHead columns={[t("statement.day"), t("common.order"), ...amounts]} amounts={amounts} />
         <Table.Body>
           {lines.map((line) => (
             <Table.Row key={`${line.day} ${line.orderId}`}>
-              <Table.Cell className="text-nowrap">{line.day}</Table.Cell>
+              <Table.Cell className="text-nowrap">{day(line.day)}</Table.Cell>
               <Table.Cell>
-                <OrderLink orderId={line.orderId} orderName={orderNames[line.orderId ?? ""]} none="No order" />
+                <OrderLink
+                  orderId={line.orderId}
+                  orderName={orderNames[line.orderId ?? ""]}
+                  none={t("statement.noOrder")}
+                />
               </Table.Cell>
               <Amounts of={[line.devaluedCents, line.canceledCents, line.grossCents]} />
             </Table.Row>
           ))}
-          <Sum name="Total" of={[devaluedCents, canceledCents, grossCents]} />
-          <Sum name={`Commission ${commissionPercent}%`} of={[null, null, -commissionCents]} />
-          <Sum name="Net" of={[null, null, netCents]} />
+          <Sum name={t("statement.total")} of={[devaluedCents, canceledCents, grossCents]} />
+          <Sum
+            name={t("statement.commissionOf", { percent: number(commissionPercent) })}
+            of={[null, null, -commissionCents]}
+          />
+          <Sum name={t("statement.net")} of={[null, null, netCents]} />
         </Table.Body>
       </Table>
     </div>
@@ -92,18 +92,11 @@ function Sum({ name, of }: { name: string; of: readonly (number | null)[] }) {
 }
 
 function Amounts({ of }: { of: readonly (number | null)[] }) {
+  const { money } = useTexts();
   return of.map((cents, column) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: columns don't move
     <Table.Cell key={column} className="text-right">
       {cents === null ? "" : money(cents)}
     </Table.Cell>
   ));
-}
-
-function download(name: string, text: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -1,33 +1,28 @@
 import { Text, usePrompt } from "@medusajs/ui";
-import { type UnpaidOrderRow, useExemptOrder, useUnpaidOrders } from "../client/queries.js";
+import { type UnpaidOrderRow, useExemptOrder, type useUnpaidOrders } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
 import { OrderLink, Section, SmallButton } from "./section.js";
-import { time } from "./texts.js";
 
-/** Lists unpaid orders that recovery doesn't cancel; hidden if there are none. */
-export function UnpaidOrdersSection() {
-  const { data } = useUnpaidOrders();
+type UnpaidOrders = NonNullable<ReturnType<typeof useUnpaidOrders>["data"]>;
+
+/** Lists unpaid orders that the shop doesn't cancel by itself. */
+export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
+  const { t, time } = useTexts();
   const { mutate, variables, isPending } = useExemptOrder();
   const prompt = usePrompt();
-  if (!data || data.orders.length === 0) return null;
   const keep = async ({ orderId, orderName }: UnpaidOrderRow) => {
     const isSure = await prompt({
-      title: "Keep the order?",
-      description: `${orderName ?? "The order"} stays as it is, unpaid. Your name is recorded with this decision.`,
-      confirmText: "Keep the order",
+      title: t("unpaid.keepTitle"),
+      description: t("unpaid.keepQuestion", { order: orderName ?? t("common.order") }),
+      confirmText: t("unpaid.keep"),
+      cancelText: t("common.cancel"),
       variant: "confirmation",
     });
     if (isSure) mutate(orderId);
   };
   return (
-    <Section
-      title={`Unpaid orders (${data.count})`}
-      about={
-        "A purchase was interrupted, or a payment that was to settle later didn't. Somebody has worked on the order, so " +
-        "recovery doesn't cancel it. Cancel it, or undo that work, such as a fulfillment, and recovery cancels it within a " +
-        "minute. Or record a payment. Or keep it."
-      }
-    >
-      {data.orders.map((order) => (
+    <Section title={t("unpaid.title", { count })} about={t("unpaid.about")}>
+      {orders.map((order) => (
         <div key={order.orderId} className="flex items-center justify-between gap-x-4 px-6 py-4">
           <div>
             <OrderLink {...order} />
@@ -36,7 +31,7 @@ export function UnpaidOrdersSection() {
             </Text>
           </div>
           <SmallButton isLoading={isPending && variables === order.orderId} onClick={() => void keep(order)}>
-            Keep the order
+            {t("unpaid.keep")}
           </SmallButton>
         </div>
       ))}

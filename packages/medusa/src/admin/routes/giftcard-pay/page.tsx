@@ -1,45 +1,60 @@
 import { defineRouteConfig } from "@medusajs/admin-sdk";
 import { Gift } from "@medusajs/icons";
 import { Tabs } from "@medusajs/ui";
+import type { FunctionComponent } from "react";
+import { useSearchParams } from "react-router-dom";
+import { BooksSection } from "../../components/books-section.js";
 import { BulkRefundsSection } from "../../components/bulk-refunds-section.js";
 import { ChargesSection } from "../../components/charges-section.js";
 import { HealthSection } from "../../components/health-section.js";
-import { OpenSections } from "../../components/open-sections.js";
+import { OpenSections, useOpenWork } from "../../components/open-sections.js";
 import { ReconciliationSection } from "../../components/reconciliation-section.js";
 import { StatementSection } from "../../components/statement-section.js";
+import { useTexts } from "../../i18n/use-texts.js";
 
+const tabs: Readonly<
+  Record<"open" | "charges" | "refunds" | "reconciliation" | "statement" | "bookkeeping", FunctionComponent>
+> = {
+  open: OpenSections,
+  charges: ChargesSection,
+  refunds: BulkRefundsSection,
+  reconciliation: ReconciliationSection,
+  statement: StatementSection,
+  bookkeeping: BooksSection,
+};
+type Tab = keyof typeof tabs;
+
+/** The page "Gift cards": what needs a person, all card payments, refunds, and the reports. Its address has the open tab. */
 function GiftcardsPage() {
+  const { t } = useTexts();
+  const [address, setAddress] = useSearchParams();
+  const tab = address.get("tab") ?? "open";
+  const count = useOpenWork()?.count ?? 0;
+  const labels = Object.keys(tabs).map((name) => {
+    const label = t(`tabs.${name as Tab}`);
+    return { name, label: name === "open" && count > 0 ? `${label} (${count})` : label };
+  });
   return (
     <div className="flex flex-col gap-y-3">
       <HealthSection />
-      <Tabs defaultValue="open">
-        <Tabs.List className="mb-3">
-          <Tabs.Trigger value="open">Open</Tabs.Trigger>
-          <Tabs.Trigger value="charges">Charges</Tabs.Trigger>
-          <Tabs.Trigger value="refunds">Bulk refund</Tabs.Trigger>
-          <Tabs.Trigger value="reconciliation">Reconciliation</Tabs.Trigger>
-          <Tabs.Trigger value="statement">Statement</Tabs.Trigger>
+      <Tabs value={tab in tabs ? tab : "open"} onValueChange={(name) => setAddress({ tab: name }, { replace: true })}>
+        <Tabs.List className="mb-3 flex-wrap">
+          {labels.map(({ name, label }) => (
+            <Tabs.Trigger key={name} value={name}>
+              {label}
+            </Tabs.Trigger>
+          ))}
         </Tabs.List>
-        <Tabs.Content value="open" className="flex flex-col gap-y-3">
-          <OpenSections />
-        </Tabs.Content>
-        <Tabs.Content value="charges">
-          <ChargesSection />
-        </Tabs.Content>
-        <Tabs.Content value="refunds">
-          <BulkRefundsSection />
-        </Tabs.Content>
-        <Tabs.Content value="reconciliation">
-          <ReconciliationSection />
-        </Tabs.Content>
-        <Tabs.Content value="statement">
-          <StatementSection />
-        </Tabs.Content>
+        {Object.entries(tabs).map(([name, Content]) => (
+          <Tabs.Content key={name} value={name} className="flex flex-col gap-y-3">
+            <Content />
+          </Tabs.Content>
+        ))}
       </Tabs>
     </div>
   );
 }
 
-export const config = defineRouteConfig({ label: "Gift cards", icon: Gift });
+export const config = defineRouteConfig({ label: "page.title", icon: Gift, translationNs: "giftcardPay" });
 
 export default GiftcardsPage;

@@ -2,21 +2,19 @@ import { defineRouteConfig } from "@medusajs/admin-sdk";
 import { CalendarMini } from "@medusajs/icons";
 import { Container, Heading, Input, Select, Table, Text } from "@medusajs/ui";
 import { useState } from "react";
+import { Link } from "react-router-dom";
 import { type EventFilter, type EventList, useEventList } from "../../../client/queries.js";
 import { SandboxBadge } from "../../../components/event-state.js";
 import { EventTable } from "../../../components/event-table.js";
+import { useTexts } from "../../../i18n/use-texts.js";
 
 const PAGE = 50;
 
-const filterTexts: Record<EventFilter, string> = {
-  all: "All",
-  missing: "Not at the issuer",
-  changed: "Changed since",
-  failing: "Failing",
-};
+const filters: readonly EventFilter[] = ["all", "missing", "changed", "failing"];
 
 /** The page "Events": lists the shop's events, and publishes many at once. */
 function EventsPage() {
+  const { t } = useTexts();
   const [filter, setFilter] = useState<EventFilter>("all");
   const [q, setQ] = useState("");
   const [offset, setOffset] = useState(0);
@@ -26,12 +24,9 @@ function EventsPage() {
     <Container className="divide-y p-0">
       <div className="flex items-center justify-between gap-x-4 px-6 py-4">
         <div>
-          <Heading level="h1">Events</Heading>
+          <Heading level="h1">{t("page.title")}</Heading>
           <Text size="small" className="text-ui-fg-subtle">
-            The shop's shows, in its feed and at the issuer.{" "}
-            {data?.isAutomatic
-              ? "Complete events are published automatically within a minute."
-              : "Edit an event on its product's page."}
+            {data?.isAutomatic ? t("page.aboutAutomatic") : t("page.about")}
           </Text>
         </div>
         <SandboxBadge environment={data?.environment} />
@@ -49,7 +44,11 @@ function EventsPage() {
               setOffset(0);
             }}
           />
-          {isEmpty ? <Notice>No events.</Notice> : <EventTable key={`${filter} ${q} ${offset}`} events={data.events} />}
+          {isEmpty ? (
+            <Empty isFiltered={data.counts.all > 0} />
+          ) : (
+            <EventTable key={`${filter} ${q} ${offset}`} events={data.events} />
+          )}
           <Table.Pagination
             count={data.count}
             pageSize={PAGE}
@@ -59,6 +58,13 @@ function EventsPage() {
             canNextPage={offset + PAGE < data.count}
             previousPage={() => setOffset(offset - PAGE)}
             nextPage={() => setOffset(offset + PAGE)}
+            translations={{
+              of: t("pages.of"),
+              results: t("pages.results"),
+              pages: t("pages.pages"),
+              prev: t("pages.previous"),
+              next: t("pages.next"),
+            }}
           />
         </>
       )}
@@ -72,23 +78,38 @@ const Notice = ({ children }: { children: string }) => (
   </Text>
 );
 
+/** Says what to do if no event is listed. */
+function Empty({ isFiltered }: { isFiltered: boolean }) {
+  const { t } = useTexts();
+  if (isFiltered) return <Notice>{t("page.noMatch")}</Notice>;
+  return (
+    <div className="flex flex-col items-center px-6 pb-8">
+      <Notice>{t("page.none")}</Notice>
+      <Link to="/products" className="text-ui-fg-interactive txt-small-plus">
+        {t("page.openProducts")}
+      </Link>
+    </div>
+  );
+}
+
 function Filters(props: {
   counts: EventList["counts"];
   filter: EventFilter;
   q: string;
   onChange: (change: { filter?: EventFilter; q?: string }) => void;
 }) {
+  const { t } = useTexts();
   const { counts, filter, q, onChange } = props;
   return (
     <div className="flex flex-wrap items-center gap-3 px-6 py-4">
       <Select size="small" value={filter} onValueChange={(value) => onChange({ filter: value as EventFilter })}>
-        <Select.Trigger aria-label="Filter" className="w-[220px]">
+        <Select.Trigger aria-label={t("page.filter")} className="w-[220px]">
           <Select.Value />
         </Select.Trigger>
         <Select.Content>
-          {(Object.keys(filterTexts) as EventFilter[]).map((one) => (
+          {filters.map((one) => (
             <Select.Item key={one} value={one}>
-              {filterTexts[one]} ({counts[one]})
+              {t(`page.filters.${one}`, { number: counts[one] })}
             </Select.Item>
           ))}
         </Select.Content>
@@ -96,8 +117,8 @@ function Filters(props: {
       <Input
         size="small"
         type="search"
-        aria-label="Search by title"
-        placeholder="Search by title"
+        aria-label={t("page.search")}
+        placeholder={t("page.search")}
         value={q}
         onChange={({ target }) => onChange({ q: target.value })}
       />
@@ -105,6 +126,10 @@ function Filters(props: {
   );
 }
 
-export const config = defineRouteConfig({ label: "Events", icon: CalendarMini });
+export const config = defineRouteConfig({
+  label: "page.title",
+  icon: CalendarMini,
+  translationNs: "giftcardPayEvents",
+});
 
 export default EventsPage;

@@ -1,0 +1,72 @@
+import { Button, Text } from "@medusajs/ui";
+import { type BulkRefundRow, useBulkRefunds, useDecideBulkRefundOrder } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { OrderLink, Section, SmallButton } from "./section.js";
+
+/** Lists the bulk refunds with their progress; hidden if there are none. */
+export function BulkRefundList() {
+  const { t, money, time } = useTexts();
+  const { data } = useBulkRefunds();
+  if (!data || data.bulkRefunds.length === 0) return null;
+  return (
+    <Section title={t("bulk.list")}>
+      {data.bulkRefunds.map((one) => (
+        <div key={one.id} className="flex flex-col gap-y-2 px-6 py-4">
+          <div className="flex flex-wrap items-center justify-between gap-x-4">
+            <Text size="small" weight="plus">
+              {one.title}
+            </Text>
+            <Text size="small">{t("bulk.progress", { done: money(one.doneCents), all: money(one.amountCents) })}</Text>
+          </div>
+          <Text size="xsmall" className="text-ui-fg-subtle">
+            {t("bulk.done", { count: one.done })}
+            {one.open > 0 && `, ${t("bulk.toGo", { count: one.open })}`}
+            {one.waiting.length > 0 && `, ${t("bulk.wait", { count: one.waiting.length })}`}.{" "}
+            {t("bulk.begun", { actor: one.actor, time: time(one.createdAt) })}
+          </Text>
+          <WaitingOrders bulkRefund={one} />
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+/** Lists the orders of bulk refunds that wait for a person. */
+export function WaitingRefunds({ bulkRefunds }: { bulkRefunds: readonly BulkRefundRow[] }) {
+  const { t } = useTexts();
+  const count = bulkRefunds.reduce((sum, { waiting }) => sum + waiting.length, 0);
+  return (
+    <Section title={t("bulk.waiting", { count })} about={t("bulk.waitingAbout")}>
+      {bulkRefunds.map((one) => (
+        <div key={one.id} className="flex flex-col gap-y-2 px-6 py-4">
+          <Text size="small" weight="plus">
+            {one.title}
+          </Text>
+          <WaitingOrders bulkRefund={one} />
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+function WaitingOrders({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
+  const { t, money } = useTexts();
+  const { mutate, isPending } = useDecideBulkRefundOrder();
+  const decide = (orderId: string, decision: "retry" | "exempt") =>
+    mutate({ bulkRefundId: bulkRefund.id, orderId, decision });
+  return bulkRefund.waiting.map(({ orderId, orderName, amountCents, why }) => (
+    <div key={orderId} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <Text size="small" className="min-w-0">
+        <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {why}
+      </Text>
+      <div className="flex shrink-0 gap-2">
+        <Button size="small" variant="transparent" isLoading={isPending} onClick={() => decide(orderId, "exempt")}>
+          {t("bulk.leave")}
+        </Button>
+        <SmallButton isLoading={isPending} onClick={() => decide(orderId, "retry")}>
+          {t("bulk.retry")}
+        </SmallButton>
+      </div>
+    </div>
+  ));
+}

@@ -1,0 +1,113 @@
+import type { HealthView } from "../client/queries.js";
+import type { Texts } from "../i18n/use-texts.js";
+import type { BadgeColor } from "./labels.js";
+
+/** Beyond this, times in the logs of the two sides can't be compared. */
+const CLOCK_LIMIT_MS = 5_000;
+
+/** A part of the shop's health: its name, its state and an explanation. */
+export interface Tile {
+  readonly name: string;
+  readonly color: BadgeColor;
+  readonly label: string;
+  readonly about: string;
+}
+
+/** Returns the color of the worst part. */
+export function worstColor(tiles: readonly Tile[]): "red" | "orange" | "green" {
+  const has = (color: BadgeColor) => tiles.some((tile) => tile.color === color);
+  return has("red") ? "red" : has("orange") ? "orange" : "green";
+}
+
+/** Describes each part of the shop's health. */
+export const healthTiles = (texts: Texts, health: HealthView): Tile[] => [
+  serviceTile(texts, health),
+  keyTile(texts, health),
+  regionsTile(texts, health),
+  workTile(texts, health),
+  sealsTile(texts, health),
+  clocksTile(texts, health),
+  processesTile(texts, health),
+];
+
+function serviceTile({ t, number }: Texts, { service: { isReachable, fault, answeredInMs } }: HealthView): Tile {
+  const name = t("health.service");
+  return isReachable
+    ? {
+        name,
+        color: "green",
+        label: t("health.reachable"),
+        about: t("health.respondedIn", { ms: number(answeredInMs) }),
+      }
+    : { name, color: "red", label: t("health.unreachable"), about: t("health.fault", { code: fault ?? "timeout" }) };
+}
+
+function keyTile({ t }: Texts, { service: { isKeyValid } }: HealthView): Tile {
+  const name = t("health.key");
+  if (isKeyValid === false) return { name, color: "red", label: t("health.keyRefused"), about: t("health.keyFix") };
+  return isKeyValid
+    ? { name, color: "green", label: t("health.keyValid"), about: t("health.keyTested") }
+    : { name, color: "grey", label: t("common.notKnown"), about: t("health.keyUntested") };
+}
+
+const NAMES_SHOWN = 4;
+
+function regionsTile({ t }: Texts, { regions }: HealthView): Tile {
+  const name = t("health.regions");
+  const namesOf = (some: typeof regions) => {
+    const more = some.length - NAMES_SHOWN;
+    const names = some.slice(0, NAMES_SHOWN).map((region) => region.name);
+    return (more > 0 ? [...names, t("common.more", { count: more })] : names).join(", ");
+  };
+  const others = namesOf(regions.filter(({ takesGiftcards }) => !takesGiftcards));
+  const taking = regions.filter(({ takesGiftcards }) => takesGiftcards);
+  if (regions.length === 0) return { name, color: "red", label: t("health.noEuro"), about: t("health.noEuroFix") };
+  if (taking.length === 0)
+    return { name, color: "red", label: t("health.noRegion"), about: t("health.noRegionFix", { regions: others }) };
+  const counts = { accepting: taking.length, all: regions.length };
+  const about = others === "" ? namesOf(taking) : t("health.notIn", { regions: others });
+  return { name, color: "green", label: t("health.accepted", counts), about };
+}
+
+function workTile({ t }: Texts, { failingJobs, unpaidOrders }: HealthView): Tile {
+  const failing = failingJobs > 0 ? t("health.jobsFail", { count: failingJobs }) : t("health.noneFails");
+  const unpaid = unpaidOrders > 0 ? t("health.unpaid", { count: unpaidOrders }) : t("health.noneUnpaid");
+  const color = failingJobs + unpaidOrders > 0 ? "red" : "green";
+  return { name: t("health.work"), color, label: failing, about: unpaid };
+}
+
+function sealsTile({ t }: Texts, { seals: { counts, newestKeyId, unopenable, missingKeyIds } }: HealthView): Tile {
+  const name = t("health.seals");
+  const under = Object.entries(counts).map(([keyId, count]) =>
+    t(keyId === newestKeyId ? "health.underNewest" : "health.under", { count, key: keyId }),
+  );
+  const about = under.length === 0 ? t("health.noSeals") : under.join(", ");
+  if (unopenable === 0) return { name, color: "green", label: t("health.readable"), about };
+  const fix = t("health.unreadableFix", { keys: missingKeyIds.join(", ") });
+  return { name, color: "red", label: t("health.unreadable", { count: unopenable }), about: `${fix} ${about}` };
+}
+
+function clocksTile(texts: Texts, { clock: { databaseAheadMs, serviceAheadMs } }: HealthView): Tile {
+  const { t } = texts;
+  const name = t("health.clocks");
+  const aheadMs = Math.max(Math.abs(databaseAheadMs), Math.abs(serviceAheadMs ?? 0));
+  const service = serviceAheadMs === null ? t("common.notKnown") : aheadText(texts, serviceAheadMs);
+  const about = t("health.compared", { database: aheadText(texts, databaseAheadMs), service });
+  return aheadMs > CLOCK_LIMIT_MS
+    ? { name, color: "orange", label: t("health.clocksDiffer"), about }
+    : { name, color: "green", label: t("health.clocksAgree"), about };
+}
+
+function aheadText({ t, number }: Texts, ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 100) / 10;
+  if (seconds === 0) return t("health.sameTime");
+  return t(ms > 0 ? "health.ahead" : "health.behind", { seconds: number(seconds) });
+}
+
+function processesTile({ t }: Texts, { processes: { count, locks, connections, warnings } }: HealthView): Tile {
+  const name = t("health.processes");
+  const label = t("health.running", { count });
+  if (warnings.length > 0) return { name, color: "red", label, about: warnings.join(" ") };
+  const lock = locks.join(", ") || t("common.notKnown");
+  return { name, color: "green", label, about: t("health.lock", { lock, connections }) };
+}

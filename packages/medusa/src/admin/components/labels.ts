@@ -1,0 +1,82 @@
+import type { DifferenceKind } from "@giftcard-pay/checkout";
+import type { ChargeState } from "@giftcard-pay/checkout/store";
+import type { RefundPart } from "../../refunds/order-refund.js";
+import type { ChargeRow, LineTitles } from "../client/queries.js";
+import en from "../i18n/en.json";
+import type { TextKey } from "../i18n/text-keys.js";
+import type { Texts } from "../i18n/use-texts.js";
+
+export type BadgeColor = "green" | "red" | "blue" | "orange" | "grey" | "purple";
+
+export const stateColors: Record<ChargeState, BadgeColor> = {
+  intent: "blue",
+  sent: "blue",
+  devalued: "blue",
+  committed: "green",
+  captured: "green",
+  reversing: "orange",
+  reversed: "grey",
+  refused: "grey",
+  unknown: "orange",
+  needs_attention: "red",
+  taken: "purple",
+};
+
+type Group = "reasons" | "jobs.kinds" | "actions";
+
+const groups: Record<Group, Readonly<Record<string, string>>> = {
+  reasons: en.reasons,
+  "jobs.kinds": en.jobs.kinds,
+  actions: en.actions,
+};
+
+/** Returns the label of a code; the code itself if there is none. */
+export const codeText = ({ t }: Texts, group: Group, code: string): string =>
+  code in groups[group] ? t(`${group}.${code}` as TextKey) : code.replaceAll("_", " ");
+
+/** Explains why a charge is in its state. */
+export const reasonText = (texts: Texts, reason: string | null): string =>
+  reason === null ? "" : codeText(texts, "reasons", reason);
+
+export const stateText = ({ t }: Texts, state: ChargeState): string => t(`states.${state}`);
+
+export const differenceText = ({ t }: Texts, kind: DifferenceKind): string => t(`differences.${kind}`);
+
+/** Returns the name of a payment method: "Stripe" for `pp_stripe_stripe`. */
+export function methodName({ t }: Texts, providerId: string): string {
+  if (providerId === "pp_system_default") return t("methods.manual");
+  const name = providerId.replace(/^pp_/, "").split("_")[0] ?? "";
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+export const cardName = (lastFour: string): string => `•••• ${lastFour}`;
+
+/** Names the card or the method that a part of a refund goes to. */
+export const targetOf = (
+  texts: Texts,
+  { lastFour, providerId }: Pick<RefundPart, "lastFour" | "providerId">,
+): string => (lastFour === null ? methodName(texts, providerId) : texts.t("refund.card", { card: cardName(lastFour) }));
+
+/** Names a part of a refund, such as `€22.45 to card •••• 1234`. */
+export const partText = (texts: Texts, part: Pick<RefundPart, "lastFour" | "providerId" | "cents">): string =>
+  texts.t("refund.part", { amount: texts.money(part.cents), target: targetOf(texts, part) });
+
+export const partsText = (texts: Texts, parts: readonly Pick<RefundPart, "lastFour" | "providerId" | "cents">[]) =>
+  parts.map((part) => partText(texts, part)).join(", ");
+
+export const takenCents = ({ deductedCents, amountCents }: ChargeRow): number => deductedCents ?? amountCents;
+
+/** Names the tickets that a charge pays, with its part of each; empty if the card was charged as a whole. */
+export function piecesText({ money }: Texts, { pieces }: ChargeRow, titles: LineTitles): string {
+  const lines = new Map<string, { units: number; cents: number }>();
+  for (const { line, cents } of pieces ?? []) {
+    const { units, cents: sum } = lines.get(line) ?? { units: 0, cents: 0 };
+    lines.set(line, { units: units + 1, cents: sum + cents });
+  }
+  const all = [...lines].flatMap(([line, { units, cents }]) => {
+    const title = titles[line];
+    if (title === undefined) return [];
+    return [`${units > 1 ? `${units} × ` : ""}${title} (${money(cents)})`];
+  });
+  return all.join(", ");
+}

@@ -1,0 +1,114 @@
+import { Text, usePrompt } from "@medusajs/ui";
+import type { SplitRefund } from "../../refunds/order-refund.js";
+import { type RefundView, useOrderRefund, useRefundOrder } from "../client/queries.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { partsText, targetOf } from "./labels.js";
+import { SmallButton, Strong } from "./section.js";
+import { UnexplainedRefund } from "./unexplained-refund.js";
+
+/** Asks what refunds by hand were for, and refunds what the order owes, or all that is left of it. */
+export function OrderRefund({ orderId }: { orderId: string }) {
+  const { data } = useOrderRefund(orderId);
+  const refund = data?.refund;
+  if (!refund) return null;
+  return (
+    <>
+      {refund.unexplained.map((unexplained) => (
+        <UnexplainedRefund key={unexplained.refundId} orderId={orderId} refund={unexplained} items={refund.items} />
+      ))}
+      {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
+      {refund.rest && <Rest orderId={orderId} refund={refund} rest={refund.rest} />}
+    </>
+  );
+}
+
+/** Asks for confirmation, then refunds. */
+function useConfirmedRefund(orderId: string, captureCents: number) {
+  const texts = useTexts();
+  const { t, money } = texts;
+  const { mutateAsync, isPending } = useRefundOrder(orderId);
+  const prompt = usePrompt();
+  async function refund(split: SplitRefund, isRest = false): Promise<void> {
+    const captures = captureCents > 0 ? ` ${t("refund.captures", { amount: money(captureCents) })}` : "";
+    const { amountCents, parts } = split;
+    const isConfirmed = await prompt({
+      title: t("refund.question", { amount: money(amountCents) }),
+      description: `${t("refund.final", { parts: partsText(texts, parts) })}${captures}`,
+      confirmText: t("refund.confirm"),
+      cancelText: t("common.cancel"),
+      variant: isRest ? "danger" : "confirmation",
+    });
+    if (!isConfirmed) return;
+    await mutateAsync({ amountCents, parts, captureCents, ...(isRest && { isRest }) }).catch(() => null);
+  }
+  return { refund, isPending };
+}
+
+/** Shows the amount that an order owes after a return, claim, exchange or edit, its split over the payments, and a Refund button. */
+function Owed({ orderId, refund }: { orderId: string; refund: RefundView }) {
+  const texts = useTexts();
+  const { t, money } = texts;
+  const { refund: make, isPending } = useConfirmedRefund(orderId, refund.captureCents);
+  const owed = money(refund.owedCents);
+  return (
+    <section aria-label={t("refund.owed")} className="flex flex-col gap-y-3 px-6 py-4">
+      <div className="flex items-center justify-between">
+        <Strong>{t("refund.owed")}</Strong>
+        <Strong>{owed}</Strong>
+      </div>
+      {!refund.isPossible && (
+        <Note>{refund.splits.length === 0 ? t("refund.impossible") : t("refund.inexact", { amount: owed })}</Note>
+      )}
+      {refund.captureCents > 0 && <Note>{t("refund.captures", { amount: money(refund.captureCents) })}</Note>}
+      {refund.splits.map((split) => (
+        <div key={split.amountCents} className="flex flex-col gap-y-2">
+          {split.parts.map((part) => (
+            <div key={part.paymentId} className="text-ui-fg-subtle flex items-center justify-between">
+              <Text size="small" leading="compact">
+                {t("refund.to", { target: targetOf(texts, part) })}
+              </Text>
+              <Text size="small" leading="compact">
+                {money(part.cents)}
+              </Text>
+            </div>
+          ))}
+          <SmallButton
+            className="self-end"
+            isLoading={isPending}
+            disabled={refund.unexplained.length > 0}
+            onClick={() => void make(split)}
+          >
+            {t("refund.amount", { amount: money(split.amountCents) })}
+          </SmallButton>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** Offers to refund all that is left of the order, such as if its show is off. */
+function Rest(props: { orderId: string; refund: RefundView; rest: NonNullable<RefundView["rest"]> }) {
+  const { t, money } = useTexts();
+  const { orderId, refund, rest } = props;
+  const { refund: make, isPending } = useConfirmedRefund(orderId, refund.captureCents);
+  return (
+    <section aria-label={t("refund.rest")} className="flex flex-col gap-y-3 px-6 py-4">
+      <div className="flex items-center justify-between">
+        <Strong>{t("refund.rest")}</Strong>
+        <Strong>{money(rest.amountCents)}</Strong>
+      </div>
+      <Note>{rest.why ?? t("refund.restAbout")}</Note>
+      {rest.why === null && (
+        <SmallButton className="self-end" isLoading={isPending} onClick={() => void make(rest, true)}>
+          {t("refund.restAmount", { amount: money(rest.amountCents) })}
+        </SmallButton>
+      )}
+    </section>
+  );
+}
+
+const Note = ({ children }: { children: string }) => (
+  <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
+    {children}
+  </Text>
+);

@@ -1,0 +1,35 @@
+const canFormat = (tag: string): boolean => {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Returns the locale of one of Medusa's languages, such as `ptBR` or `nl`: the browser's own variant of it, if there is
+ * one, such as `en-IE` for `en`.
+ */
+export function localeOf(language: string, browsers: readonly string[]): string {
+  const tag = language.replace(/^([a-z]{2})([A-Z]{2})$/, "$1-$2");
+  const variant = browsers.find((one) => one === tag || one.startsWith(`${tag}-`));
+  return variant ?? (canFormat(tag) ? tag : "en");
+}
+
+/** Formats amounts, times and numbers in a language of the admin. */
+export function createFormats(language: string) {
+  const locale = localeOf(language, navigator.languages);
+  const euro = new Intl.NumberFormat(locale, { style: "currency", currency: "EUR" });
+  const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+  const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+  return {
+    /** Formats cents as an amount in euro; a dash if it isn't known. */
+    money: (cents: number | null): string => (cents === null ? "–" : euro.format(cents / 100)),
+    number: (value: number): string => number.format(value),
+    /** Formats a moment by the browser's clock. */
+    time: (iso: string | null): string => (iso === null ? "–" : moment.format(new Date(iso))),
+    /** Formats a day such as `2026-11-26`. */
+    day: (day: string): string => date.format(new Date(`${day}T00:00:00Z`)),
+  };
+}

@@ -1,0 +1,13 @@
+import de from "./de.json";
+import en from "./en.json";
+import fr from "./fr.json";
+import { NAMESPACE } from "./namespace.js";
+import nl from "./nl.json";
+
+/** The texts of this plugin's pages by language. Medusa adds them to its own; other languages get the English ones. */
+export default {
+  de: { [NAMESPACE]: de },
+  en: { [NAMESPACE]: en },
+  fr: { [NAMESPACE]: fr },
+  nl: { [NAMESPACE]: nl },
+};

@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { jobKinds } from "../packages/medusa/src/recovery/failing-jobs.js";
+
+/* The pages that both plugins add to Medusa's admin are complete in each of their languages. */
+
+const packages = path.resolve(import.meta.dirname, "../packages");
+const languages = ["de", "en", "fr", "nl"] as const;
+type Language = (typeof languages)[number];
+
+interface Tree {
+  readonly [key: string]: string | Tree;
+}
+
+/** Returns the texts of a language by their keys, such as `charges.title`. */
+function textsOf(plugin: string, language: Language): Map<string, string> {
+  const file = path.join(packages, plugin, `src/admin/i18n/${language}.json`);
+  const flat = (tree: Tree, prefix: string): [string, string][] =>
+    Object.entries(tree).flatMap(([key, value]) =>
+      typeof value === "string" ? [[prefix + key, value]] : flat(value, `${prefix}${key}.`),
+    );
+  return new Map(flat(JSON.parse(readFileSync(file, "utf8")), ""));
+}
+
+const placeholdersOf = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name).sort();
+const PLURAL = /_(zero|one|two|few|many|other)$/;
+
+/** The forms that a plural needs in a language. i18next chooses among them by the same rules. */
+const formsOf = (language: Language) => new Intl.PluralRules(language).resolvedOptions().pluralCategories.toSorted();
+
+/** Reads the components and what belongs to them, apart from the texts. */
+function sourcesOf(plugin: string): ts.SourceFile[] {
+  const folder = path.join(packages, plugin, "src/admin");
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return names
+    .filter((name) => /\.tsx?$/.test(name) && !name.startsWith(`i18n${path.sep}`))
+    .map((name) => {
+      const text = readFileSync(path.join(folder, name), "utf8");
+      return ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
+    });
+}
+
+const collect = <T>(node: ts.Node, find: (node: ts.Node) => T | undefined): T[] => {
+  const found = find(node);
+  const below: T[] = [];
+  ts.forEachChild(node, (child) => void below.push(...collect(child, find)));
+  return found === undefined ? below : [found, ...below];
+};
+
+const hasWord = (text: string) => /\p{L}{2}/u.test(text);
+/** Words with a space between them, or a capitalized one: a text for people. Classes and codes have neither. */
+const looksLikeText = (text: string) => /^\p{Lu}\p{Ll}+$|\p{L}{2,}[.,:?!]? \p{L}{2,}/u.test(text);
+
+/** Attributes whose values aren't read by people. */
+const technical = ["className", "accept"];
+/** Functions whose arguments aren't read by people. */
+const internal = /^(t|useTexts|import|TypeError|RangeError)$/;
+
+/** Finds texts for people that are written into a component. */
+function textsIn(source: ts.SourceFile): string[] {
+  return collect(source, (node) => {
+    if (ts.isJsxText(node)) return hasWord(node.text) ? node.text.trim() : undefined;
+    const isText = ts.isStringLiteral(node) || ts.isTemplateHead(node) || ts.isNoSubstitutionTemplateLiteral(node);
+    if (!isText || !looksLikeText(node.text)) return undefined;
+    for (let above: ts.Node = node.parent; above; above = above.parent) {
+      if (ts.isImportDeclaration(above) || ts.isTypeNode(above)) return undefined;
+      if (ts.isJsxAttribute(above) && technical.includes(above.name.getText())) return undefined;
+      if (ts.isCallExpression(above) && internal.test(above.expression.getText())) return undefined;
+    }
+    return node.text;
+  });
+}
+
+describe.each(["medusa", "medusa-events"])("the admin pages of %s", (plugin) => {
+  const english = textsOf(plugin, "en");
+  const bases = new Set([...english.keys()].map((key) => key.replace(PLURAL, "")));
+
+  it.each(languages)("have each text in %s, with the same placeholders", (language) => {
+    const texts = textsOf(plugin, language);
+    const isPlural = (base: string) => english.has(`${base}_other`);
+    const keys = [...bases].flatMap((base) =>
+      isPlural(base) ? formsOf(language).map((form) => `${base}_${form}`) : [base],
+    );
+    expect([...texts.keys()].toSorted()).toEqual(keys.toSorted());
+    for (const [key, text] of texts) {
+      expect(text.trim(), key).not.toBe("");
+      const [own, other] = [
+        placeholdersOf(text),
+        placeholdersOf(english.get(key) ?? english.get(key.replace(PLURAL, "_other")) ?? ""),
+      ];
+      // A form for one may leave out the number and the beginning of a period.
+      if (key.endsWith("_one")) expect(other, key).toEqual(expect.arrayContaining(own));
+      else expect(own, key).toEqual(other);
+    }
+  });
+
+  it.each(languages.filter((language) => language !== "en"))("are translated into %s", (language) => {
+    const same = [...textsOf(plugin, language)].filter(
+      ([key, text]) => hasWord(text.replace(/\{\{\w+\}\}/g, "")) && text === english.get(key),
+    );
+    // Words such as “Status” are the same in several languages.
+    expect(same.filter(([, text]) => text.split(" ").length > 2)).toEqual([]);
+    expect(same.length).toBeLessThan(english.size / 10);
+  });
+
+  it("have no text in a component", () => {
+    const found = sourcesOf(plugin).flatMap((source) => textsIn(source).map((text) => `${source.fileName}: ${text}`));
+    expect(found).toEqual([]);
+  });
+
+  it("use every text", () => {
+    const code = sourcesOf(plugin)
+      .map(({ text }) => text)
+      .join("\n");
+    const used = [...code.matchAll(/["`]([a-zA-Z-]+(?:\.[\w-]+|\.\$\{[^}]+\})+)["`]/g)].map(([, key]) => key as string);
+    const patterns = used.map(
+      (key) => new RegExp(`^${key.replace(/\$\{[^}]+\}/g, "[^.]+(\\.\\w+)*").replace(/\./g, (dot) => dot)}$`),
+    );
+    const groups = [...code.matchAll(/codeText\(\w+, "([\w.]+)"/g)].map(([, group]) => `${group}.`);
+    const isUsed = (base: string) =>
+      patterns.some((pattern) => pattern.test(base)) || groups.some((group) => base.startsWith(group));
+    expect([...bases].filter((base) => !isUsed(base))).toEqual([]);
+  });
+});
+
+it("each kind of job has a text", () => {
+  const texts = textsOf("medusa", "en");
+  expect([...jobKinds, "reversal", "outcome"].filter((kind) => !texts.has(`jobs.kinds.${kind}`))).toEqual([]);
+});
