@@ -112,7 +112,7 @@ export function toOwedRefund(actual: OrderBooks, rule: RefundRule): OwedRefund {
 
 /** While nobody knows whether a refund was made, another one could refund the same money twice. */
 export const UNDECIDED =
-  "A refund by the other payment method was begun, and nobody knows whether it was made: decide that first, under Jobs that fail.";
+  "A refund by the other payment method was begun, and nobody knows whether it was made: decide that first, under Tasks that fail.";
 
 /** For an order without gift cards, whose refunds recovery doesn't watch. */
 const UNBOOKED =

@@ -9,7 +9,8 @@ import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
 import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
-import type { OwedRefund, SplitRefund } from "../../refunds/order-refund.js";
+import type { SplitRefund } from "../../refunds/order-refund.js";
+import type { OrderRefund } from "../../refunds/rest-refund.js";
 import type { EuroRegion } from "../../reports/regions.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { sdk } from "./sdk.js";
@@ -42,27 +43,7 @@ export type Decision = "retry" | "mark-taken" | "mark-not-taken";
 /** The titles of order lines, by their ids. */
 export type LineTitles = Readonly<Record<string, string>>;
 
-/** A payment that is captured before a refund. */
-export interface PlannedCapture {
-  readonly paymentId: string;
-  readonly providerId: string;
-  readonly lastFour: string | null;
-  readonly cents: number;
-}
-
-export type RefundView = OwedRefund & {
-  readonly captureCents: number;
-  readonly rest: (SplitRefund & { readonly why: string | null }) | null;
-};
 type RefundRequest = SplitRefund & { readonly captureCents: number; readonly isRest?: boolean };
-
-type PlannedOrder = BulkRefundPlan["orders"][number] & { readonly captures: readonly PlannedCapture[] };
-export type PlanView = Omit<BulkRefundPlan, "orders"> & {
-  readonly orders: readonly PlannedOrder[];
-  readonly captureCents: number;
-  /** Orders that are left out only because they aren't captured. */
-  readonly uncaptured: { readonly orders: number; readonly cents: number };
-};
 
 interface ProductChoice {
   id: string;
@@ -154,7 +135,7 @@ export const useOrderCharges = (orderId: string) =>
   );
 
 export const useOrderRefund = (orderId: string) =>
-  useRead<{ refund: RefundView }>(at(`orders/${orderId}/refund`), {}, { refetchInterval: 20_000 });
+  useRead<{ refund: OrderRefund }>(at(`orders/${orderId}/refund`), {}, { refetchInterval: 20_000 });
 
 export function useRefundOrder(orderId: string) {
   const { t, money } = useTexts();
@@ -180,13 +161,13 @@ export const useProducts = (title: string) =>
 
 /** Plans a bulk refund. @param capture plans to capture first what isn't captured yet */
 export const useRefundPlan = () =>
-  usePost<{ sold: Sold; capture: boolean }, { plan: PlanView }>(({ sold, capture }) => ({
+  usePost<{ sold: Sold; capture: boolean }, { plan: BulkRefundPlan }>(({ sold, capture }) => ({
     path: "refund-plan",
     body: { ...sold, capture },
   }));
 
 export const useBeginBulkRefund = () =>
-  usePost<PlanView, { bulkRefund: BulkRefundRow }>(({ sold, title, amountCents, captureCents }) => ({
+  usePost<BulkRefundPlan, { bulkRefund: BulkRefundRow }>(({ sold, title, amountCents, captureCents }) => ({
     path: "bulk-refunds",
     body: { sold, title, amountCents, captureCents },
   }));

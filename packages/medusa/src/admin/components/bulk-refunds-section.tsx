@@ -1,7 +1,8 @@
 import { Button, Checkbox, Input, Label, Table, Text, usePrompt } from "@medusajs/ui";
 import { useState } from "react";
 import type { Sold } from "../../medusa-tables/sold-items.js";
-import { type PlanView, useBeginBulkRefund, useProducts, useRefundPlan } from "../client/queries.js";
+import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
+import { useBeginBulkRefund, useProducts, useRefundPlan } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { BulkRefundList } from "./bulk-refund-list.js";
 import { methodName, partsText } from "./labels.js";
@@ -77,7 +78,7 @@ export function BulkRefundsSection() {
 }
 
 function Plan(props: {
-  plan: PlanView;
+  plan: BulkRefundPlan;
   isPlanning: boolean;
   onCapture: (capture: boolean) => void;
   onBegun: () => void;
@@ -146,7 +147,7 @@ function Plan(props: {
 }
 
 /** Offers to capture first what isn't captured yet. Hidden if the plan has no such order. */
-function CaptureChoice(props: { plan: PlanView; isDisabled: boolean; onChoose: (capture: boolean) => void }) {
+function CaptureChoice(props: { plan: BulkRefundPlan; isDisabled: boolean; onChoose: (capture: boolean) => void }) {
   const { t, money } = useTexts();
   const { uncaptured, orders, captureCents } = props.plan;
   const isChosen = captureCents > 0;

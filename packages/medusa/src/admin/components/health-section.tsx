@@ -64,7 +64,9 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<He
   };
   return (
     <div className="bg-ui-tag-red-bg text-ui-tag-red-text flex items-center justify-between gap-x-4 px-6 py-2">
-      <Text size="small">{t("cancels.stopped", { since: time(stoppedAt), count: waiting })}</Text>
+      <Text size="small">
+        {t("cancels.stopped", { since: time(stoppedAt) })} {waiting > 0 && t("cancels.waiting", { count: waiting })}
+      </Text>
       <SmallButton isLoading={isPending} onClick={() => void resume()}>
         {t("cancels.resume")}
       </SmallButton>

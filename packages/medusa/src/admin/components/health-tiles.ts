@@ -70,10 +70,11 @@ function regionsTile({ t }: Texts, { regions }: HealthView): Tile {
 }
 
 function workTile({ t }: Texts, { failingJobs, unpaidOrders }: HealthView): Tile {
+  const name = t("health.work");
   const failing = failingJobs > 0 ? t("health.jobsFail", { count: failingJobs }) : t("health.noneFails");
   const unpaid = unpaidOrders > 0 ? t("health.unpaid", { count: unpaidOrders }) : t("health.noneUnpaid");
-  const color = failingJobs + unpaidOrders > 0 ? "red" : "green";
-  return { name: t("health.work"), color, label: failing, about: unpaid };
+  if (failingJobs === 0 && unpaidOrders > 0) return { name, color: "red", label: unpaid, about: failing };
+  return { name, color: failingJobs > 0 ? "red" : "green", label: failing, about: unpaid };
 }
 
 function sealsTile({ t }: Texts, { seals: { counts, newestKeyId, unopenable, missingKeyIds } }: HealthView): Tile {

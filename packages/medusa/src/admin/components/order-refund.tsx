@@ -1,13 +1,14 @@
-import { Text, usePrompt } from "@medusajs/ui";
+import { Button, Text, usePrompt } from "@medusajs/ui";
 import type { SplitRefund } from "../../refunds/order-refund.js";
-import { type RefundView, useOrderRefund, useRefundOrder } from "../client/queries.js";
+import type { OrderRefund, RestRefund } from "../../refunds/rest-refund.js";
+import { useOrderRefund, useRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { partsText, targetOf } from "./labels.js";
 import { SmallButton, Strong } from "./section.js";
 import { UnexplainedRefund } from "./unexplained-refund.js";
 
 /** Asks what refunds by hand were for, and refunds what the order owes, or all that is left of it. */
-export function OrderRefund({ orderId }: { orderId: string }) {
+export function OrderRefundSections({ orderId }: { orderId: string }) {
   const { data } = useOrderRefund(orderId);
   const refund = data?.refund;
   if (!refund) return null;
@@ -45,7 +46,7 @@ function useConfirmedRefund(orderId: string, captureCents: number) {
 }
 
 /** Shows the amount that an order owes after a return, claim, exchange or edit, its split over the payments, and a Refund button. */
-function Owed({ orderId, refund }: { orderId: string; refund: RefundView }) {
+function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
   const texts = useTexts();
   const { t, money } = texts;
   const { refund: make, isPending } = useConfirmedRefund(orderId, refund.captureCents);
@@ -87,22 +88,21 @@ function Owed({ orderId, refund }: { orderId: string; refund: RefundView }) {
 }
 
 /** Offers to refund all that is left of the order, such as if its show is off. */
-function Rest(props: { orderId: string; refund: RefundView; rest: NonNullable<RefundView["rest"]> }) {
+function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: RestRefund }) {
   const { t, money } = useTexts();
-  const { orderId, refund, rest } = props;
   const { refund: make, isPending } = useConfirmedRefund(orderId, refund.captureCents);
   return (
-    <section aria-label={t("refund.rest")} className="flex flex-col gap-y-3 px-6 py-4">
-      <div className="flex items-center justify-between">
-        <Strong>{t("refund.rest")}</Strong>
-        <Strong>{money(rest.amountCents)}</Strong>
-      </div>
-      <Note>{rest.why ?? t("refund.restAbout")}</Note>
-      {rest.why === null && (
-        <SmallButton className="self-end" isLoading={isPending} onClick={() => void make(rest, true)}>
-          {t("refund.restAmount", { amount: money(rest.amountCents) })}
-        </SmallButton>
-      )}
+    <section aria-label={t("refund.rest")} className="flex flex-col items-end gap-y-2 px-6 py-3">
+      {rest.why !== null && <Note>{rest.why}</Note>}
+      <Button
+        size="small"
+        variant="transparent"
+        disabled={rest.why !== null || refund.unexplained.length > 0}
+        isLoading={isPending}
+        onClick={() => void make(rest, true)}
+      >
+        {t("refund.restAmount", { amount: money(rest.amountCents) })}
+      </Button>
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { Container, Heading, Text } from "@medusajs/ui";
 import { type ChargeRow, type LineTitles, useOrderCharges } from "../client/queries.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { cardName, piecesText, reasonText, takenCents } from "../components/labels.js";
-import { OrderRefund } from "../components/order-refund.js";
+import { OrderRefundSections } from "../components/order-refund.js";
 import { SmallButton, StateBadge, Strong } from "../components/section.js";
 import { useDecide } from "../components/use-decide.js";
 import { useTexts } from "../i18n/use-texts.js";
@@ -47,7 +47,7 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
           <Strong>{money(owedCents)}</Strong>
         </div>
       )}
-      <OrderRefund orderId={order.id} />
+      <OrderRefundSections orderId={order.id} />
     </Container>
   );
 }
