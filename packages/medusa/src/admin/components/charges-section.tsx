@@ -132,6 +132,7 @@ function ChargeFilters({ filter, onChange }: { filter: Filter; onChange: (some: 
           }}
         />
       </Field>
+      <SmallButton type="submit">{t("charges.find")}</SmallButton>
       <Choice
         label={t("charges.state")}
         value={filter.state}
@@ -149,7 +150,6 @@ function ChargeFilters({ filter, onChange }: { filter: Filter; onChange: (some: 
         ]}
         onChoose={(order) => onChange({ order: order as Filter["order"] })}
       />
-      <SmallButton type="submit">{t("charges.find")}</SmallButton>
     </form>
   );
 }

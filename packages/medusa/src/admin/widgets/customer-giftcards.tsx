@@ -1,10 +1,11 @@
 import { defineWidgetConfig } from "@medusajs/admin-sdk";
-import { Container, Heading } from "@medusajs/ui";
+import { Container, Heading, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { Link } from "react-router-dom";
-import { useCharges } from "../client/queries.js";
+import { type ChargeRow, useCharges } from "../client/queries.js";
 import { ChargeDrawer } from "../components/charge-drawer.js";
-import { ChargeTable } from "../components/charge-table.js";
+import { cardName, takenCents } from "../components/labels.js";
+import { OrderLink, StateBadge } from "../components/section.js";
 import { useTexts } from "../i18n/use-texts.js";
 
 const LIMIT = 10;
@@ -28,14 +29,44 @@ function CustomerGiftcards({ data: customer }: { data: { id: string; email?: str
           </Link>
         )}
       </div>
-      <ChargeTable charges={data.charges} onOpen={setOpenReference} isHistory />
+      {data.charges.map((charge) => (
+        <CardPayment key={charge.reference} charge={charge} onOpen={() => setOpenReference(charge.reference)} />
+      ))}
       {openReference && <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />}
     </Container>
   );
 }
 
+function CardPayment({ charge, onOpen }: { charge: ChargeRow; onOpen: () => void }) {
+  const { t, money, time } = useTexts();
+  const card = cardName(charge.lastFour);
+  return (
+    <div className="flex flex-col gap-y-1 px-6 py-3">
+      <div className="flex items-center justify-between">
+        <button
+          type="button"
+          className="txt-compact-small-plus text-ui-fg-interactive"
+          aria-label={t("charges.show", { card })}
+          onClick={onOpen}
+        >
+          {card}
+        </button>
+        <Text size="small" leading="compact" weight="plus">
+          {money(takenCents(charge))}
+        </Text>
+      </div>
+      <div className="flex items-center justify-between">
+        <StateBadge state={charge.state} />
+        <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
+          <OrderLink {...charge} />, {time(charge.createdAt)}
+        </Text>
+      </div>
+    </div>
+  );
+}
+
 export const config = defineWidgetConfig({
-  zone: "customer.details.after",
+  zone: "customer.details.side.after",
   id: "giftcard-pay-customer",
 });
 
