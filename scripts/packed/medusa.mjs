@@ -67,9 +67,13 @@ async function findPages(folder) {
   const names = (await readdir(assets)).filter((name) => name.endsWith(".js"));
   const texts = await Promise.all(names.map((name) => readFile(path.join(assets, name), "utf8")));
   if (
-    !["/admin/giftcard-pay/", "/admin/giftcard-pay/events"].every((path) => texts.some((text) => text.includes(path)))
+    !["/admin/giftcard-pay/", "/admin/giftcard-pay/events", "Kartenzahlungen", "Veranstaltungsort"].every((path) =>
+      texts.some((text) => text.includes(path)),
+    )
   )
-    throw new Error(`The admin pages in ${assets} don't call the gift card routes: the plugin's pages are missing.`);
+    throw new Error(
+      `The admin pages in ${assets} don't call the gift card routes, or have no German texts: the plugin's pages are missing.`,
+    );
 }
 
 /** @param {string} stage what `tryMedusa` has made */

@@ -232,7 +232,7 @@ describe("the admin", () => {
     await storefront.ok("POST", "/admin/giftcard-pay/recover", {});
     await page.reload();
     await shown("Unpaid orders (1)");
-    await shown(/it is fulfilled/);
+    await shown(/It is fulfilled/);
     await keepScreenshot(page, "admin-unpaid-order");
     await button("Keep the order").click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }).click();
@@ -251,7 +251,7 @@ describe("the admin", () => {
     await database.query("insert into giftcard_cancel_stop default values");
     await page.reload();
     await shown("Tasks that fail (1)");
-    await shown("1 task fails");
+    await shown("1 problem needs you");
     await shown("Automatic cancellation stopped");
     await keepScreenshot(page, "admin-failing-job");
     await button("Resume cancellation").click();

@@ -83,7 +83,7 @@ function HealthLine({ health }: { health: HealthView }) {
   const tiles = healthTiles(texts, health);
   const color = worstColor(tiles);
   const problems = tiles.filter((tile) => tile.color === "red" || tile.color === "orange");
-  const shown = isOpen ? tiles : problems;
+  const shown = isOpen ? tiles : problems.filter(({ isListed }) => !isListed);
   return (
     <>
       <div className="flex items-center justify-between gap-x-4 px-6 py-3">

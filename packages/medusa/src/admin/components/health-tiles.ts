@@ -11,6 +11,8 @@ export interface Tile {
   readonly color: BadgeColor;
   readonly label: string;
   readonly about: string;
+  /** Whether the tab "To do" lists its problems, so that they are not repeated. */
+  readonly isListed?: boolean;
 }
 
 /** Returns the color of the worst part. */
@@ -73,8 +75,9 @@ function workTile({ t }: Texts, { failingJobs, unpaidOrders }: HealthView): Tile
   const name = t("health.work");
   const failing = failingJobs > 0 ? t("health.jobsFail", { count: failingJobs }) : t("health.noneFails");
   const unpaid = unpaidOrders > 0 ? t("health.unpaid", { count: unpaidOrders }) : t("health.noneUnpaid");
-  if (failingJobs === 0 && unpaidOrders > 0) return { name, color: "red", label: unpaid, about: failing };
-  return { name, color: failingJobs > 0 ? "red" : "green", label: failing, about: unpaid };
+  const isListed = true;
+  if (failingJobs === 0 && unpaidOrders > 0) return { name, color: "red", label: unpaid, about: failing, isListed };
+  return { name, color: failingJobs > 0 ? "red" : "green", label: failing, about: unpaid, isListed };
 }
 
 function sealsTile({ t }: Texts, { seals: { counts, newestKeyId, unopenable, missingKeyIds } }: HealthView): Tile {

@@ -25,9 +25,12 @@ export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
       {orders.map((order) => (
         <div key={order.orderId} className="flex items-center justify-between gap-x-4 px-6 py-4">
           <div>
-            <OrderLink {...order} />
+            <Text size="small" weight="plus">
+              <OrderLink {...order} />
+            </Text>
             <Text size="small" className="text-ui-fg-subtle">
-              {order.refusal} ({time(order.foundAt)})
+              {order.refusal.charAt(0).toUpperCase()}
+              {order.refusal.slice(1)} ({time(order.foundAt)})
             </Text>
           </div>
           <SmallButton isLoading={isPending && variables === order.orderId} onClick={() => void keep(order)}>
