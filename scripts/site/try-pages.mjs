@@ -66,8 +66,8 @@ async function search(page, url) {
     assert.match(found, expected, `the search for "${words}" finds ${found} first`);
     if (words !== "GiftcardOptions") assert.doesNotMatch(found, /\/api\//, `the search for "${words}"`);
     await first.click();
-    await page.waitForURL(/\.html/);
-    assert.match(String(await page.locator("main").textContent()), new RegExp(String(words.split(" ")[0]), "i"));
+    await page.waitForURL(expected);
+    await page.locator("main", { hasText: new RegExp(String(words.split(" ")[0]), "i") }).waitFor();
   }
   return `search: ${Object.keys(searches).length} searches find their page`;
 }
