@@ -66,8 +66,8 @@ export async function sharedShop(charges: "whole" | "by-line"): Promise<SharedSh
 
 /**
  * @param env further settings of Medusa, such as `TEST_TAKE_HOOKS`
- * @param pluginOptions options of the store's plugin; null removes one. Unless a test chooses otherwise, cards are captured
- *   by hand, so that it decides when
+ * @param pluginOptions options of the store's plugin; null removes one. Unless a test chooses otherwise, cards in
+ *   `../store` are captured by hand, so that the test decides when
  * @param ownStore another store than `../store`, with a database of its own
  */
 export async function startShop(
@@ -85,13 +85,14 @@ export async function startShop(
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"), ownStore ? { appDir } : {});
   if (env.TEST_LOCK) await migrateStore({ databaseUrl, appDir, env });
   let options = typeof pluginOptions === "function" ? pluginOptions(company, proxy.url) : pluginOptions;
+  const defaults = { timeoutMs: 3000, ...(ownStore ? {} : { capture: "manual" }) };
   const peers: MedusaStore[] = [];
   const start = () =>
     startMedusaStore({
       appDir,
       databaseUrl,
       giftcard: { baseUrl: proxy.url, apiKey: company.apiKey, companyId: company.companyId },
-      env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 3000, capture: "manual", ...options }), ...env },
+      env: { TEST_GIFTCARD_OPTIONS: JSON.stringify({ ...defaults, ...options }), ...env },
     });
   const stopRest = async () => {
     await proxy.stop();
