@@ -1,7 +1,6 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
-import { fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { readBegunCaptures } from "../medusa-tables/unrecorded-payments.js";
 
@@ -9,8 +8,6 @@ import { readBegunCaptures } from "../medusa-tables/unrecorded-payments.js";
 export interface Capturable {
   readonly paymentId: string;
   readonly orderId: string;
-  /** Captures only this much; default everything. For a payment of which a part is captured. */
-  readonly amountCents?: number | undefined;
   /** The id of the person who asked for it. */
   readonly actor?: string | undefined;
 }
@@ -22,7 +19,7 @@ export interface Capturable {
  */
 export async function capturePayment(
   container: MedusaContainer,
-  { paymentId, orderId, amountCents, actor }: Capturable,
+  { paymentId, orderId, actor }: Capturable,
 ): Promise<void> {
   const begun = await readBegunCaptures(contextOf(container).sql, { paymentId, orderId });
   if (begun.length > 0) await container.resolve(Modules.PAYMENT).deleteCaptures(begun);
@@ -30,7 +27,6 @@ export async function capturePayment(
     input: {
       payment_id: paymentId,
       ...(actor !== undefined && { captured_by: actor }),
-      ...(amountCents !== undefined && { amount: fromCents(amountCents) }),
     },
   });
 }

@@ -45,7 +45,10 @@ export function refundCommand(): Command {
     .option("--orders <file>", "whole orders, one id per line")
     .option("--url <url>", "the running shop (or MEDUSA_BACKEND_URL, or http://localhost:9000)")
     .option("--dry-run", "show what it would do, and change nothing")
-    .option("--capture", "capture what isn't captured yet, then refund it too")
+    .option(
+      "--capture",
+      "capture what isn't captured yet, then refund it too. This also counts manual payments as received",
+    )
     .option("--confirm <title>", "what is refunded, as the plan calls it; without it you are asked to type it")
     .option("--json", "one JSON value on standard output")
     .addHelpText("after", HELP)

@@ -123,13 +123,14 @@ export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
 /** The order of a payment, and the number of refunds of all its payments. */
 export interface PaymentOrder {
   readonly orderId: string;
+  readonly providerId: string;
   readonly refundCount: number;
 }
 
 /** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection and refund. */
 export async function orderOfPayment(sql: Sql, paymentId: string): Promise<PaymentOrder | null> {
   const [row] = await sql(
-    `select l.order_id, (select count(*) from order_payment_collection every
+    `select l.order_id, p.provider_id, (select count(*) from order_payment_collection every
          join payment other on other.payment_collection_id = every.payment_collection_id
          join refund on refund.payment_id = other.id and refund.deleted_at is null
          where every.order_id = l.order_id and every.deleted_at is null)::integer as refunds
@@ -138,7 +139,8 @@ export async function orderOfPayment(sql: Sql, paymentId: string): Promise<Payme
      where p.id = $1 and p.deleted_at is null`,
     [paymentId],
   );
-  return row ? { orderId: String(row.order_id), refundCount: Number(row.refunds) } : null;
+  if (!row) return null;
+  return { orderId: String(row.order_id), providerId: String(row.provider_id), refundCount: Number(row.refunds) };
 }
 
 /** Reads the cart of a payment collection; null if it has none. Reads cart_payment_collection. */

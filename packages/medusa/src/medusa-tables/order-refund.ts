@@ -14,7 +14,10 @@ export interface OpenPayment {
   readonly isGiftcard: boolean;
   readonly capturedCents: number;
   readonly leftCents: number;
-  /** Authorized, and neither captured nor canceled. A capture that was begun and never finished doesn't count. */
+  /**
+   * Authorized, and neither captured nor canceled. A capture that was begun and never finished doesn't count. 0 for another
+   * method's payment of which a part is captured: its method may have released the rest.
+   */
   readonly uncapturedCents: number;
 }
 
@@ -209,7 +212,7 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
       isGiftcard: provider === PROVIDER_ID,
       capturedCents: captured,
       leftCents: Math.max(0, captured - refunded),
-      uncapturedCents: Math.max(0, amount - captured),
+      uncapturedCents: captured > 0 && provider !== PROVIDER_ID ? 0 : Math.max(0, amount - captured),
     })),
     refunds: (refunds ?? []).map(({ units, purpose, isDecided, beyond, ...refund }) => ({
       ...refund,

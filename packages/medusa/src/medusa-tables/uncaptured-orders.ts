@@ -20,8 +20,8 @@ const IS_FULFILLED = `(select count(*) from order_fulfillment l join fulfillment
 
 /**
  * Finds paid orders whose cards are due to be captured, by the option `capture`. Leaves out a capture that was begun: it is
- * an unrecorded payment. Reads order, order_payment_collection, payment, capture, order_fulfillment and fulfillment, and
- * giftcard_order.
+ * an unrecorded payment, and an order that a person has exempted. Reads order, order_payment_collection, payment, capture,
+ * order_fulfillment and fulfillment, and giftcard_order and giftcard_job.
  */
 export const findUncaptured = ({ sql, after, only, leaseMs, capture }: Scan): Promise<UncapturedOrder[]> =>
   readRows(
@@ -37,6 +37,7 @@ export const findUncaptured = ({ sql, after, only, leaseMs, capture }: Scan): Pr
      cross join lateral (select 1 from "order" where id = card.order_id and canceled_at is null and deleted_at is null
        and created_at <= now() - ${sqlInterval("$3")} offset 0) o
      where (select count(*) from capture where payment_id = p.id and deleted_at is null) = 0
+       and (select count(*) from giftcard_job where kind = 'capture' and id = card.order_id and exempted_at is not null) = 0
        and (select count(*) from giftcard_order where order_id = card.order_id and paid_at is not null) > 0
        and case $4 when 'with-remainder' then not ${AWAITS_REMAINDER} when 'when-fulfilled' then ${IS_FULFILLED} else true end
      group by card.order_id, card.cart_id order by card.order_id`,

@@ -60,9 +60,9 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
     after: await takeScanPage(sql),
   };
   const budget: CancelBudget = { left: maxCancelsPerRun };
-  const captureUntil = Date.now() + CAPTURE_MS;
   const canceledOrderIds: string[] = [];
   for (const job of recoveryJobs) {
+    const captureUntil = Date.now() + CAPTURE_MS;
     const doAll = async () => {
       for (const task of await findTasks(job, scan, fail)) {
         const isCanceled = await doTask(container, task, fail, { budget, captureUntil });

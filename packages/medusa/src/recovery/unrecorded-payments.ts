@@ -2,7 +2,7 @@ import { RefundError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { capturePayment } from "../capture/capture-payment.js";
-import { withLease } from "../cart/cart-turn.js";
+import { withCartLock } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnrecorded, isRecorded, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
@@ -11,7 +11,7 @@ import { recordEntry } from "./record-entry.js";
 
 /** Finishes a capture or refund that was begun, while nobody else changes its order. */
 export const recordPayment = (container: MedusaContainer, entry: UnrecordedPayment): Promise<void> =>
-  withLease(container, entry.cartId, () => finish(container, entry));
+  withCartLock(container, entry.cartId, () => finish(container, entry));
 
 /**
  * Finishes the card refunds that were begun for the orders of a cart, before anything else is refunded. Medusa would take

@@ -88,12 +88,14 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
   const begun = await readBulkRefundParts(sql, order);
   const isFirst = begun.length === 0;
   if (isFirst && !(await isAsPlanned(container, order))) return changed(books);
-  // After a crash in between, the plan is still the same, with fewer payments to capture.
-  if (isFirst) await captureFirst(container, books);
+  // After a crash in between, the plan is still the same, with fewer payments to capture. The order may change while a slow
+  // payment method captures.
+  const now = isFirst ? await captureFirst(container, books) : books;
+  if (now !== books && !(await isAsPlanned(container, order))) return changed(now);
   const basis = await readBulkRefundBasis(sql, order);
   // If the order has changed since the first part, nothing more is refunded.
   const isChanged = !isFirst && order.basis !== basis;
-  if (!books.isNoted) await noteLines(sql, books, books.lines);
+  if (!now.isNoted) await noteLines(sql, now, now.lines);
   for (const part of order.parts) {
     const made = begun.find(({ paymentId }) => paymentId === part.paymentId);
     // A card's refund is in the journal: recovery makes it, and writes it into the order.

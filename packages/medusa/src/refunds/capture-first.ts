@@ -5,7 +5,7 @@ import { withLock } from "../cart/cart-turn.js";
 import { refusal } from "../errors.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import type { PlannedCapture } from "./as-captured.js";
-import type { OrderBooks } from "./order-books.js";
+import { type OrderBooks, readBooks } from "./order-books.js";
 
 export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
   captures.reduce((sum, { cents }) => sum + cents, 0);
@@ -13,26 +13,20 @@ export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
 /**
  * Captures everything of an order that isn't captured yet, before its refund. The caller has the order's lease.
  * @param actor the id of the person, for Medusa's captures
+ * @returns the order's books afterwards. A draft order counts as placed with its first capture
  * @throws {MedusaError} if a payment can't be captured: nothing of the order may be refunded
  */
-export async function captureFirst(
-  container: MedusaContainer,
-  { orderId, cartId, captures, payments }: OrderBooks,
-  actor?: string,
-): Promise<void> {
-  const capture = async (planned: PlannedCapture) => {
-    const { paymentId, cents } = planned;
-    const isPartial = payments.some(({ id, capturedCents }) => id === paymentId && capturedCents > 0);
-    const amountCents = isPartial ? cents : undefined;
-    await capturePayment(container, { paymentId, orderId, actor, amountCents }).catch((error: unknown) => {
-      throw notCaptured(planned, error);
-    });
-  };
+export async function captureFirst(container: MedusaContainer, books: OrderBooks, actor?: string): Promise<OrderBooks> {
+  const { orderId, cartId, captures } = books;
+  if (captures.length === 0) return books;
   const captureAll = async () => {
-    for (const planned of captures) await capture(planned);
+    for (const planned of captures)
+      await capturePayment(container, { paymentId: planned.paymentId, orderId, actor }).catch((error: unknown) => {
+        throw notCaptured(planned, error);
+      });
   };
-  if (captures.length === 0) return;
   await (cartId === null ? captureAll() : withLock(container, cartId, captureAll));
+  return readBooks(container, orderId);
 }
 
 const notCaptured = ({ providerId, lastFour, cents }: PlannedCapture, error: unknown) =>

@@ -167,8 +167,11 @@ export async function refundOrder(
       throw notRefunded(
         "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
       );
-    await captureFirst(container, books, actor);
-    await refundParts(container, split, { actor, units: books.back }, split.amountCents - owedCents);
+    const now = await captureFirst(container, books, actor);
+    // The order may have changed while a slow payment method captured.
+    const { splits: splitsNow } = toOwedRefund(now, settings.refundRule);
+    findWanted(splitsNow, 0, { ...split, captureCents: 0 });
+    await refundParts(container, split, { actor, units: now.back }, split.amountCents - owedCents);
     return split;
   });
 }

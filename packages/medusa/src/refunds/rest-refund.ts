@@ -3,8 +3,9 @@ import { contextOf } from "../context/context.js";
 import { noteLines } from "../medusa-tables/orders.js";
 import { withOrder } from "./balanced-books.js";
 import { planRest } from "./bulk-plan.js";
+import type { PlannedOrder } from "./bulk-store.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
-import { readBooks } from "./order-books.js";
+import { type OrderBooks, readBooks } from "./order-books.js";
 import {
   findWanted,
   notRefunded,
@@ -55,15 +56,17 @@ export const refundRest = (
   actor: string | undefined,
 ): Promise<SplitRefund> =>
   withOrder(container, orderId, async (books) => {
-    const rest = await planRest(container, books);
-    if (rest !== null && "why" in rest) throw notRefunded(rest.why);
-    const { amountCents, parts, units } = findWanted(
-      rest === null ? [] : [rest],
-      sumOfCaptures(books.captures),
-      wanted,
-    );
-    await captureFirst(container, books, actor);
-    if (!books.isNoted) await noteLines(contextOf(container).sql, books, books.lines);
+    await findRest(container, books, wanted);
+    const now = await captureFirst(container, books, actor);
+    // The order may have changed while a slow payment method captured.
+    const { amountCents, parts, units } = await findRest(container, now, { ...(wanted as object), captureCents: 0 });
+    if (!now.isNoted) await noteLines(contextOf(container).sql, now, now.lines);
     await refundParts(container, { amountCents, parts }, { actor, units: new Map(Object.entries(units)) }, 0);
     return { amountCents, parts };
   });
+
+async function findRest(container: MedusaContainer, books: OrderBooks, wanted: unknown): Promise<PlannedOrder> {
+  const rest = await planRest(container, books);
+  if (rest !== null && "why" in rest) throw notRefunded(rest.why);
+  return findWanted(rest === null ? [] : [rest], sumOfCaptures(books.captures), wanted);
+}

@@ -5,6 +5,7 @@ import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { hasUncaptured } from "../journal-tables/charges.js";
 import { orderOfPayment } from "../medusa-tables/carts.js";
+import { PROVIDER_ID } from "../names.js";
 
 /** A captured payment, or an order that is fulfilled. */
 type Data = { readonly id: string } | { readonly order_id: string };
@@ -17,8 +18,10 @@ export default async function captureGiftcards({ event, container }: SubscriberA
   const { sql, settings } = contextOf(container);
   if (settings.capture === "manual") return;
   const { data } = event;
-  const orderId = "order_id" in data ? data.order_id : (await orderOfPayment(sql, data.id))?.orderId;
-  // Every captured payment of the shop comes here, also those of cards.
+  const payment = "order_id" in data ? null : await orderOfPayment(sql, data.id);
+  // Every captured payment of the shop comes here, also those of cards. A card says nothing about the remainder.
+  if (payment?.providerId === PROVIDER_ID) return;
+  const orderId = "order_id" in data ? data.order_id : payment?.orderId;
   if (orderId === undefined || !(await hasUncaptured(sql, orderId))) return;
   await noteIfPaid(sql, [orderId]);
   await captureSoon(container, orderId);

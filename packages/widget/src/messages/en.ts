@@ -70,9 +70,8 @@ export const en: Messages = {
     outcome_unknown:
       "We don't know yet whether the payment went through. Money taken for this order goes back to your card automatically; don't pay again yet.",
     service_unavailable: "Gift cards can't be checked right now. Try again, or pay another way.",
-    insufficient_inventory: "Sold out, or too few left. Your order wasn't placed.",
-    payment_authorization_error:
-      "The payment was declined. Gift cards get their money back. Pay another way.",
+    insufficient_inventory: "Too few left. Your order wasn't placed.",
+    payment_authorization_error: "The payment was declined. Gift cards get their money back. Pay another way.",
     internal: "Something went wrong on our side. Try again.",
   },
 };
