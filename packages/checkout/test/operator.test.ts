@@ -158,7 +158,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         differences: [],
       });
       expect(await checkout().statement({ ...days, commissionPercent: 10 })).toMatchObject({
-        ...{ devaluedCents: 20_000, canceledCents: 15_000, grossCents: 5000, netCents: 4500 },
+        ...{ chargedCents: 20_000, canceledCents: 10_000, refundedCents: 5000, grossCents: 5000, netCents: 4500 },
       });
     });
 

@@ -25,6 +25,7 @@ function charged(given: Given = {}): BookedCharge {
     amountCents: 5000,
     deductedCents: 5000,
     ...{ createdAt: sentAt, sentAt, devaluedAt: sentAt, reversedAt: null, leaseUntil: null },
+    ...{ reason: null, refundId: null },
     ...given,
   } as BookedCharge;
 }
@@ -91,23 +92,61 @@ describe("a statement", () => {
     charged({ state: "refused", deductedCents: null, devaluedAt: null }),
     charged({ state: "unknown", deductedCents: null, devaluedAt: null }),
     charged({ state: "taken", orderId: null, deductedCents: null, amountCents: 700, devaluedAt: null }),
-    reversed({ orderId: "order_c", devaluedAt: new Date("2026-02-01T12:00:00Z") }),
+    reversed({
+      orderId: "order_c",
+      reason: "refunded",
+      refundId: "ref_1",
+      devaluedAt: new Date("2026-02-01T12:00:00Z"),
+    }),
     charged({ devaluedAt: new Date("2026-03-31T22:00:00Z") }),
   ];
 
-  it("sums devalued and canceled amounts by day and order, and subtracts the commission", () => {
+  it("sums charged, canceled and refunded amounts by day and order, and subtracts the commission", () => {
     const statement = makeStatement(charges, { ...march, commissionPercent: 7.5 });
     expect(statement.lines).toEqual([
-      { day: "2026-03-10", orderId: null, devaluedCents: 700, canceledCents: 0, grossCents: 700 },
-      { day: "2026-03-10", orderId: "order_a", devaluedCents: 5998, canceledCents: 0, grossCents: 5998 },
-      { day: "2026-03-10", orderId: "order_b", devaluedCents: 5000, canceledCents: 0, grossCents: 5000 },
-      { day: "2026-03-11", orderId: "order_b", devaluedCents: 0, canceledCents: 5000, grossCents: -5000 },
-      { day: "2026-03-11", orderId: "order_c", devaluedCents: 0, canceledCents: 5000, grossCents: -5000 },
+      { day: "2026-03-10", orderId: null, chargedCents: 700, canceledCents: 0, refundedCents: 0, grossCents: 700 },
+      {
+        day: "2026-03-10",
+        orderId: "order_a",
+        chargedCents: 5998,
+        canceledCents: 0,
+        refundedCents: 0,
+        grossCents: 5998,
+      },
+      {
+        day: "2026-03-10",
+        orderId: "order_b",
+        chargedCents: 5000,
+        canceledCents: 0,
+        refundedCents: 0,
+        grossCents: 5000,
+      },
+      {
+        day: "2026-03-11",
+        orderId: "order_b",
+        chargedCents: 0,
+        canceledCents: 5000,
+        refundedCents: 0,
+        grossCents: -5000,
+      },
+      {
+        day: "2026-03-11",
+        orderId: "order_c",
+        chargedCents: 0,
+        canceledCents: 0,
+        refundedCents: 5000,
+        grossCents: -5000,
+      },
     ]);
     expect(statement).toMatchObject({
-      ...{ from: "2026-03-01", to: "2026-03-31", devaluedCents: 11_698, canceledCents: 10_000 },
+      ...{ from: "2026-03-01", to: "2026-03-31", chargedCents: 11_698, canceledCents: 5000, refundedCents: 5000 },
       ...{ grossCents: 1698, commissionCents: 127, netCents: 1571 },
     });
+  });
+
+  it("counts a refund as canceled if its order was canceled", () => {
+    const statement = makeStatement(charges, march, new Set(["ref_1"]));
+    expect(statement).toMatchObject({ canceledCents: 10_000, refundedCents: 0, grossCents: 1698 });
   });
 
   it("rounds half a cent of commission away from zero, and refuses an invalid commission", () => {
@@ -123,13 +162,13 @@ describe("a statement", () => {
       id === "order_a" ? "=1+1" : id,
     );
     expect(csv.split("\r\n")).toEqual([
-      "day,order,devalued_eur,canceled_eur,gross_eur",
-      `2026-03-10,"'=1+1",59.98,0.00,59.98`,
-      '2026-03-10,"order_b",50.00,0.00,50.00',
-      '2026-03-11,"order_b",0.00,50.00,-50.00',
-      '"total",,109.98,50.00,59.98',
-      '"commission 10%",,,,-6.00',
-      '"net",,,,53.98',
+      "day,order,charged_eur,canceled_eur,refunded_eur,gross_eur",
+      `2026-03-10,"'=1+1",59.98,0.00,0.00,59.98`,
+      '2026-03-10,"order_b",50.00,0.00,0.00,50.00',
+      '2026-03-11,"order_b",0.00,50.00,0.00,-50.00',
+      '"total",,109.98,50.00,0.00,59.98',
+      '"commission 10%",,,,,-6.00',
+      '"net",,,,,53.98',
       "",
     ]);
   });

@@ -269,9 +269,9 @@ describe("the books", () => {
     const { orderId } = await buy();
     const { statement, csv } = (await admin("GET", `statement?month=${month}&commission=10`)).body;
     const line = statement.lines.find((one: { orderId: string }) => one.orderId === orderId);
-    expect(line).toMatchObject({ devaluedCents: 5000, canceledCents: 0, grossCents: 5000 });
+    expect(line).toMatchObject({ chargedCents: 5000, canceledCents: 0, refundedCents: 0, grossCents: 5000 });
     expect(statement.netCents).toBe(statement.grossCents - Math.round(statement.grossCents / 10));
-    expect(csv).toContain(`"${statement.orderNames[orderId]}",50.00,0.00,50.00`);
+    expect(csv).toContain(`"${statement.orderNames[orderId]}",50.00,0.00,0.00,50.00`);
     for (const query of ["", "month=2026-13", `month=${month}&commission=many`])
       expect((await admin("GET", `statement?${query}`)).status).toBe(400);
 
@@ -280,7 +280,7 @@ describe("the books", () => {
     const { stdout } = await command("statement", "--month", month, "--json");
     expect(JSON.parse(stdout).grossCents).toBe(statement.grossCents);
     const table = await command("statement", "--month", month);
-    expect(table.stdout).toMatch(/^day +order +devalued/);
+    expect(table.stdout).toMatch(/^day +order +charged +canceled +refunded +gross/);
   });
 
   it("are compared with the service's report: each difference shows both sides, and the command exits with 1", {

@@ -8,6 +8,8 @@ export type BookedCharge = Pick<
   | "orderId"
   | "lastFour"
   | "state"
+  | "reason"
+  | "refundId"
   | "amountCents"
   | "deductedCents"
   | "createdAt"
@@ -24,6 +26,8 @@ export const bookedChargeOf = (charge: Charge): BookedCharge => ({
   orderId: charge.orderId,
   lastFour: charge.lastFour,
   state: charge.state,
+  reason: charge.reason,
+  refundId: charge.refundId,
   amountCents: charge.amountCents,
   deductedCents: charge.deductedCents,
   createdAt: charge.createdAt,
@@ -47,6 +51,10 @@ export interface Movement {
   readonly kind: "devalued" | "canceled";
   readonly cents: number;
   readonly at: Date;
+  /** Whether it was returned by a refund. */
+  readonly isRefund: boolean;
+  /** The shop's own id of that refund, if it has one. */
+  readonly refundId: string | null;
 }
 
 /** Returns how much a charge has ever taken from its card; null if that is unknown. */
@@ -64,12 +72,13 @@ export function heldCents(charge: BookedCharge): number | null {
 
 /** Returns the movements of a charge at or after `from` and before `to`. */
 export function movementsOf(charge: BookedCharge, from: Date, to: Date): Movement[] {
-  const { reference, orderId, lastFour, state } = charge;
+  const { reference, orderId, lastFour, state, refundId } = charge;
   const cents = takenCents(charge) ?? 0;
   if (cents === 0) return [];
   const movements: Movement[] = [];
   const add = (kind: Movement["kind"], at: Date) => {
-    if (at >= from && at < to) movements.push({ reference, orderId, lastFour, kind, cents, at });
+    const isRefund = kind === "canceled" && charge.reason === "refunded";
+    if (at >= from && at < to) movements.push({ reference, orderId, lastFour, kind, cents, at, isRefund, refundId });
   };
   add("devalued", charge.devaluedAt ?? charge.sentAt ?? charge.createdAt);
   if (state === "reversed" && charge.reversedAt) add("canceled", charge.reversedAt);

@@ -27,15 +27,20 @@ export interface ReconcileOptions extends Days {
 }
 
 /**
- * Sums the devalued and canceled amounts by day and order, for a period of any length.
+ * Sums the charged, canceled and refunded amounts by day and order, for a period of any length.
  *
  * @throws {RangeError} if the days or the commission are invalid
  */
 export async function readStatement(source: ReportSource, options: StatementOptions): Promise<Statement> {
   const charges: BookedCharge[] = [];
-  for await (const page of readCharges(source, { moved: momentsOf(options, options.timeZone) }))
+  const cancelRefunds = new Set<string>();
+  for await (const page of readCharges(source, { moved: momentsOf(options, options.timeZone) })) {
     charges.push(...page.map(bookedChargeOf));
-  return makeStatement(charges, options);
+    const refundIds = page.flatMap(({ refundId }) => refundId ?? []);
+    const found = refundIds.length > 0 ? await options.findCancelRefunds?.(refundIds) : undefined;
+    for (const refundId of found ?? []) cancelRefunds.add(refundId);
+  }
+  return makeStatement(charges, options, cancelRefunds);
 }
 
 /**

@@ -1,25 +1,29 @@
 import { formatCents } from "@giftcard-pay/client";
-import { type BookedCharge, movementsOf } from "./movements.js";
+import { type BookedCharge, type Movement, movementsOf } from "./movements.js";
 import { type Days, dayOf, momentsOf } from "./period.js";
 import { layOut } from "./text-table.js";
 
-/** The amounts that an order took and reversed on one day. */
+/** The amounts that an order charged to cards and returned to them on one day. */
 export interface StatementLine {
   /** yyyy-mm-dd */
   readonly day: string;
   /** null for charges that never got an order. */
   readonly orderId: string | null;
-  readonly devaluedCents: number;
+  readonly chargedCents: number;
+  /** Returned because the purchase or its order was canceled. */
   readonly canceledCents: number;
-  /** Devalued minus canceled; negative on a day with only reversals. */
+  /** Returned by a refund. */
+  readonly refundedCents: number;
+  /** Charged, minus canceled and refunded; negative on a day on which more was returned. */
   readonly grossCents: number;
 }
 
 /** The amounts that the card issuer owes the merchant for a period, to compare with the issuer's invoice. */
 export interface Statement extends Days {
   readonly lines: readonly StatementLine[];
-  readonly devaluedCents: number;
+  readonly chargedCents: number;
   readonly canceledCents: number;
+  readonly refundedCents: number;
   readonly grossCents: number;
   readonly commissionPercent: number;
   readonly commissionCents: number;
@@ -32,26 +36,38 @@ export interface StatementOptions extends Days {
   readonly commissionPercent?: number | undefined;
   /** The time zone of the days. Default Europe/Amsterdam. */
   readonly timeZone?: string | undefined;
+  /** Movements from this moment on don't count. Default: the end of the last day. */
+  readonly before?: Date | undefined;
+  /**
+   * Returns those of these refunds that were made because their order was canceled. They count as canceled. Default:
+   * none.
+   */
+  readonly findCancelRefunds?: ((refundIds: readonly string[]) => Promise<ReadonlySet<string>>) | undefined;
 }
 
 /**
- * Sums the devalued and canceled amounts by day and order.
+ * Sums the charged, canceled and refunded amounts by day and order.
  *
  * @param charges of one service; charges without movements in the period are ignored
+ * @param cancelRefunds the refunds that count as canceled
  * @throws {RangeError} if a day is invalid, or the commission isn't between 0 and 100 percent
  */
-export function makeStatement(charges: readonly BookedCharge[], options: StatementOptions): Statement {
-  const { from, to, commissionPercent = 0, timeZone } = options;
-  const moments = momentsOf({ from, to }, timeZone);
+export function makeStatement(
+  charges: readonly BookedCharge[],
+  options: StatementOptions,
+  cancelRefunds: ReadonlySet<string> = new Set(),
+): Statement {
+  const { from, to, commissionPercent = 0, timeZone, before } = options;
+  const days = momentsOf({ from, to }, timeZone);
+  const moments = { from: days.from, to: before && before < days.to ? before : days.to };
   const lines = new Map<string, { -readonly [K in keyof StatementLine]: StatementLine[K] }>();
   for (const movement of charges.flatMap((charge) => movementsOf(charge, moments.from, moments.to))) {
     const { orderId } = movement;
     const day = dayOf(movement.at, timeZone);
     const key = `${day} ${orderId ?? ""}`;
-    const line = lines.get(key) ?? { day, orderId, devaluedCents: 0, canceledCents: 0, grossCents: 0 };
-    if (movement.kind === "devalued") line.devaluedCents += movement.cents;
-    else line.canceledCents += movement.cents;
-    line.grossCents = line.devaluedCents - line.canceledCents;
+    const line = lines.get(key) ?? { day, orderId, ...NOTHING };
+    line[columnOf(movement, cancelRefunds)] += movement.cents;
+    line.grossCents = line.chargedCents - line.canceledCents - line.refundedCents;
     lines.set(key, line);
   }
   const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
@@ -62,13 +78,27 @@ export function makeStatement(charges: readonly BookedCharge[], options: Stateme
     from,
     to,
     lines: sorted,
-    devaluedCents: sum((line) => line.devaluedCents),
+    chargedCents: sum((line) => line.chargedCents),
     canceledCents: sum((line) => line.canceledCents),
+    refundedCents: sum((line) => line.refundedCents),
     grossCents,
     commissionPercent,
     commissionCents,
     netCents: grossCents - commissionCents,
   };
+}
+
+const NOTHING = { chargedCents: 0, canceledCents: 0, refundedCents: 0, grossCents: 0 };
+
+type Amounts = Pick<StatementLine, keyof typeof NOTHING>;
+
+/** Lists the amounts of a line, or of all lines, in the order of the columns. */
+const amountsOf = ({ chargedCents, canceledCents, refundedCents, grossCents }: Amounts) =>
+  [chargedCents, canceledCents, refundedCents, grossCents].map(formatCents);
+
+function columnOf({ kind, isRefund, refundId }: Movement, cancelRefunds: ReadonlySet<string>) {
+  if (kind === "devalued") return "chargedCents";
+  return isRefund && !(refundId !== null && cancelRefunds.has(refundId)) ? "refundedCents" : "canceledCents";
 }
 
 /** Returns a percentage, rounding half cents away from zero. */
@@ -83,41 +113,36 @@ function percentOf(amountCents: number, percent: number): number {
  * @param nameOf returns the name of an order. Default: its id
  */
 export function statementCsv(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
-  const { lines, devaluedCents, canceledCents, grossCents, commissionCents, netCents } = statement;
+  const { lines, commissionPercent, commissionCents, netCents } = statement;
   const row = (...cells: string[]) => cells.map(csvCell).join(",");
-  const amounts = (line: Pick<StatementLine, "devaluedCents" | "canceledCents" | "grossCents">) =>
-    [line.devaluedCents, line.canceledCents, line.grossCents].map(formatCents);
-  const body = lines.map((line) => row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amounts(line)));
+  const body = lines.map((line) =>
+    row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amountsOf(line)),
+  );
   return [
-    "day,order,devalued_eur,canceled_eur,gross_eur",
+    "day,order,charged_eur,canceled_eur,refunded_eur,gross_eur",
     ...body,
-    row("total", "", ...amounts({ devaluedCents, canceledCents, grossCents })),
-    row(`commission ${statement.commissionPercent}%`, "", "", "", formatCents(-commissionCents)),
-    row("net", "", "", "", formatCents(netCents)),
+    row("total", "", ...amountsOf(statement)),
+    row(`commission ${commissionPercent}%`, "", "", "", "", formatCents(-commissionCents)),
+    row("net", "", "", "", "", formatCents(netCents)),
     "",
   ].join("\r\n");
 }
 
 /** Formats a statement as a table to print, with amounts in euro, and the sums last. */
 export function statementText(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
-  const { lines, devaluedCents, canceledCents, grossCents } = statement;
-  const { commissionPercent, commissionCents, netCents } = statement;
+  const { lines, commissionPercent, commissionCents, netCents } = statement;
   const rows = [
-    ["day", "order", "devalued", "canceled", "gross"],
-    ...lines.map((line) => [
-      line.day,
-      line.orderId === null ? "(no order)" : nameOf(line.orderId),
-      ...[line.devaluedCents, line.canceledCents, line.grossCents].map(formatCents),
-    ]),
-    ["total", "", ...[devaluedCents, canceledCents, grossCents].map(formatCents)],
-    [`commission ${commissionPercent}%`, "", "", "", formatCents(-commissionCents)],
-    ["net", "", "", "", formatCents(netCents)],
+    ["day", "order", "charged", "canceled", "refunded", "gross"],
+    ...lines.map((line) => [line.day, line.orderId === null ? "(no order)" : nameOf(line.orderId), ...amountsOf(line)]),
+    ["total", "", ...amountsOf(statement)],
+    [`commission ${commissionPercent}%`, "", "", "", "", formatCents(-commissionCents)],
+    ["net", "", "", "", "", formatCents(netCents)],
   ];
-  return layOut(rows, [2, 3, 4]);
+  return layOut(rows, [2, 3, 4, 5]);
 }
 
-/** Quotes a cell, so that spreadsheets don't treat it as a formula. Negative amounts are not quoted. */
-function csvCell(text: string): string {
-  if (text === "" || /^-?\d+\.\d\d$|^\d{4}-\d\d-\d\d$/.test(text)) return text;
+/** Quotes a cell, so that spreadsheets don't treat it as a formula. Numbers and days are not quoted. */
+export function csvCell(text: string): string {
+  if (text === "" || /^-?\d+(\.\d\d)?$|^\d{4}-\d\d-\d\d$/.test(text)) return text;
   return `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
 }

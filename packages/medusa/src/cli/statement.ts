@@ -13,7 +13,7 @@ interface StatementOptions extends ReportOptions {
 
 /** `giftcard-medusa statement`: adds up what a merchant compares with the issuer's invoice. */
 export function statementCommand(): Command {
-  return reportCommand("statement", "Add up what was charged and canceled in a month, by day and order")
+  return reportCommand("statement", "Add up what was charged, canceled and refunded in a month, by day and order")
     .requiredOption("--month <yyyy-mm>", "the month, by the clock in Amsterdam")
     .option("--commission <percent>", "what the issuer keeps of the gross sum")
     .option("--csv", "print comma-separated values, amounts in euro")

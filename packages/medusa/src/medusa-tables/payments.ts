@@ -31,6 +31,10 @@ export interface PaymentStanding {
   readonly isPartial: boolean;
 }
 
+/** Whether the refund `r` of the canceled order `o` was made because the order was canceled. */
+export const IS_CANCEL_REFUND = `(select count(*) from order_transaction t where t.order_id = o.id and t.reference = 'refund'
+  and t.reference_id = r.id and t.deleted_at is null) = 0`;
+
 /** The state of the payment `p`, for a subquery, with the columns of `PaymentStanding`. */
 export const PAYMENT_STANDING = `select p.canceled_at is not null as "isCanceled",
   coalesce(${sumOf("refund")} >= coalesce(${sumOf("capture")}, 0), false) as "isRefunded",
@@ -102,6 +106,22 @@ export const isOfOrder = (sql: Sql, id: string): Promise<boolean> =>
        and payment_collection_id in ($1::text, (select payment_collection_id from payment_session where id = $1::text))`,
     [id],
   );
+
+/**
+ * Returns those of these refunds that Medusa made because it canceled their order: it records them by their payment.
+ * Reads refund, payment, order_payment_collection, order and order_transaction.
+ */
+export async function readCancelRefunds(sql: Sql, refundIds: readonly string[]): Promise<Set<string>> {
+  const rows = await sql(
+    `select r.id from unnest($1::text[]) wanted (id) join refund r on r.id = wanted.id and r.deleted_at is null
+     join payment p on p.id = r.payment_id
+     join order_payment_collection link on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
+     join "order" o on o.id = link.order_id and o.canceled_at is not null
+     where ${IS_CANCEL_REFUND}`,
+    [[...new Set(refundIds)]],
+  );
+  return new Set(rows.map(({ id }) => String(id)));
+}
 
 const PAGE = 500;
 

@@ -1,7 +1,7 @@
 import type { Days, PaymentQuery, ReconcileOptions, Reconciliation, Statement } from "@giftcard-pay/checkout";
 import { type ReportSource, readReconciliation, readStatement, type Sql } from "@giftcard-pay/checkout/plugin";
 import { readOrderNames } from "../medusa-tables/orders.js";
-import { readGiftcardPayments } from "../medusa-tables/payments.js";
+import { readCancelRefunds, readGiftcardPayments } from "../medusa-tables/payments.js";
 
 /** The source of a report: the journal and Medusa's own tables, in one database. */
 export interface ReportContext extends ReportSource {
@@ -18,7 +18,8 @@ export async function readMedusaStatement(
   context: ReportContext,
   options: Days & { commissionPercent?: number | undefined },
 ): Promise<Statement & OrderNames> {
-  const statement = await readStatement(context, options);
+  const findCancelRefunds = (refundIds: readonly string[]) => readCancelRefunds(context.sql, refundIds);
+  const statement = await readStatement(context, { ...options, findCancelRefunds });
   const orderIds = statement.lines.flatMap(({ orderId }) => orderId ?? []);
   return { ...statement, orderNames: await readOrderNames(context.sql, orderIds) };
 }

@@ -45,10 +45,10 @@ export function StatementSection() {
 
 function Lines({ statement }: { statement: StatementView }) {
   const { t, day, number } = useTexts();
-  const { lines, orderNames, devaluedCents, canceledCents, grossCents } = statement;
+  const { lines, orderNames, chargedCents, canceledCents, refundedCents, grossCents } = statement;
   const { commissionPercent, commissionCents, netCents } = statement;
   if (lines.length === 0) return <Nothing>{t("statement.none")}</Nothing>;
-  const amounts = [t("statement.charged"), t("statement.returned"), t("statement.difference")];
+  const amounts = (["charged", "canceled", "refunded", "difference"] as const).map((name) => t(`statement.${name}`));
   return (
     <div className="overflow-x-auto">
       <Table>
@@ -64,15 +64,15 @@ function Lines({ statement }: { statement: StatementView }) {
                   none={t("statement.noOrder")}
                 />
               </Table.Cell>
-              <Amounts of={[line.devaluedCents, line.canceledCents, line.grossCents]} />
+              <Amounts of={[line.chargedCents, line.canceledCents, line.refundedCents, line.grossCents]} />
             </Table.Row>
           ))}
-          <Sum name={t("statement.total")} of={[devaluedCents, canceledCents, grossCents]} />
+          <Sum name={t("statement.total")} of={[chargedCents, canceledCents, refundedCents, grossCents]} />
           <Sum
             name={t("statement.commissionOf", { percent: number(commissionPercent) })}
-            of={[null, null, -commissionCents]}
+            of={[null, null, null, -commissionCents]}
           />
-          <Sum name={t("statement.net")} of={[null, null, netCents]} />
+          <Sum name={t("statement.net")} of={[null, null, null, netCents]} />
         </Table.Body>
       </Table>
     </div>
