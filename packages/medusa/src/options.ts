@@ -1,6 +1,7 @@
 import { createSealer } from "@giftcard-pay/checkout/plugin";
 import { type ClientOptions, createClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
+import { datevSchema } from "./datev-settings.js";
 import { mailLanguages } from "./mail-languages.js";
 
 const MINUTE_MS = 60_000;
@@ -123,6 +124,11 @@ export const declaration = z.strictObject({
    * Default: `false`.
    */
   callsHandlerItself: z.boolean().default(false),
+  /**
+   * The consultant, client and accounts of the [DATEV file](https://github.com/giftcard-pay/giftcard-pay/blob/HEAD/docs/bookkeeping.md#datev)
+   * for the books. Without it, the export is plain CSV only.
+   */
+  datev: datevSchema.optional(),
 });
 
 /** The plugin's options, as a merchant writes them. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
+import { booksCommand } from "./books.js";
 import { drainCommand } from "./drain.js";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand } from "./reconcile.js";
@@ -28,6 +29,7 @@ function program(): Command {
     .addHelpText("after", EXIT_CODES)
     .addCommand(reconcileCommand())
     .addCommand(statementCommand())
+    .addCommand(booksCommand())
     .addCommand(resealCommand())
     .addCommand(recoveryPlanCommand())
     .addCommand(drainCommand())

@@ -4,6 +4,7 @@ import { ReportError } from "@giftcard-pay/checkout/plugin";
 import type { Command } from "commander";
 import { readMedusaReconciliation } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
+import { progressEachSecond } from "./progress.js";
 import { openReports, type ReportOptions, reportCommand } from "./report-command.js";
 import { withShop } from "./shop.js";
 
@@ -33,10 +34,11 @@ export function reconcileCommand(): Command {
     .addHelpText("after", HELP)
     .action(async (options: ReconcileOptions) => {
       const { from, to } = options;
-      const report = options.report === undefined ? undefined : readReport(options.report);
-      const onProgress = reportEachSecond();
+      const serviceReport = options.report === undefined ? undefined : readReport(options.report);
+      const report = progressEachSecond();
+      const onProgress = (read: number, what: string) => report(`${read} ${what} compared`);
       const result = await withShop(options, async (shop) =>
-        readMedusaReconciliation(await openReports(shop, options), { from, to, report, onProgress }),
+        readMedusaReconciliation(await openReports(shop, options), { from, to, report: serviceReport, onProgress }),
       ).catch((error: unknown) => {
         const isUsage = error instanceof RangeError || error instanceof ReportError;
         throw isUsage ? new CommandFailure(error.message, 2) : error;
@@ -56,16 +58,4 @@ async function* readReport(file: string): AsyncGenerator<string> {
   } catch (error) {
     throw new CommandFailure(`The report can't be read (${(error as { code?: string }).code}).`, 2);
   }
-}
-
-const PROGRESS_EVERY_MS = 1000;
-
-/** Prints progress every second, once it takes longer than a second. */
-function reportEachSecond(): (read: number, what: string) => void {
-  let reportedAtMs = performance.now();
-  return (read, what) => {
-    if (performance.now() - reportedAtMs < PROGRESS_EVERY_MS) return;
-    reportedAtMs = performance.now();
-    process.stderr.write(`${read} ${what} compared\n`);
-  };
 }

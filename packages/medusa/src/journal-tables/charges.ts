@@ -41,8 +41,8 @@ export async function countCardsAndActions(sql: Sql): Promise<{ appliedCards: nu
   return { appliedCards: Number(row?.cards), actions: Number(row?.actions) };
 }
 
-/** Reads the services that charges were made with, at most two. */
+/** Reads the services that charges were made with. */
 export async function readServices(sql: Sql): Promise<{ environment: string; companyId: string }[]> {
-  const rows = await sql("select distinct environment, company_id from giftcard_charge limit 2", []);
+  const rows = await sql("select distinct environment, company_id from giftcard_charge order by 1, 2", []);
   return rows.map((row) => ({ environment: String(row.environment), companyId: String(row.company_id) }));
 }

@@ -5,6 +5,8 @@ export interface BookedItem {
   readonly variantId: string | null;
   readonly productId: string | null;
   readonly isShipping: boolean;
+  /** Its VAT in percent, such as `19`. */
+  readonly vatPercent: string;
   /** When an edit removed it entirely; null if the order still has it. */
   readonly removedAt: string | null;
   /** Oldest first. */
@@ -70,7 +72,8 @@ with step as (
   group by step.id
 )
 select json_agg(json_build_object('id', line.id, 'title', line.title, 'variantId', line.variant_id, 'productId', line.product_id,
-  'isShipping', line.is_shipping, 'removedAt', removal.at, 'versions', history.versions) order by line.is_shipping, line.id) as all
+  'isShipping', line.is_shipping,
+  'vatPercent', trim_scale(round(((line.tax_factor - 1) * 100)::numeric, 4))::text, 'removedAt', removal.at, 'versions', history.versions) order by line.is_shipping, line.id) as all
 from line join history on history.id = line.id
 cross join lateral (select min(created_at) as at from order_summary
   where order_id = o.id and version > history.last and deleted_at is null) removal`;

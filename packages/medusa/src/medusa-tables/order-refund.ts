@@ -72,10 +72,10 @@ export const BALANCE_REFERENCE = "giftcard_balance";
 const PENDING = `coalesce(summary.totals -> 'raw_pending_difference' ->> 'value', summary.totals ->> 'pending_difference', '0')`;
 
 /**
- * The version of the order `o` that its customer paid. Draft orders have versions before it: the last one that was
+ * The version of the order `o` with the cart `cart` that its customer paid. Draft orders have versions before it: the last one that was
  * confirmed before a payment of it was captured.
  */
-const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce((select max(change.version) from order_change change
+export const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce((select max(change.version) from order_change change
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null
     and change.confirmed_at <= (select min(c.created_at) from order_payment_collection l
       join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
@@ -171,8 +171,13 @@ export async function readPending(sql: Sql, orderId: string): Promise<{ pending:
  * capture, refund and order_transaction, and giftcard_order and giftcard_refund_purpose.
  */
 export async function readRefundable(sql: Sql, orderId: string): Promise<RefundableOrder | null> {
-  const [row] = await sql(
-    `select cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
+  return (await readRefundables(sql, [orderId]))[0] ?? null;
+}
+
+/** Reads the same of many orders, in the order of their ids. */
+export async function readRefundables(sql: Sql, orderIds: readonly string[]): Promise<RefundableOrder[]> {
+  const rows = await sql(
+    `select o.id, cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
        payment.all as payments, refund.all as refunds, ${EXTENDED} as is_extended,
        ${REFUNDING} as is_refunding,
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
@@ -188,13 +193,16 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
      left join lateral (${ITEMS}) item on true
      left join lateral (${PAYMENTS}) payment on true
      left join lateral (${REFUNDS}) refund on true
-     where o.id = $1 and o.deleted_at is null`,
-    [orderId],
+     where o.id = any($1::text[]) and o.deleted_at is null order by o.id`,
+    [orderIds],
   );
-  if (!row) return null;
+  return rows.map(toRefundable);
+}
+
+function toRefundable(row: Record<string, unknown>): RefundableOrder {
   const { items, payments, refunds } = row as unknown as Row;
   return {
-    orderId,
+    orderId: String(row.id),
     orderName: `#${row.display_id}`,
     cartId: row.cart_id as string | null,
     isCanceled: row.is_canceled === true,

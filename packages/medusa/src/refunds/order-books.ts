@@ -1,18 +1,16 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
-import { returnedUnits } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
-import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
-import { MathBN, MedusaError } from "@medusajs/framework/utils";
-import { fromCents, isSameAmount, toCents } from "../amount.js";
-import { shareCents } from "../cart/order-lines.js";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { MedusaError } from "@medusajs/framework/utils";
+import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { type RefundableOrder, readRefundable, readRefunds } from "../medusa-tables/order-refund.js";
 import { capturesOf, type PlannedCapture, withCaptures } from "./as-captured.js";
-import { historyOf, type ItemHistory, isBefore, type KeptUnits, keepFirst } from "./kept-units.js";
+import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
+import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
 import { type UnexplainedRefund, unexplainedOf, withCrashed } from "./unexplained-refunds.js";
 
-/** How many units of each line are back, by the line's id. */
-export type UnitsBack = ReadonlyMap<string, number>;
+export type { UnitsBack };
 
 /**
  * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
@@ -92,19 +90,6 @@ const openOf = ({ payments }: Noted, { charges, booked }: Charged): Charge[] =>
 
 type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines" | "isNoted">;
 
-/** Computes the lines of an order as they were sold, if nobody recorded them when it was placed. */
-const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number): OrderLine[] =>
-  shareCents(
-    items
-      .filter(({ placed }) => placed > 0)
-      .map(({ item, placed, paidEach }) => ({
-        id: item.id,
-        quantity: placed,
-        total: MathBN.mult(paidEach, placed),
-      })),
-    placedCents,
-  );
-
 function toBooks(order: Noted, charged: Charged): OrderBooks {
   const { charges } = charged;
   const value = valuer(order, charges);
@@ -153,8 +138,6 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
   };
 }
 
-const backOf = (items: readonly ItemHistory[]) => new Map(items.map((history) => [history.item.id, history.back]));
-
 /**
  * Returns how much of a refund ahead hasn't become owed since, as the buyer kept less. The plugin refunds only what is
  * owed, so only its latest refund can still be ahead.
@@ -173,56 +156,4 @@ function aheadOf(order: Noted, charges: readonly Charge[]): number {
   const later = [...new Set(times)].filter((time) => isBefore(latest.createdAt, time));
   const usedCents = later.map((time) => keptCentsAt(latest.createdAt) - keptCentsAt(time));
   return Math.max(0, latest.aheadCents - Math.max(0, ...usedCents));
-}
-
-/**
- * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added or priced anew
- * since by Medusa's figures.
- */
-function valuer({ items, lines }: Noted, charges: readonly Charge[]): Pick<OrderBooks, "returnedOf" | "keptCents"> {
-  const historyById = new Map(items.map((history) => [history.item.id, history]));
-  const totalCents = sum(lines.map((line) => line.totalCents));
-  const keptUnits = ({ item, kept, sold }: ItemHistory, back: UnitsBack) =>
-    keepFirst(kept, sold - (back.get(item.id) ?? 0));
-  const returnedOf = (back: UnitsBack) =>
-    new Map(
-      lines.map((line) => {
-        const history = historyById.get(line.id);
-        const kept = history ? keptUnits(history, back).filter(({ isPlaced }) => isPlaced) : [];
-        return [line.id, Math.max(0, line.quantity - countOf(kept))];
-      }),
-    );
-  const keptCents = (back: UnitsBack) => {
-    const pieces = returnedUnits(lines, charges, returnedOf(back));
-    const kept = items.map((history) => ({ ...history, kept: keptUnits(history, back) }));
-    const changes = kept.flatMap((history) =>
-      history.kept.map(({ count, each, isPlaced }) =>
-        MathBN.mult(count, MathBN.sub(each, isPlaced ? history.paidEach : 0)),
-      ),
-    );
-    const evened = evenedOf(
-      kept.flatMap((history) => (history.placed > 0 ? [] : history.kept)),
-      pieces.map(({ line, cents }) => ({ cents, each: historyById.get(line)?.paidEach ?? 0 })),
-    );
-    return totalCents - sum(pieces.map(({ cents }) => cents)) + toCents(MathBN.sum(0, ...changes, ...evened));
-  };
-  return { returnedOf, keptCents };
-}
-
-const countOf = (units: readonly KeptUnits[]) => sum(units.map(({ count }) => count));
-
-/**
- * Lists by how much added units have to differ from Medusa's figures so that an even exchange owes nothing: a unit
- * gets the cents of a returned one that had the same price, fractions of a cent included.
- */
-function evenedOf(
-  added: readonly KeptUnits[],
-  returned: readonly { readonly cents: number; readonly each: BigNumberInput }[],
-) {
-  const left = [...returned];
-  return added.flatMap(({ count, each }) => {
-    const same = left.filter((piece) => isSameAmount(piece.each, each)).slice(0, count);
-    for (const piece of same) left.splice(left.indexOf(piece), 1);
-    return same.map(({ cents }) => MathBN.sub(fromCents(cents), each));
-  });
 }

@@ -1,4 +1,5 @@
-import { type ChargeView, CheckoutError } from "@giftcard-pay/checkout";
+import { pipeline } from "node:stream/promises";
+import { type ChargeView, CheckoutError, type Days, daysOfMonth } from "@giftcard-pay/checkout";
 import { ReportError, type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
@@ -23,21 +24,57 @@ const UNSTORABLE = ["22021", "22P02", "22P05", "22003"];
 export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
   return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
-    const giftcard = contextOf(req.scope);
-    const { engine, client, sql } = giftcard;
-    const { journal, environment } = engine;
-    const reports = { sql, journal, environment, companyId: client.companyId ?? 0 };
     try {
-      res.status(200).json(await call({ giftcard, sql, reports, req }));
+      res.status(200).json(await call(toCall(req)));
     } catch (error) {
-      if (error instanceof CheckoutError) throw toMedusaError(error);
-      if (UNSTORABLE.includes((error as { code?: string }).code ?? ""))
-        throw new MedusaError(
-          MedusaError.Types.INVALID_DATA,
-          "It contains a character or a number that a database can't store: a NUL, half a character, or too many digits.",
-        );
-      if (!(error instanceof RangeError || error instanceof ReportError)) throw error;
-      throw new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
+      throw toAdminError(error);
+    }
+  };
+}
+
+function toCall(req: AuthenticatedMedusaRequest): AdminCall {
+  const giftcard = contextOf(req.scope);
+  const { engine, client, sql } = giftcard;
+  const { journal, environment } = engine;
+  return { giftcard, sql, reports: { sql, journal, environment, companyId: client.companyId ?? 0 }, req };
+}
+
+function toAdminError(error: unknown): unknown {
+  if (error instanceof CheckoutError) return toMedusaError(error);
+  if (UNSTORABLE.includes((error as { code?: string }).code ?? ""))
+    return new MedusaError(
+      MedusaError.Types.INVALID_DATA,
+      "It contains a character or a number that a database can't store: a NUL, half a character, or too many digits.",
+    );
+  if (!(error instanceof RangeError || error instanceof ReportError)) return error;
+  return new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
+}
+
+/** A file to download. */
+export interface AdminFile {
+  readonly name: string;
+  /** Such as `text/csv; charset=utf-8`. */
+  readonly type: string;
+  readonly content: AsyncIterable<string | Buffer>;
+}
+
+/**
+ * Makes a route that streams a file. If it fails before the file begins, it answers with the error; later it cuts the
+ * connection, so that a browser reports a failed download.
+ */
+export function adminFileRoute(call: (context: AdminCall) => Promise<AdminFile>) {
+  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
+    res.setHeader("Cache-Control", "no-store");
+    const context = toCall(req);
+    try {
+      const { name, type, content } = await call(context);
+      res.setHeader("Content-Type", type);
+      res.setHeader("Content-Disposition", `attachment; filename="${name}"`);
+      await pipeline(content, res);
+    } catch (error) {
+      if (!res.headersSent) throw toAdminError(error);
+      const reason = (error as { code?: string }).code ?? (error as Error).name;
+      context.giftcard.logger.warn(`giftcard-pay: a download ended early (${reason})`);
     }
   };
 }
@@ -59,6 +96,13 @@ async function readEmail(container: MedusaContainer, id: string): Promise<string
 export function readText(req: AuthenticatedMedusaRequest, name: string): string | undefined {
   const value = req.query[name];
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Reads the days of a report from the query: `?month=yyyy-mm`, or `?from=&to=`. @throws {RangeError} for an invalid month */
+export function readDays(req: AuthenticatedMedusaRequest): Days {
+  const [from, to] = [readText(req, "from"), readText(req, "to")];
+  if (from !== undefined || to !== undefined) return { from: from ?? "", to: to ?? "" };
+  return daysOfMonth(readText(req, "month") ?? "");
 }
 
 /** Reads a number from the query. @throws {RangeError} if it isn't a whole number from 0 to `max` */

@@ -1,0 +1,108 @@
+import type { OrderLine } from "@giftcard-pay/checkout";
+import { type ChargePieces, returnedUnits } from "@giftcard-pay/checkout/plugin";
+import type { BigNumberInput } from "@medusajs/framework/types";
+import { MathBN } from "@medusajs/framework/utils";
+import { fromCents, isSameAmount, toCents } from "../amount.js";
+import { shareCents } from "../cart/order-lines.js";
+import { type ItemHistory, type KeptUnits, keepFirst } from "./kept-units.js";
+
+/** How many units of each line are back, by the line's id. */
+export type UnitsBack = ReadonlyMap<string, number>;
+
+export const backOf = (items: readonly ItemHistory[]): UnitsBack =>
+  new Map(items.map((history) => [history.item.id, history.back]));
+
+/** Computes the lines of an order as they were sold, if nobody recorded them when it was placed. */
+export const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number): OrderLine[] =>
+  shareCents(
+    items
+      .filter(({ placed }) => placed > 0)
+      .map(({ item, placed, paidEach }) => ({
+        id: item.id,
+        quantity: placed,
+        total: MathBN.mult(paidEach, placed),
+      })),
+    placedCents,
+  );
+
+/** What an order's value depends on. */
+interface Valued {
+  readonly items: readonly ItemHistory[];
+  readonly lines: readonly OrderLine[];
+}
+
+/** Values what the buyer keeps. */
+interface Valuer {
+  /** Returns the units of the order's own lines among those that are back. */
+  returnedOf(back: UnitsBack): Map<string, number>;
+  /** Returns the value of what the buyer keeps once these units are back, in cents. */
+  keptCents(back: UnitsBack): number;
+  /** Returns the same by line or item. The amounts add up to `keptCents`. */
+  keptByItem(back: UnitsBack): Map<string, number>;
+}
+
+/**
+ * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added or priced anew
+ * since by Medusa's figures.
+ */
+export function valuer({ items, lines }: Valued, charges: readonly ChargePieces[]): Valuer {
+  const historyById = new Map(items.map((history) => [history.item.id, history]));
+  const keptUnits = ({ item, kept, sold }: ItemHistory, back: UnitsBack) =>
+    keepFirst(kept, sold - (back.get(item.id) ?? 0));
+  const returnedOf = (back: UnitsBack) =>
+    new Map(
+      lines.map((line) => {
+        const history = historyById.get(line.id);
+        const kept = history ? keptUnits(history, back).filter(({ isPlaced }) => isPlaced) : [];
+        return [line.id, Math.max(0, line.quantity - countOf(kept))];
+      }),
+    );
+  const keptByItem = (back: UnitsBack) => {
+    const pieces = returnedUnits(lines, charges, returnedOf(back));
+    const cents = new Map(lines.map(({ id, totalCents }) => [id, totalCents]));
+    const add = (id: string, more: number) => cents.set(id, (cents.get(id) ?? 0) + more);
+    for (const piece of pieces) add(piece.line, -piece.cents);
+    const kept = items.map((history) => ({ ...history, kept: keptUnits(history, back) }));
+    const evened = evenedOf(
+      kept.filter(({ placed }) => placed === 0),
+      pieces.map((piece) => ({ cents: piece.cents, each: historyById.get(piece.line)?.paidEach ?? 0 })),
+    );
+    // It rounds the running sum, so that the amounts add up to the rounded total.
+    let [running, runningCents] = [MathBN.convert(0), 0];
+    for (const history of kept) {
+      running = MathBN.add(running, MathBN.add(changeOf(history), evened.get(history.item.id) ?? 0));
+      add(history.item.id, toCents(running) - runningCents);
+      runningCents = toCents(running);
+    }
+    return cents;
+  };
+  const keptCents = (back: UnitsBack) => [...keptByItem(back).values()].reduce((sum, cents) => sum + cents, 0);
+  return { returnedOf, keptCents, keptByItem };
+}
+
+const countOf = (units: readonly KeptUnits[]) => units.reduce((sum, { count }) => sum + count, 0);
+
+/** Returns by how much kept units differ from what was paid for them; all of it for added ones. In major units. */
+const changeOf = ({ kept, paidEach }: ItemHistory) =>
+  MathBN.sum(
+    0,
+    ...kept.map(({ count, each, isPlaced }) => MathBN.mult(count, MathBN.sub(each, isPlaced ? paidEach : 0))),
+  );
+
+/**
+ * Lists by how much added units have to differ from Medusa's figures so that an even exchange owes nothing: a unit
+ * gets the cents of a returned one that had the same price, fractions of a cent included.
+ * @returns the difference of each item, in major units
+ */
+function evenedOf(
+  added: readonly ItemHistory[],
+  returned: readonly { readonly cents: number; readonly each: BigNumberInput }[],
+) {
+  const left = [...returned];
+  const evenUnits = ({ count, each }: KeptUnits) => {
+    const same = left.filter((piece) => isSameAmount(piece.each, each)).slice(0, count);
+    for (const piece of same) left.splice(left.indexOf(piece), 1);
+    return same.map(({ cents }) => MathBN.sub(fromCents(cents), each));
+  };
+  return new Map(added.map(({ item, kept }) => [item.id, MathBN.sum(0, ...kept.flatMap(evenUnits))]));
+}
