@@ -38,6 +38,10 @@ const list: readonly Allowed[] = [
     why: "Medusa's own routes wait two seconds for the lock on a cart or order, or one second until PostgreSQL detects a deadlock, and then fail with this error",
   },
   {
+    ...{ steps: ["complete"], status: 400, message: /was not authorized with the provider/ },
+    why: "no card is left on the cart, so Medusa authorizes the other payment itself, and reports its error in its own words",
+  },
+  {
     ...{ steps: cartSteps, status: 400, message: /is already completed/ },
     why: "the cart is already an order, and Medusa's own routes report that in their own words",
   },

@@ -11,6 +11,7 @@ import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
+import type { BooksReport } from "../../reports/books-report.js";
 import type { EuroRegion } from "../../reports/regions.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { sdk } from "./sdk.js";
@@ -209,40 +210,8 @@ export const useStatement = (month: string, commission: string) =>
     { placeholderData: keepPreviousData, retry: false },
   );
 
-/** Totals of the bookkeeping export, by kind, VAT rate and method. Amounts in cents. */
-export interface BooksView {
-  readonly from: string;
-  readonly to: string;
-  readonly movements: number;
-  readonly byKind: Readonly<Record<string, { readonly count: number; readonly grossCents: number }>>;
-  readonly byRate: readonly {
-    readonly ratePercent: string;
-    readonly grossCents: number;
-    readonly netCents: number;
-    readonly vatCents: number;
-  }[];
-  readonly byMethod: readonly {
-    readonly method: string;
-    readonly paidCents: number;
-    readonly repaidCents: number;
-    readonly netCents: number;
-  }[];
-  readonly receivableCents: number;
-  readonly checks: readonly {
-    readonly check: "cards" | "sales" | "payments" | "refunds";
-    readonly method: string | null;
-    readonly exportCents: number;
-    readonly otherCents: number;
-    readonly differenceCents: number;
-  }[];
-  readonly otherCurrencies: number;
-  readonly reconciles: boolean;
-  /** null if a DATEV file can be made; otherwise the reason why not. */
-  readonly datev: string | null;
-}
-
 export const useBooks = (month: string) =>
-  useRead<{ books: BooksView }>(at("books"), { month }, { retry: false, staleTime: 60_000 });
+  useRead<{ books: BooksReport }>(at("books"), { month }, { retry: false, staleTime: 60_000 });
 
 /** Reads a file of the bookkeeping export as bytes: a DATEV file isn't UTF-8. */
 export function useBooksFile() {

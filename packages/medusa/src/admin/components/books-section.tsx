@@ -1,7 +1,9 @@
 import { StatusBadge, Table, Text } from "@medusajs/ui";
 import { useState } from "react";
+import type { BooksReport } from "../../reports/books-report.js";
+import type { MovementKind } from "../../reports/order-movements.js";
 import { download } from "../client/download.js";
-import { type BooksView, useBooks, useBooksFile } from "../client/queries.js";
+import { useBooks, useBooksFile } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { methodName } from "./labels.js";
@@ -49,7 +51,7 @@ export function BooksSection() {
   );
 }
 
-function Totals({ books }: { books: BooksView }) {
+function Totals({ books }: { books: BooksReport }) {
   const texts = useTexts();
   const { t, money } = texts;
   if (books.movements === 0) return <Nothing>{t("books.none")}</Nothing>;
@@ -67,7 +69,7 @@ function Totals({ books }: { books: BooksView }) {
       <Amounts
         head={[t("books.movement"), t("books.number"), t("books.gross")]}
         rows={kinds.map(([kind, { count, grossCents }]) => [
-          t(`books.kinds.${kind}` as "books.kinds.sale"),
+          t(`books.kinds.${kind as MovementKind}`),
           String(count),
           money(grossCents),
         ])}
@@ -98,7 +100,7 @@ const methodOf = (texts: Texts, method: string): string =>
   method === "card" ? texts.t("page.title") : methodName(texts, method);
 
 /** Lists the checks whose sums differ, with both sides. */
-function Differences({ books }: { books: BooksView }) {
+function Differences({ books }: { books: BooksReport }) {
   const texts = useTexts();
   const { t, money } = texts;
   const rows = books.checks
