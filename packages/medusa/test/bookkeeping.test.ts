@@ -76,6 +76,13 @@ test("an export reconciles with the statement and Medusa, for every kind of orde
   for (const column of ["gross_eur", "net_eur", "vat_eur", "cards_eur", "paid_eur"])
     expect(ofCanceled.reduce((sum, row) => sum + cents(row[column]), 0)).toBe(0);
 
+  const path = `/admin/giftcard-pay/statement?month=${days.to.slice(0, 7)}`;
+  const { statement } = await shop.storefront.ok("GET", path);
+  const lineOf = (orderId: string) => statement.lines.find((line: { orderId: string }) => line.orderId === orderId);
+  expect(lineOf(canceled.orderId)).toMatchObject({ chargedCents: 1000, canceledCents: 1000, refundedCents: 0 });
+  expect(lineOf(returned.orderId)).toMatchObject({ canceledCents: 0, refundedCents: expect.any(Number) });
+  expect(lineOf(returned.orderId).refundedCents).toBeGreaterThan(0);
+
   const total = rows.at(-1);
   expect(total?.day).toBe("total");
   for (const column of ["gross_eur", "net_eur", "vat_eur", "cards_eur", "pp_bank_bank_eur", "paid_eur"])

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import * as booked from "../src/medusa-tables/booked-orders.js";
 import * as runRefunds from "../src/medusa-tables/bulk-refunds.js";
 import * as cardPayments from "../src/medusa-tables/card-payments.js";
 import * as carts from "../src/medusa-tables/carts.js";
@@ -463,6 +464,87 @@ const cases: Record<string, Case> = {
     },
     answer: () => [{ id: "line", quantity: 1, totalCents: 7498 }],
   },
+  readRefundables: {
+    ask: async (f) =>
+      (await orderRefund.readRefundables(sql, [f.orderId, "order_gone"])).map(({ orderId, cartId }) => [
+        orderId,
+        cartId,
+      ]),
+    answer: (f) => [[f.orderId, f.cartId]],
+  },
+  findBookedOrders: {
+    ask: async (f) => [
+      await booked.findBookedOrders(sql, month),
+      await booked.findBookedOrders(sql, { from: new Date(0), to: month.from }),
+      f.orderId,
+    ],
+    answer: (f) => [[f.orderId], [], f.orderId],
+  },
+  readOrderDates: {
+    given: (f) => [
+      `update "order" set canceled_at = now() where id = '${f.orderId}'`,
+      `insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 1, '{"value": "1.005"}', '${f.giftPaymentId}')`,
+    ],
+    ask: (f) => booked.readOrderDates(sql, [f.orderId]),
+    answer: (f) => [
+      {
+        ...{ orderId: f.orderId, placedAt: expect.any(String), canceledAt: expect.any(String) },
+        payments: [
+          {
+            ...{
+              providerId: "pp_giftcard_giftcard",
+              isCanceled: false,
+              amountCents: 5000,
+              authorizedAt: expect.any(String),
+            },
+            captures: [{ at: expect.any(String), cents: 5000 }],
+            refunds: [{ id: "ref_one", at: expect.any(String), cents: 101, isCancel: true }],
+          },
+          expect.objectContaining({ providerId: "pp_bank_bank", amountCents: 2498, captures: [], refunds: [] }),
+        ],
+      },
+    ],
+  },
+  readCancelRefunds: {
+    given: (f) => [
+      `update "order" set canceled_at = now() where id = '${f.orderId}'`,
+      `insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 1, '{}', '${f.giftPaymentId}'), ('ref_two', 1, '{}', '${f.giftPaymentId}')`,
+      `insert into order_transaction (id, order_id, amount, raw_amount, currency_code, reference, reference_id)
+       values ('ordtrx_two', '${f.orderId}', -1, '{"value": "-1"}', 'eur', 'refund', 'ref_two')`,
+    ],
+    ask: async () => [...(await payments.readCancelRefunds(sql, ["ref_one", "ref_two", "ref_gone"]))],
+    answer: () => ["ref_one"],
+  },
+  readBookedColumns: {
+    ask: (f) => booked.readBookedColumns(sql, [f.orderId]),
+    answer: () => ({ rates: ["0"], providers: ["pp_bank_bank"] }),
+  },
+  readOrderlessMoves: {
+    given: (f) => [
+      `insert into capture (id, amount, raw_amount, payment_id) values ('capt_one', 24.98, '{"value": "24.98"}', '${f.bankPaymentId}')`,
+      `insert into refund (id, amount, raw_amount, payment_id, created_at)
+       values ('ref_one', 24.98, '{"value": "24.98"}', '${f.bankPaymentId}', now() + interval '1 second')`,
+    ],
+    ask: async (f) => {
+      const ofOrder = await booked.readOrderlessMoves(sql, month);
+      await database.query(`update order_payment_collection set deleted_at = now() where order_id = '${f.orderId}'`);
+      return [ofOrder, await booked.readOrderlessMoves(sql, month)];
+    },
+    answer: () => [[], [2498, -2498].map((cents) => ({ providerId: "pp_bank_bank", at: expect.any(Date), cents }))],
+  },
+  readMedusaTotals: {
+    given: (f) => [
+      `insert into capture (id, amount, raw_amount, payment_id) values ('capt_one', 24.98, '{"value": "24.98"}', '${f.bankPaymentId}')`,
+      `insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 10, '{"value": "10"}', '${f.bankPaymentId}')`,
+      `insert into "order" (id, version, currency_code) values ('order_dollar', 1, 'usd')`,
+    ],
+    ask: () => booked.readMedusaTotals(sql, month),
+    answer: () => ({
+      salesCents: 7498,
+      methods: [{ providerId: "pp_bank_bank", paidCents: 2498, repaidCents: 1000 }],
+      otherCurrencies: 1,
+    }),
+  },
   readRefundable: {
     given: (f) => [
       `update order_summary set totals = jsonb_set(totals, '{raw_pending_difference,value}', '"-12.5"') where order_id = '${f.orderId}'`,
@@ -486,7 +568,7 @@ const cases: Record<string, Case> = {
       isRefunding: true,
       items: [
         {
-          ...{ id: expect.stringMatching(/^ordli_/), title: expect.any(String), isShipping: false },
+          ...{ id: expect.stringMatching(/^ordli_/), title: expect.any(String), isShipping: false, vatPercent: "0" },
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
           removedAt: null,
           versions: [
@@ -502,7 +584,7 @@ const cases: Record<string, Case> = {
           ],
         },
         {
-          ...{ id: expect.stringMatching(/^ordsm_/), title: "Tickets by e-mail", isShipping: true },
+          ...{ id: expect.stringMatching(/^ordsm_/), title: "Tickets by e-mail", isShipping: true, vatPercent: "0" },
           ...{ variantId: null, productId: null, removedAt: null },
           versions: [
             {
