@@ -517,7 +517,7 @@ const cases: Record<string, Case> = {
   },
   readBookedColumns: {
     ask: (f) => booked.readBookedColumns(sql, [f.orderId]),
-    answer: () => ({ rates: ["0"], providers: ["pp_bank_bank"] }),
+    answer: () => ({ rates: ["21", "9"], providers: ["pp_bank_bank"] }),
   },
   readOrderlessMoves: {
     given: (f) => [
@@ -568,7 +568,7 @@ const cases: Record<string, Case> = {
       isRefunding: true,
       items: [
         {
-          ...{ id: expect.stringMatching(/^ordli_/), title: expect.any(String), isShipping: false, vatPercent: "0" },
+          ...{ id: expect.stringMatching(/^ordli_/), title: expect.any(String), isShipping: false, vatPercent: "9" },
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
           removedAt: null,
           versions: [
@@ -584,7 +584,7 @@ const cases: Record<string, Case> = {
           ],
         },
         {
-          ...{ id: expect.stringMatching(/^ordsm_/), title: "Tickets by e-mail", isShipping: true, vatPercent: "0" },
+          ...{ id: expect.stringMatching(/^ordsm_/), title: "Tickets by e-mail", isShipping: true, vatPercent: "21" },
           ...{ variantId: null, productId: null, removedAt: null },
           versions: [
             {
