@@ -196,6 +196,7 @@ describe("a search for a charge", () => {
     const newest = await found("limit=200&order=-created_at");
     expect(await found("limit=200&order=created_at")).toEqual(newest.toReversed());
     expect((await admin("GET", "charges?order=amount")).status).toBe(400);
+    expect((await admin("GET", "charges?order=toString")).status).toBe(400);
     const q = `q=${first.lastFour}`;
     expect(await found(`${q}&state=committed,captured`)).toEqual([first.reference]);
     expect(await found(`${q}&state=reversed`)).toEqual([]);

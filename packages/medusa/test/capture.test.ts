@@ -260,6 +260,11 @@ describe("recovery captures", () => {
     await recover();
     expect(await capturedOf(bought)).toEqual({ cards: 5000, bank: 0, booked: 5000 });
     expect(await capturedOf(exempt)).toEqual({ cards: 0, bank: 0, booked: 0 });
+    // Its remainder's capture doesn't capture the card either. The shop captures in the order of events.
+    expect((await tell("captured", exempt.sessionId)).status).toBe(200);
+    await expect.poll(async () => (await capturedOf(exempt)).bank, { interval: 200, timeout: 20_000 }).toBe(2498);
+    await untilCaptured(await buy(), 5000);
+    expect(await capturedOf(exempt)).toMatchObject({ cards: 0, bank: 2498 });
     const [gift] = await giftsOf(exempt.orderId);
     expect((await capture(String(gift))).status).toBe(200);
   });

@@ -76,6 +76,30 @@ const failOn = (table: string, when: string) =>
     create trigger fails before insert on "${table}" for each row execute function fails()`);
 const isOfBank = "(select provider_id from payment where id = new.payment_id) = 'pp_bank_bank'";
 
+/** Reports a payment by a webhook of the bank. */
+async function tell(action: "authorized" | "captured", sessionId: string, amount: number) {
+  const { status } = await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ action, session_id: sessionId, amount }),
+  });
+  expect(status).toBe(200);
+}
+
+/** Authorizes a payment of a draft order at the bank. */
+async function authorize(orderId: string, amount: number): Promise<void> {
+  const { storefront: s } = shop;
+  const { order } = await s.ok("GET", `/admin/orders/${orderId}?fields=id,*payment_collections`);
+  const collection =
+    order.payment_collections.find(({ status }: { status: string }) => status === "not_paid") ??
+    (await s.ok("POST", "/admin/payment-collections", { order_id: orderId, amount })).payment_collection;
+  const path = `/store/payment-collections/${collection.id}/payment-sessions`;
+  const { payment_collection } = await s.ok("POST", path, { provider_id: "pp_bank_bank" });
+  await tell("authorized", payment_collection.payment_sessions[0].id, amount);
+  const isPaid = async () => paymentsOf(await s.order(orderId)).others.length;
+  await expect.poll(isPaid, { interval: 300, timeout: 20_000 }).toBe(1);
+}
+
 /** Expects that all money is back, and Medusa's books say so. */
 async function expectRefunded(bought: Bought, totalCents: number, balancesCents: readonly number[]) {
   expect(await balances(bought)).toEqual(balancesCents);
@@ -191,6 +215,33 @@ describe("a bulk refund", () => {
     expect(await balances(bought)).toEqual([0]);
   });
 
+  test("of an edited draft order that it captures first, owes nothing afterwards", async () => {
+    const { storefront: s } = shop;
+    const canceled = await newShow("canon", 10);
+    await newShow("ballad", 20);
+    const of = async (handle: string) =>
+      (await s.ok("GET", `/admin/products?handle=${handle}&fields=variants.id,sales_channels.id`)).products[0];
+    const [canon, ballad] = [await of("canon"), await of("ballad")];
+    const { regions } = await s.ok("GET", "/admin/regions");
+    const { draft_order } = await s.ok("POST", "/admin/draft-orders", {
+      ...{ region_id: regions[0].id, sales_channel_id: canon.sales_channels[0].id, email: "d@example.com" },
+      ...{ items: [{ variant_id: canon.variants[0].id, quantity: 3 }], shipping_address: { country_code: "nl" } },
+    });
+    const { id } = draft_order;
+    const items = [{ variant_id: ballad.variants[0].id, quantity: 1 }];
+    await s.ok("POST", `/admin/draft-orders/${id}/edit`, {});
+    await s.ok("POST", `/admin/draft-orders/${id}/edit/items`, { items });
+    await s.ok("POST", `/admin/draft-orders/${id}/edit/confirm`, {});
+    await s.ok("POST", `/admin/draft-orders/${id}/convert-to-order`, {});
+    await authorize(id, 50);
+
+    const plan = await planOf({ productId: canceled, capture: true });
+    expect(plan).toMatchObject({ amountCents: 3000, captureCents: 5000, refused: [] });
+    const { body } = await begin(plan);
+    expect(await untilOver(body.bulkRefund.id)).toMatchObject({ done: 1, waiting: [] });
+    expect(await refundOf(s, id)).toMatchObject({ owedCents: 0, splits: [], rest: { amountCents: 2000 } });
+  });
+
   test("captures from the command line", { tags: "long" }, async () => {
     const productId = await newShow("rondo");
     const bought = await buy({ rondo: 3 });
@@ -214,6 +265,20 @@ describe("a bulk refund", () => {
 });
 
 describe("an order's own refund", () => {
+  test("never captures the rest of a payment that its method captured in part", async () => {
+    const bought = await buy({ sonata: 3 }, { captured: "cards" });
+    const [other] = paymentsOf(await shop.storefront.order(bought.orderId)).others;
+    await tell("captured", other.payment_session_id, 20);
+    await expect.poll(async () => (await figures(bought)).paid, { interval: 300, timeout: 20_000 }).toBe(70);
+    const { rest, captureCents } = await refundOf(shop.storefront, bought.orderId);
+    expect(captureCents).toBe(0);
+    expect(rest).toMatchObject({ amountCents: 7000, why: null });
+    const { status } = await admin("POST", `orders/${bought.orderId}/refund`, { ...rest, isRest: true });
+    expect(status).toBe(200);
+    expect(await balances(bought)).toEqual([5000]);
+    expect(await figures(bought)).toMatchObject({ paid: 70, refunded: 70 });
+  });
+
   test("captures first, if the person confirms that: two cards, VAT, 10 % off, fractions of a cent", async () => {
     const bought = await buy(
       { sonata: 2, nocturne: 1 },

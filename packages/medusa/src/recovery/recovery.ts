@@ -36,8 +36,8 @@ export interface Recovery {
 /**
  * Finishes what crashes and lost responses left behind: charges whose completion died, owed reversals, orders that
  * were never paid, or canceled or deleted without a reversal, remainders that didn't settle in time, payments without
- * an order, begun captures and refunds, and cards that are still to be captured. Safe to run at any time, and in several processes at once. A failure
- * doesn't stop other jobs: it is recorded with its reason, shown to people, and retried.
+ * an order, begun captures and refunds, and cards that are still to be captured. Safe to run at any time, and in several
+ * processes at once. A failure doesn't stop other jobs: it is recorded with its reason, shown to people, and retried.
  * @throws if Medusa's database can't be used
  */
 export async function recoverNow(container: MedusaContainer): Promise<Recovery> {

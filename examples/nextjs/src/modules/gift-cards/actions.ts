@@ -80,11 +80,11 @@ export type Refusal = {
  * may have ended: then the cart gets a new one, so that the shopper can try again. Without it, the storefront's button
  * for Stripe would crash.
  *
- * @param cartId the cart. Default: that of the shopper
- * @param providerId the method that the shopper has chosen, if any
- *
  * It returns a refusal instead of throwing it, since a production build hides from the browser what a server action
  * throws. It calls Medusa without the SDK, since the SDK drops the code of a refusal.
+ *
+ * @param cartId the cart. Default: that of the shopper
+ * @param providerId the method that the shopper has chosen, if any
  */
 export async function completeCart(
   cartId: string | undefined,
@@ -116,10 +116,12 @@ export async function completeCart(
     const country = answer.order.shipping_address?.country_code?.toLowerCase()
     redirect(`/${country}/order/${answer.order.id}/confirmed`)
   }
-  await startSession(id, providerId, (sessions) =>
-    sessions.every(({ status }) => status !== "pending")
-  )
   const { status } = response
+  // While another call completes the cart, its session is in use. A new one would replace it.
+  if (status !== 409)
+    await startSession(id, providerId, (sessions) =>
+      sessions.every(({ status }) => status !== "pending")
+    )
   if (answer.type === "cart")
     return { status, code: answer.error?.type, message: answer.error?.message }
   return {

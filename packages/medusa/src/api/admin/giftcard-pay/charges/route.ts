@@ -41,7 +41,7 @@ function readStates(text: string): ChargeState[] {
 }
 
 function readSort(text: string): "newest" | "oldest" {
-  if (text in sorts) return sorts[text as keyof typeof sorts];
+  if (Object.hasOwn(sorts, text)) return sorts[text as keyof typeof sorts];
   throw new RangeError(`order is one of: ${Object.keys(sorts).join(", ")}.`);
 }
 
