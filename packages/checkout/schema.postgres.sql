@@ -129,6 +129,7 @@ create table giftcard_tender (
   last_four text not null,
   fingerprint text not null,
   balance_cents bigint not null,
+  expiry_date text not null default ''::text,
   sealed_card text,
   slot integer,
   expires_at timestamp with time zone not null,

@@ -51,6 +51,7 @@ const quote: Call = async (play) => {
     lastFour: "6789",
     fingerprint: `${pick(["one", "two", "three"])}-${play.run}`,
     balanceCents: cents(pick([7500, 900, 0])),
+    expiryDate: pick(["2027-05-31", ""]),
     sealedCard: sealed(pick(["new", "old"]), "card"),
   };
   const lifeMs = pick(lives);

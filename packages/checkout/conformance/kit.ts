@@ -39,6 +39,7 @@ export function createKit(journal: Journal) {
       lastFour: "6789",
       fingerprint,
       balanceCents: cents(7500),
+      expiryDate: "2027-05-31",
       sealedCard,
     };
     await journal.addQuote(tender, lifeMs);

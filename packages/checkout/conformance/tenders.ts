@@ -16,8 +16,8 @@ export function tenderCases(must: Must): void {
     await sleep(50);
     assert.equal(await journal.applyQuote(cart, late.id, { ...limits, quoteLifeMs: 20 }), "gone");
     assert.deepEqual(
-      (await journal.tenders(cart)).map((t) => t.id),
-      [id],
+      (await journal.tenders(cart)).map((t) => [t.id, t.balanceCents, t.expiryDate]),
+      [[id, 7500, "2027-05-31"]],
     );
   });
 

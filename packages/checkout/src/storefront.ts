@@ -62,6 +62,8 @@ export interface AppliedCard {
   amountCents: number;
   /** The balance when the card was quoted. */
   balanceCents: number;
+  /** yyyy-mm-dd, or empty if the service gives none. */
+  expiryDate: string;
   limitedBy: LimitedBy;
   /**
    * `applied`: the card will be charged when the order is placed. `expired`: its details are deleted, it pays nothing, and

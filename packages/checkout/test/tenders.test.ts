@@ -25,6 +25,7 @@ describe("quoting and applying a card", () => {
       limitedBy: "limit",
       remainderCents: 2498,
     });
+    expect(quote.expiryDate).toMatch(/^\d{4}-\d\d-\d\d$/);
     expect((await engine.summary(cart)).cards).toEqual([]);
     const summary = await engine.apply(cart, { quoteId: quote.quoteId });
     expect(summary).toMatchObject({
@@ -32,6 +33,7 @@ describe("quoting and applying a card", () => {
       coveredCents: 5000,
       remainderCents: 2498,
       environment: "sandbox",
+      cards: [{ lastFour: quote.lastFour, balanceCents: 7500, amountCents: 5000, expiryDate: quote.expiryDate }],
     });
     expect(shop.proxy.seen.slice(before).map((call) => call.operation)).toEqual(["balance"]);
     expect(await card.balanceCents()).toBe(7500);

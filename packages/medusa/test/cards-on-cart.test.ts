@@ -265,7 +265,7 @@ describe("a quote", () => {
     const { quoteId } = quoted.body;
     expect(await storefront.send("POST", `${path}/cards`, { quoteId })).toMatchObject({
       status: 200,
-      body: { coveredCents: 5000 },
+      body: { coveredCents: 5000, cards: [{ balanceCents: 7500, expiryDate: quoted.body.expiryDate }] },
     });
     expect(await storefront.send("POST", `${path}/quote`, { cardNumber, pin })).toMatchObject({
       status: 409,

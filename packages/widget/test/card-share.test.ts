@@ -53,6 +53,7 @@ it("shows the same share of a quoted card as the checkout library charges, after
       lastFour: "6789",
       fingerprint: id,
       balanceCents: balanceCents as never,
+      expiryDate: "",
       sealedCard: "sealed",
     };
     await store.journal.addQuote({ id, cartId, ...card }, 60_000);

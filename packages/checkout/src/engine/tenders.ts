@@ -84,7 +84,7 @@ export function createTenders(context: TenderContext) {
     const id = `gct_${randomUUID()}`;
     const lastFour = card.cardNumber.lastFour();
     const sealedCard = await sealer.sealTenderCard(card, tenderAudience(context, cart.id), context.tenderLifeMs);
-    const tender = { id, cartId: cart.id, lastFour, fingerprint, balanceCents, sealedCard };
+    const tender = { id, cartId: cart.id, lastFour, fingerprint, balanceCents, expiryDate, sealedCard };
     await journal.addQuote(tender, context.tenderLifeMs);
     const { amountCents, limitedBy } = cardShare(openCents, balanceCents);
     return {
@@ -200,12 +200,13 @@ function readCard(entry: CardEntry): Card {
 function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard[] {
   let leftCents = payableCents(cart);
   return tenders.map((tender) => {
-    const { id, lastFour, balanceCents } = tender;
+    const { id, lastFour, balanceCents, expiryDate } = tender;
     const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
     const use = cardShare(leftCents, balanceCents);
-    if (state !== "applied") return { id, lastFour, balanceCents, state, amountCents: 0, limitedBy: use.limitedBy };
+    const card = { id, lastFour, balanceCents, expiryDate, state } as const;
+    if (state !== "applied") return { ...card, amountCents: 0, limitedBy: use.limitedBy };
     leftCents -= use.amountCents;
-    return { id, lastFour, balanceCents, state, ...use };
+    return { ...card, ...use };
   });
 }
 

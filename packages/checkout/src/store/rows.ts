@@ -10,6 +10,7 @@ export function toTender(row: Record<string, unknown>): Tender {
     state: row.state as Tender["state"],
     lastFour: String(row.last_four),
     balanceCents: Number(row.balance_cents) as Cents,
+    expiryDate: String(row.expiry_date),
     sealedCard: row.sealed_card as string | null,
     expired: row.expired as boolean,
     createdAt: new Date(row.created_at as string),

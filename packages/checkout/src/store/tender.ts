@@ -14,6 +14,8 @@ export interface Tender {
   readonly lastFour: string;
   /** The balance when the card was quoted. */
   readonly balanceCents: Cents;
+  /** yyyy-mm-dd, or empty if the service gives none. */
+  readonly expiryDate: string;
   /** Card number and PIN, sealed for this cart; null once it has expired. */
   readonly sealedCard: string | null;
   /** Whether the sealed card must not be used any more, by the journal's clock. */
@@ -29,5 +31,7 @@ export interface NewTender {
   /** A keyed hash of the card number; unique on a cart. */
   readonly fingerprint: string;
   readonly balanceCents: Cents;
+  /** yyyy-mm-dd, or empty if the service gives none. */
+  readonly expiryDate: string;
   readonly sealedCard: string;
 }

@@ -160,7 +160,9 @@ function summaryOf(cart) {
     const use = shareOf(cart, card, state === "applied" ? owedCents : 0);
     owedCents -= use.usableCents;
     const { balanceCents, limitedBy, usableCents: amountCents } = use;
-    return { id, lastFour: number.slice(-4), amountCents, balanceCents, limitedBy, state, ...(refusal && { refusal }) };
+    const { expiryDate = "" } = card;
+    const shown = { id, lastFour: number.slice(-4), amountCents, balanceCents, expiryDate, limitedBy, state };
+    return { ...shown, ...(refusal && { refusal }) };
   });
   return {
     cartId: cart.id,

@@ -14,7 +14,7 @@ const isLeft = (states: readonly ChargeState[]) =>
   `state in (${sqlList(states)}) and (lease_until is null or lease_until <= now())`;
 
 /** Settling the first of a tender's charges sets it to `applied`. It is shown as `charging` until all are settled. */
-const tenderColumns = `id, cart_id, last_four, balance_cents, sealed_card, expires_at <= now() as expired, created_at,
+const tenderColumns = `id, cart_id, last_four, balance_cents, expiry_date, sealed_card, expires_at <= now() as expired, created_at,
   case when state = 'applied' and ${isCharged("giftcard_tender")} then 'charging' else state end as state`;
 
 /** The condition that a card on the cart has expired, so that it takes no place. */
@@ -85,9 +85,18 @@ export function createSqlJournal(sql: Sql): Journal {
     },
     async addQuote(tender, lifeMs) {
       await sql(
-        `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, sealed_card, expires_at)
-         values ($1, $2, 'quoted', $3, $4, $5, $6, now() + ${sqlInterval("$7")})`,
-        [tender.id, tender.cartId, tender.lastFour, tender.fingerprint, tender.balanceCents, tender.sealedCard, lifeMs],
+        `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expiry_date, sealed_card, expires_at)
+         values ($1, $2, 'quoted', $3, $4, $5, $6, $7, now() + ${sqlInterval("$8")})`,
+        [
+          tender.id,
+          tender.cartId,
+          tender.lastFour,
+          tender.fingerprint,
+          tender.balanceCents,
+          tender.expiryDate,
+          tender.sealedCard,
+          lifeMs,
+        ],
       );
     },
     async applyQuote(cartId, tenderId, { quoteLifeMs, maxCards }) {

@@ -38,6 +38,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
           last_four: tender.lastFour,
           fingerprint: tender.fingerprint,
           balance_cents: tender.balanceCents,
+          expiry_date: tender.expiryDate,
           sealed_card: tender.sealedCard,
           expires_at: nowMs + lifeMs,
           created_at: nowMs,

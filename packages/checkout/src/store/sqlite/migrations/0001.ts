@@ -12,6 +12,7 @@ create table giftcard_tender (
   last_four text not null,
   fingerprint text not null,
   balance_cents integer not null check (balance_cents >= 0),
+  expiry_date text not null default '',
   sealed_card text,
   -- A cart has as many slots as one order takes cards.
   slot integer check (slot >= 1),
