@@ -36,6 +36,7 @@ test.each([
   ["HTTP/2", 400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["no Host", 400, get("/healthz", "")],
   ["an invalid Host", 400, get("/healthz", "Host: a b\r\n")],
+  ["two Host headers", 400, get("/healthz", "Host: x\r\nHost: y\r\n")],
   ["an invalid address", 400, get("http://[/healthz")],
   ["OPTIONS *", 400, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n"],
   ["a header without a colon", 400, get("/healthz", "Host: x\r\nno colon\r\n")],
@@ -65,6 +66,13 @@ test.each([
 ])("%s is accepted", async (_what, bytes) => {
   expect(await exchange(bytes)).toMatch(/^HTTP\/1.1 200 .*"status":"ready"/s);
 });
+
+test.each(["/docs/../healthz", "/x/%2e%2e/healthz", "/./healthz", "//x/healthz", "http://x/docs/../healthz"])(
+  "%s is not resolved, so that a proxy's rule for a path cannot be bypassed",
+  async (target) => {
+    expect(await exchange(get(target, "Host: x\r\nConnection: close\r\n"))).toMatch(/^HTTP\/1.1 404 /);
+  },
+);
 
 /** Returns the bytes of a devalue of 100 cents. */
 const devalue = () => {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";
 import { Worker } from "node:worker_threads";
+import { BASE_PATH, endpoints } from "@giftcard-pay/client/contract";
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
@@ -40,14 +41,14 @@ interface Stranger {
   isDone: boolean;
 }
 
-/** Connects and sends a text. The connection stays open. */
-async function connectStranger(text: string | Buffer): Promise<Stranger> {
+/** Connects and sends a text. The connection stays open. A stranger that is `deaf` reads none of the answers. */
+async function connectStranger(text: string | Buffer, { deaf = false } = {}): Promise<Stranger> {
   const { port, hostname } = new URL(service.url);
-  const socket = net.connect(Number(port), hostname);
+  const socket = net.connect({ port: Number(port), host: hostname, allowHalfOpen: deaf });
   sockets.add(socket);
   const one: Stranger = { socket, received: "", isDone: false };
   const done = () => (one.isDone = true);
-  socket.on("data", (chunk) => (one.received += chunk));
+  if (!deaf) socket.on("data", (chunk) => (one.received += chunk));
   socket.on("error", () => {}).once("close", done);
   await new Promise((resolve) => socket.once("connect", resolve).once("close", resolve));
   if (text.length > 0) socket.write(text, done);
@@ -147,6 +148,48 @@ onLinux("bodies in chunks of one byte use little memory", async () => {
   const pieces = Buffer.from(head("devalue", "Transfer-Encoding: chunked") + "1\r\n \r\n".repeat(SMALL_PIECES));
   const all = await Promise.all(Array.from({ length: 4 }, () => connectStranger(pieces)));
   expect(await growthMb(all, before)).toBeLessThan(100);
+});
+
+const body = JSON.stringify({ apikey: "x".repeat(40), company_id: 1, cardnumber: "x", pin: "x" });
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const whole = (name: string) => `${head(name, `Content-Length: ${body.length}`)}${body}`;
+const chunked = (name: string) =>
+  `${head(name, "Transfer-Encoding: chunked")}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+const pipelined: Record<string, string> = {
+  ...Object.fromEntries(["/openapi.json", "/docs", "/healthz", "/readyz", "/nowhere"].map((path) => [path, get(path)])),
+  ...Object.fromEntries(
+    Object.entries(endpoints).map(([name, { path, method }]) => {
+      const operation = path.replace(/\/$/, "");
+      return [operation, method === "GET" ? get(BASE_PATH + path) : name < "d" ? whole(operation) : chunked(operation)];
+    }),
+  ),
+};
+
+onLinux.each(Object.keys(pipelined))(
+  "60 strangers that pipeline %s and never read use little memory, and /healthz answers",
+  async (path) => {
+    await start();
+    const before = residentMb();
+    const worstHealthMs = await watchHealth();
+    const calls = String(pipelined[path]).repeat(2000);
+    const all = await Promise.all(Array.from({ length: 60 }, () => connectStranger(calls, { deaf: true })));
+    // Half of them close their side.
+    for (const [index, { socket }] of all.entries()) if (index % 2 === 0) socket.end();
+    expect(await growthMb(all, before)).toBeLessThan(150);
+    expect(await worstHealthMs()).toBeLessThan(MAX_HEALTH_MS);
+  },
+);
+
+test("a connection with more than 32 unanswered calls is closed, and one with 32 is answered", async () => {
+  await start();
+  const holder = await lockProviders();
+  const call = get(`${BASE_PATH}get_providers`);
+  const many = await connectStranger(call.repeat(33));
+  await expect.poll(() => many.socket.destroyed).toBe(true);
+  const few = await connectStranger(call.repeat(32));
+  await holder.end();
+  await expect.poll(() => few.received.split("HTTP/1.1 200 ").length - 1).toBe(32);
+  expect(few.socket.destroyed).toBe(false);
 });
 
 /** Locks the providers: calls that read them wait until the returned client disconnects. */

@@ -12,7 +12,8 @@ export interface StreamedBody {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
-  readonly body: string | StreamedBody;
+  /** Documents that are sent often are one buffer, which all their answers share. */
+  readonly body: string | Buffer | StreamedBody;
 }
 
 export const JSON_TYPE = "application/json";
@@ -25,13 +26,13 @@ export const jsonAnswer = (status: number, value: unknown, headers: Record<strin
 export const textAnswer = (
   status: number,
   type: string,
-  body: string,
+  body: string | Buffer,
   headers: Record<string, string> = {},
 ): HttpAnswer => ({ status, headers: { "Content-Type": type, ...headers }, body });
 
 /** Sends an answer. A streamed body that fails closes its connection. */
 export async function sendAnswer(outgoing: ServerResponse, { status, headers, body }: HttpAnswer): Promise<void> {
-  if (typeof body === "string") {
+  if (typeof body === "string" || Buffer.isBuffer(body)) {
     outgoing.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body) });
     outgoing.end(body);
     return;

@@ -67,7 +67,7 @@ export class Calls {
       answer.headers[IDEMPOTENCY_KEY_HEADER] = key;
     const end = () => observer.end(call.endedAs(answer.status, performance.now() - startedAt));
     const { body } = answer;
-    if (typeof body === "string") {
+    if (typeof body === "string" || Buffer.isBuffer(body)) {
       end();
       return answer;
     }

@@ -1,6 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
+/** The maximum number of unanswered calls of a connection. Each costs about 2 kB, and its answer. */
+const MOST_PIPELINED = 32;
+
 /** The state of an open connection. */
 interface Connection {
   /** The answers that are not sent yet, in the order of their calls. */
@@ -13,7 +16,8 @@ interface Connection {
 
 /**
  * Limits a server's connections. Above the limit, it closes the connection that has waited longest for its caller, so that
- * incomplete calls cannot keep others out.
+ * incomplete calls cannot keep others out. It also closes a connection with more than 32 unanswered calls, since a caller
+ * that sends without reading would otherwise fill the memory.
  */
 export class Connections {
   /** Those that have waited longest come first. */
@@ -26,7 +30,34 @@ export class Connections {
       socket.once("close", () => this.#open.delete(socket));
       if (this.#open.size > most) this.#endLongestWaiting();
     });
-    server.prependListener("request", (request, response) => this.#follow(request, response));
+  }
+
+  /**
+   * Starts to follow a call.
+   *
+   * @returns whether to answer it; false if its connection is closed
+   */
+  admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    const connection = this.#open.get(socket);
+    if (!connection || connection.answers.size >= MOST_PIPELINED) {
+      // The parser continues with the calls of its current 64 kB.
+      socket.destroy();
+      return false;
+    }
+    const { answers } = connection;
+    const beginWaiting = () => {
+      if (!this.#open.delete(socket)) return;
+      connection.waitingSince = performance.now();
+      this.#open.set(socket, connection);
+    };
+    answers.add(response);
+    beginWaiting();
+    if (this.#isEnding) makeLast(response);
+    response.once("close", () => {
+      answers.delete(response);
+      beginWaiting();
+    });
+    return true;
   }
 
   /** Makes each further answer the last on its connection, with `Connection: close`. Restarts the idle times. */
@@ -72,24 +103,6 @@ export class Connections {
       socket.destroy();
       return;
     }
-  }
-
-  #follow({ socket }: IncomingMessage, response: ServerResponse): void {
-    const connection = this.#open.get(socket);
-    if (!connection) return;
-    const { answers } = connection;
-    const beginWaiting = () => {
-      if (!this.#open.delete(socket)) return;
-      connection.waitingSince = performance.now();
-      this.#open.set(socket, connection);
-    };
-    answers.add(response);
-    beginWaiting();
-    if (this.#isEnding) makeLast(response);
-    response.once("close", () => {
-      answers.delete(response);
-      beginWaiting();
-    });
   }
 }
 

@@ -50,9 +50,12 @@ export function docsRoutes(routes: Routes, document: OpenApi): void {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
   };
-  const page = String(pageOf(document));
-  const text = (type: string, body: string) => () => textAnswer(200, `${type}; charset=utf-8`, body, headers);
-  for (const path of ["/docs", "/docs/"]) routes.add("GET", path, text("text/html", page));
+  const text = (type: string, content: string) => {
+    const body = Buffer.from(content);
+    return () => textAnswer(200, `${type}; charset=utf-8`, body, headers);
+  };
+  const page = text("text/html", String(pageOf(document)));
+  for (const path of ["/docs", "/docs/"]) routes.add("GET", path, page);
   routes.add("GET", "/docs/style.css", text("text/css", docsStyle));
 }
 

@@ -1,7 +1,7 @@
 import { openApiDocument } from "@giftcard-pay/client/contract";
 import type { Readiness } from "../database/readiness.js";
 import type { Log } from "../monitoring/log.js";
-import { jsonAnswer, textAnswer } from "./answer.js";
+import { JSON_TYPE, jsonAnswer, textAnswer } from "./answer.js";
 import { docsRoutes } from "./docs-page.js";
 import { Routes } from "./routes.js";
 import { listen, type RunningServer } from "./server.js";
@@ -26,7 +26,8 @@ export function operatorRoutes(routes: Routes, view: OperatorView): void {
     return jsonAnswer(200, { status: "ready", environment, version, ...newer });
   });
   const document = openApiDocument({ version });
-  routes.add("GET", "/openapi.json", () => jsonAnswer(200, document));
+  const text = Buffer.from(JSON.stringify(document));
+  routes.add("GET", "/openapi.json", () => textAnswer(200, JSON_TYPE, text));
   docsRoutes(routes, document);
 }
 

@@ -59,9 +59,9 @@ export class Routes {
     return this.#find(exchange.incoming)(exchange);
   }
 
-  #find({ method, url = "", headers: { host }, httpVersion }: IncomingMessage): Answerer {
+  #find({ method, url = "", headersDistinct: { host = [] }, httpVersion }: IncomingMessage): Answerer {
     // HTTP/1.0, which simple health checks use, needs no Host header.
-    const hasHost = host === undefined ? httpVersion === "1.0" : HOST.test(host);
+    const hasHost = host.length === 1 ? HOST.test(String(host[0])) : host.length === 0 && httpVersion === "1.0";
     if (!hasHost || !TARGET.test(url)) return answerNoAddress;
     // Node.js sends only the headers of the answer to HEAD.
     const asked = method === "HEAD" ? "GET" : method;
@@ -74,14 +74,16 @@ export class Routes {
   }
 }
 
-/** Returns the decoded path of a request's target, without its query; undefined for an invalid target. */
+/**
+ * Returns the decoded path of a request's target, without its query; undefined for an invalid target. Keeps `..`, so that a
+ * path that a proxy has judged leads nowhere else.
+ */
 function pathOf(target: string): string | undefined {
-  const address = target.startsWith("/") ? `http://service${target}` : target;
-  if (!URL.canParse(address)) return undefined;
-  const { pathname } = new URL(address);
+  if (!target.startsWith("/") && !URL.canParse(target)) return undefined;
+  const path = target.replace(/^https?:\/\/[^/?#]*|[?#].*$/gis, "");
   try {
-    return decodeURI(pathname);
+    return decodeURI(path);
   } catch {
-    return pathname;
+    return path;
   }
 }

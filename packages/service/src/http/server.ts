@@ -87,7 +87,7 @@ export async function listen(
   listener: RequestListener,
   { host, port, timeouts = defaultTimeouts, connections = defaultLimits.connections }: ListenOptions,
 ): Promise<RunningServer> {
-  const server = http.createServer(
+  const server: http.Server = http.createServer(
     {
       headersTimeout: Math.min(timeouts.headersMs, timeouts.requestMs),
       requestTimeout: timeouts.requestMs,
@@ -96,7 +96,9 @@ export async function listen(
       // Node.js's own rejection has no body.
       requireHostHeader: false,
     },
-    listener,
+    (request, response) => {
+      if (open.admit(request, response)) listener(request, response);
+    },
   );
   server.setTimeout(timeouts.idleMs + STALLED_AFTER_MS);
   // A caller that closes its side after sending its call is still answered.
