@@ -50,6 +50,13 @@ const entry = (action: string, more: object = {}) => ({
   ...more,
 });
 
+test.each(["a\nFAKE LINE", "a\u001B[2J", "a\u2028b", "a\u202Eb"])("a reason with %j is refused", async (reason) => {
+  const before = await audit();
+  const refused = await runCommand(["provider", "create", "--name", "Kaartjes", "--reason", reason, "--json"], env);
+  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("without control characters")]);
+  expect(await audit()).toEqual(before);
+});
+
 test("each command that changes something writes one entry: who, what, when and why", async () => {
   const as = ["--as", "Mila", "--reason", "as agreed"];
   const company = await command(

@@ -48,6 +48,10 @@ test.each([
   expect(named.filter((name) => ![...known, "GIFTCARD_SECRETS_FILE"].includes(name))).toEqual([]);
 });
 
+test("the unit writes no core dumps, which would hold secrets", () => {
+  expect(settings("LimitCORE")).toEqual(["0"]);
+});
+
 test("the unit uses existing commands and options", async () => {
   const lines = [...settings("ExecStart"), ...settings("ExecStartPost")];
   expect(lines).toHaveLength(2);

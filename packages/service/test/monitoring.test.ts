@@ -40,6 +40,14 @@ test.each(Object.keys(queries))("%s queries only metrics that the service has", 
   for (const one of expressions) expect(one).toMatch(/\b(giftcard|process|nodejs)_|\bup\{/);
 });
 
+test("failures are counted from 0 for each operation, so that an alert sees the first one", () => {
+  for (const { path: of } of Object.values(endpoints))
+    for (const outcome of ["internal", "overloaded"])
+      expect(metricsText).toContain(
+        `giftcard_calls_total{operation="${of.replace(/\/$/, "")}",outcome="${outcome}"} 0`,
+      );
+});
+
 test.each(Object.keys(queries))("%s queries only existing operations, outcomes and limits", (file) => {
   const paths = Object.values(endpoints).map((row) => row.path.replace(/\/$/, ""));
   const values: Record<string, readonly string[]> = {

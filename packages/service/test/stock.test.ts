@@ -243,7 +243,7 @@ describe("card import", () => {
     );
     const before = await count("cards");
     const dryRun = await importFile(file, "--dry-run");
-    expect(dryRun.value).toEqual({ batch: null, cards: 2, balance: 2500, expired: 0, dry_run: true });
+    expect(dryRun.value).toEqual({ batch: null, cards: 2, balance: 2500, expired: 0, short_pins: 2, dry_run: true });
     expect(await count("cards")).toBe(before);
     const { value } = await importFile(file);
     expect(value).toEqual({ batch: expect.any(Number), cards: 2, balance: 2500, expired: 0, dry_run: false });
@@ -298,6 +298,22 @@ describe("card import", () => {
     expect(await count("cards")).toBe(before);
   });
 
+  test("lists the first hundred faults of a file that was imported before", {
+    tags: "long",
+    timeout: 120_000,
+  }, async () => {
+    const lines = Array.from(
+      { length: 140_000 },
+      (_, index) => `62${String(index).padStart(8, "0")},123456,0,2099-01-31`,
+    );
+    const file = write("CardNumber,PIN,Balance,Expiry_Date", lines.join("\n"));
+    await importFile(file);
+    const { exitCode, value, stderr } = await importFile(file);
+    expect([exitCode, value.fault_count, value.faults.length]).toEqual([1, 140_000, 100]);
+    expect(value.faults[0]).toEqual({ line: 2, fault: "a card with this number already exists" });
+    expect(stderr).toMatch(/and 139900 more$/m);
+  });
+
   test("refuses a file that cannot be read, or whose columns have no names", async () => {
     expect((await importFile(inFolder("missing.csv"))).value.error).toMatch(/cannot be read \(ENOENT\)/);
     for (const head of ["", "number,pin,balance", "6006000000000000053,1,1,2099-01-31"]) {
@@ -309,7 +325,8 @@ describe("card import", () => {
   test("imports cards that are not sold yet, and expired ones", async () => {
     const file = write(HEAD, "6006000000000000061,1,700,2099-01-31", "6006000000000000079,1,300,2020-01-31");
     const { value, stderr } = await importFile(file, "--inactive");
-    expect([value.expired, stderr]).toEqual([1, expect.stringMatching(/already expired/)]);
+    expect([value.expired, value.short_pins, stderr]).toEqual([1, 2, expect.stringMatching(/already expired/)]);
+    expect(stderr).toContain("2 cards have a PIN of fewer than 6 characters");
     const card = asCard({ cardnumber: "6006000000000000061", pin: "1" });
     expect((await balance(card)).body).toMatchObject({ balance: 0, card_status: "Blocked" });
     expect(await shell.succeed("card", "activate", "--batch", String(value.batch))).toMatchObject({

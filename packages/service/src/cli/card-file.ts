@@ -151,7 +151,7 @@ const cellsOf = (text: string, separator: string) =>
 
 function readHead(text: string): [separator: string, places: number[]] {
   const separator = [";", "\t"].find((one) => text.includes(one)) ?? ",";
-  const names = cellsOf(text, separator);
+  const names = cellsOf(text.toLowerCase(), separator);
   const places = NEEDED.map((name) => names.indexOf(name));
   if (places.includes(-1)) {
     throw new OperatorError(

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { activateBatch, activateCard, batchesStatement, type CardBatch } from "../store/card-activate.js";
-import { type ImportOutcome, importCards } from "../store/card-import.js";
+import { GOOD_PIN_LENGTH, type ImportOutcome, importCards } from "../store/card-import.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
 import { readCardFile } from "./card-file.js";
@@ -57,8 +57,8 @@ const importFile = () =>
     .option("--dry-run", "check every line, but import nothing", false)
     .addHelpText(
       "after",
-      "\nBalances are whole cents, dates yyyy-mm-dd. If any line is faulty, nothing is imported, and all faults are listed\n" +
-        "by line, without the lines' content. Delete the file afterwards: it holds numbers and PINs.",
+      "\nBalances are whole cents, dates yyyy-mm-dd. If any line is faulty, nothing is imported, and the first hundred\n" +
+        "faults are listed by line, without the lines' content. Delete the file afterwards: it holds numbers and PINs.",
     )
     .action((file: string, options: ImportOptions) =>
       withContext(options, async ({ pool, out, keyring }) => {
@@ -74,22 +74,29 @@ const importFile = () =>
           actOf(options),
         );
         refuseFaulty(outcome);
-        const { batchId, cards, balanceCents, expired } = outcome;
+        const { batchId, cards, balanceCents, expired, shortPins } = outcome;
         if (expired > 0) out.warn(`${expired} of the cards have already expired`);
+        if (shortPins > 0)
+          out.warn(`${shortPins} cards have a PIN of fewer than ${GOOD_PIN_LENGTH} characters, which can be guessed`);
         const done = options.dryRun ? "can be imported; nothing was imported" : `imported as batch ${batchId}`;
         out.result(
-          { batch: batchId, cards, balance: balanceCents, expired, dry_run: options.dryRun },
+          { batch: batchId, cards, balance: balanceCents, expired, short_pins: shortPins, dry_run: options.dryRun },
           `${cards} cards with ${formatCents(balanceCents)} EUR ${done}`,
         );
       }),
     );
 
-/** @throws {OperatorError} that lists the faulty lines */
-function refuseFaulty({ faults }: ImportOutcome): void {
-  if (faults.length === 0) return;
-  const lines = faults.map(({ line, fault }) => `line ${line}: ${fault}`).join("\n");
-  const what = `${faults.length} lines are faulty. Nothing was imported:`;
-  throw new OperatorError(`${what}\n${lines}`, exitCodes.failed, { faults });
+/** The number of faulty lines that are listed. */
+const LISTED_FAULTS = 100;
+
+/** @throws {OperatorError} that lists the first faulty lines */
+function refuseFaulty({ faults: { length }, faults }: ImportOutcome): void {
+  if (length === 0) return;
+  const listed = faults.slice(0, LISTED_FAULTS);
+  const lines = listed.map(({ line, fault }) => `line ${line}: ${fault}`);
+  if (length > LISTED_FAULTS) lines.push(`and ${length - LISTED_FAULTS} more`);
+  const what = `${length} lines are faulty. Nothing was imported:`;
+  throw new OperatorError([what, ...lines].join("\n"), exitCodes.failed, { fault_count: length, faults: listed });
 }
 
 const batches = () =>

@@ -31,6 +31,9 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
     labelNames: ["operation", "outcome"] as const,
     registers,
   });
+  // A counter that begins with 1 has no increase, so an alert would miss the first failure.
+  for (const operation of Object.keys(endpoints) as (keyof typeof endpoints)[])
+    for (const outcome of ["internal", "overloaded"]) calls.inc({ operation: pathOf(operation), outcome }, 0);
   const durations = new Histogram({
     name: "giftcard_call_duration_seconds",
     help: "Time from a call's headers to its answer",

@@ -28,6 +28,8 @@ export interface ImportOutcome {
   readonly balanceCents: Cents;
   /** Number of expired cards. */
   readonly expired: number;
+  /** Number of cards whose PIN is so short that it can be guessed. */
+  readonly shortPins: number;
   readonly faults: readonly ImportFault[];
 }
 
@@ -42,16 +44,18 @@ export interface ImportOrder {
 }
 
 const CHUNK = 5000;
+/** The shortest PIN without a warning. At 10 guesses each 15 minutes, a PIN of four digits is found within days. */
+export const GOOD_PIN_LENGTH = 6;
 
 /** Imports cards in one transaction. If any line is faulty, none is imported. */
 export function importCards(pool: pg.Pool, keys: Keyring, order: ImportOrder, act: Act): Promise<ImportOutcome> {
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     await lockSecrets(db, keys);
-    const faults: ImportFault[] = [];
-    const staged = await stage(db, keys, order, faults);
-    faults.push(...(await findTaken(db)));
-    const none = { ...staged, batchId: null, faults: faults.sort((one, other) => one.line - other.line) };
+    const unreadable: ImportFault[] = [];
+    const staged = await stage(db, keys, order, unreadable);
+    const faults = [...unreadable, ...(await findTaken(db))].sort((one, other) => one.line - other.line);
+    const none = { ...staged, batchId: null, faults };
     if (faults.length > 0) throw new Rollback(none);
     const batchId = await makeBatch(db, "import");
     const { cards, balanceCents } = staged;
@@ -78,12 +82,12 @@ async function stage(
   keys: Keyring,
   { read, onProgress }: ImportOrder,
   faults: ImportFault[],
-): Promise<Pick<ImportOutcome, "cards" | "balanceCents" | "expired">> {
+): Promise<Omit<ImportOutcome, "batchId" | "faults">> {
   await db.query(`create temp table import_rows (
       line integer primary key, number_hash bytea not null, pin_hash bytea not null, last_four text not null,
       balance_cents bigint not null, expiry_date date not null) on commit drop`);
   await db.query("create temp table import_hashes (line integer, number_hash bytea) on commit drop");
-  let cards = 0;
+  let [cards, shortPins] = [0, 0];
   for await (const rows of read((fault) => faults.push(fault))) {
     const hashes = rows.map((row) => keys.cardNumbers(row.cardNumber));
     await db.query(
@@ -103,6 +107,7 @@ async function stage(
       hashes.flat(),
     ]);
     cards += rows.length;
+    shortPins += rows.filter(({ pin }) => pin.reveal().length < GOOD_PIN_LENGTH).length;
     onProgress(cards, undefined);
   }
   await db.query("analyze import_rows");
@@ -112,7 +117,7 @@ async function stage(
        count(*) filter (where expiry_date < ${TODAY})::int as expired from import_rows`,
   );
   const { cents: balanceCents, expired } = rows[0] as (typeof rows)[number];
-  return { cards, balanceCents, expired };
+  return { cards, balanceCents, expired, shortPins };
 }
 
 /** Finds the lines with the number of an earlier line or of an existing card. */
