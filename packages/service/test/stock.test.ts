@@ -246,7 +246,14 @@ describe("card import", () => {
     expect(dryRun.value).toEqual({ batch: null, cards: 2, balance: 2500, expired: 0, short_pins: 2, dry_run: true });
     expect(await count("cards")).toBe(before);
     const { value } = await importFile(file);
-    expect(value).toEqual({ batch: expect.any(Number), cards: 2, balance: 2500, expired: 0, dry_run: false });
+    expect(value).toEqual({
+      batch: expect.any(Number),
+      cards: 2,
+      balance: 2500,
+      expired: 0,
+      short_pins: 2,
+      dry_run: false,
+    });
     const card = asCard({ cardnumber: "6006000000000000011", pin: "0012" });
     expect((await balance(card)).body).toMatchObject({
       balance: 2500,
