@@ -4,15 +4,14 @@ import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { build } from "vite";
+import { compile } from "./scripts/compile.mjs";
 import { writeFrameworkTypes } from "./scripts/framework-types.mjs";
 
 const here = import.meta.dirname;
 const dist = path.join(here, "dist");
 const require = createRequire(import.meta.url);
 
-execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "--project", here], {
-  stdio: "inherit",
-});
+compile(here);
 
 // Copy the storefront's types, so that a page compiles without the server package.
 const shapes = "@giftcard-pay/checkout/storefront";

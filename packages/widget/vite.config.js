@@ -2,47 +2,8 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import { defineConfig, minify } from "vite";
 import { innerNames } from "./standalone/inner-names.js";
-import { leanLit } from "./standalone/lean-lit.js";
 
 const here = import.meta.dirname;
-
-/** Removes white space from templates and styles. A minifier can't, since it may be part of a text. */
-const flatTemplates = {
-  name: "flat-templates",
-  transform(code, id) {
-    if (!id.startsWith(path.join(here, "dist"))) return undefined;
-    if (id.endsWith(".styles.js")) {
-      return code
-        .replace(/\s*\n\s*/g, "")
-        .replace(/ ?([{;,>]) /g, "$1")
-        .replace(/ ([{>])/g, "$1")
-        .replace(/([a-z-]): /g, "$1:")
-        .replace(/([:, (-])0\./g, "$1.")
-        .replace(/ ([+~/]) /g, "$1")
-        .replaceAll("@media (", "@media(")
-        .replace(/="(\w+)"/g, "=$1")
-        .replaceAll(";}", "}")
-        .replace(/--_(\w)\w+/g, "--_$1")
-        .replaceAll(" !important", "!important");
-    }
-    if (!/\bhtml ?`/.test(code)) return undefined;
-    return code
-      .replace(/(>|\})\s*\n\s*(?=<|\$\{)/g, "$1")
-      .replace(/>\n\s+/g, ">")
-      .replace(/\n\s+(?=[<>])/g, "")
-      .replace(/\n\s+/g, "\n");
-  },
-};
-
-/** Replaces Lit's fallbacks for old browsers by a smaller file. */
-const withoutFallbacks = {
-  name: "without-fallbacks",
-  enforce: "pre",
-  resolveId(source, importer) {
-    const isLits = source.endsWith("/css-tag.js") && importer?.includes("@lit/reactive-element");
-    return isLits ? path.join(here, "standalone", "css-tag.js") : undefined;
-  },
-};
 
 /** Makes the standalone file load languages from files next to it, with a new URL after a failure. */
 const languagesBeside = {
@@ -67,10 +28,10 @@ const shortNames = {
     minify(fileName, code, { compress: false, mangle: false, mangleProps: { include: innerNames } }),
 };
 
-/** Bundles the compiled modules and Lit into one file for a script tag, and each language into a file of its own. */
+/** Bundles the compiled modules and Lit as published into one file for a script tag, and each language into a file of its own. */
 export default defineConfig({
   logLevel: "warn",
-  plugins: [leanLit, withoutFallbacks, flatTemplates, languagesBeside, shortNames],
+  plugins: [languagesBeside, shortNames],
   build: {
     target: "es2022",
     outDir: "dist",

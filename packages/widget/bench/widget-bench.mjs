@@ -7,42 +7,14 @@ import http from "node:http";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "vite";
 import { findBrowser } from "../../../scripts/find-browser.mjs";
-import { languageSizes, sizesOf, standaloneSizes } from "../scripts/sizes.mjs";
+import { bundle, widgetSizes } from "../scripts/sizes.mjs";
 
 const here = import.meta.dirname;
 const dist = path.join(here, "..", "dist");
 const { chromium } = createRequire(path.join(here, "..", "..", "..", "scripts", "package.json"))("playwright-core");
 const ROUNDS = 15;
 const RENDERS = 200;
-
-/** Bundles a module in memory. @param {string} entry @param {string[]} [external] @returns {Promise<Buffer>} */
-export async function bundle(entry, external = []) {
-  const [{ output }] = await build({
-    configFile: false,
-    logLevel: "warn",
-    build: {
-      write: false,
-      target: "es2022",
-      modulePreload: false,
-      lib: { entry, formats: ["es"], fileName: "bundle" },
-      rolldownOptions: { external, output: { minify: true } },
-    },
-  });
-  return Buffer.from(output[0].code);
-}
-
-/** Returns all sizes in docs/performance.md, in bytes. */
-export async function widgetSizes() {
-  const lit = [/^lit(\/|$)/];
-  return {
-    standalone: await standaloneSizes(),
-    moduleBuildWithoutLit: sizesOf(await bundle(path.join(dist, "define.js"), lit)),
-    bareLitHello: sizesOf(await bundle(path.join(here, "bare-hello.js"))),
-    ...(await languageSizes()),
-  };
-}
 
 /** Serves both bundles and a page for each. @returns {Promise<http.Server>} */
 async function serve() {
@@ -101,7 +73,7 @@ const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers
  * Returns times in milliseconds, and ratios to a bare Lit element. The widget must be built.
  *
  * @returns {Promise<Record<string, number>>} `widgetReadyRatio`: time until the empty form can be used;
- *   `widgetRenderRatio`: time of another render; `widgetSizeRatio`: bytes after Brotli
+ *   `widgetRenderRatio`: time of another render; `widgetSizeRatio`: bytes after Brotli, relative to Lit alone
  */
 export async function widgetBench() {
   const found = await findBrowser();
@@ -126,7 +98,7 @@ export async function widgetBench() {
     server.close();
     server.closeAllConnections();
   }
-  const { standalone, bareLitHello } = await widgetSizes();
+  const { standalone, parts } = await widgetSizes();
   const rounded = (value, digits = 2) => Number(value.toFixed(digits));
   const middle = (pick) => median(rounds.map(pick));
   return {
@@ -148,11 +120,10 @@ export async function widgetBench() {
       4,
     ),
     widgetRenderRatio: rounded(middle(({ tag, hello }) => tag.renderMs / hello.renderMs)),
-    widgetSizeRatio: rounded(standalone.brotli / bareLitHello.brotli),
+    widgetSizeRatio: rounded(standalone / parts.lit),
   };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  console.log(await widgetSizes());
   console.log(await widgetBench());
 }

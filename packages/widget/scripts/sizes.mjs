@@ -1,36 +1,164 @@
 /**
- * Measures the files that a shop serves. A test compares the standalone file with its recorded sizes, so that no change
- * makes it larger unnoticed.
+ * Measures the bytes that a page loads, after Brotli, and writes them to `test/sizes.json` and `docs/performance.md`. A
+ * test compares them, so that no change makes the widget larger unnoticed.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { build as buildByEsbuild } from "esbuild";
+import ts from "typescript";
+import { build } from "vite";
+import { rewriteTemplates } from "./compile.mjs";
 
-const dist = path.join(import.meta.dirname, "..", "dist");
-const recorded = path.join(import.meta.dirname, "..", "test", "sizes.json");
+const here = path.join(import.meta.dirname, "..");
+const dist = path.join(here, "dist");
+const recorded = path.join(here, "test", "sizes.json");
+const page = path.join(here, "..", "..", "docs", "performance.md");
+const marks = /(<!-- sizes: begin -->\n)[\s\S]*(<!-- sizes: end -->)/;
 
-/** Returns the bytes of a file: uncompressed, by gzip and by Brotli. @param {Buffer} code */
-export function sizesOf(code) {
+/** Languages are files of their own in every bundle. */
+const languages = /\/(?!en)[a-z]{2}\.js$/;
+const isLanguage = (name) => languages.test(`/${name}`);
+
+const brotli = (code) => brotliCompressSync(code).length;
+
+/**
+ * Bundles a module in memory by Vite.
+ * @param {string} entry a file
+ * @param {object[]} [plugins]
+ * @param {RegExp[]} [external]
+ * @returns {Promise<string>}
+ */
+export async function bundle(entry, plugins = [], external = [languages]) {
+  const [{ output }] = await build({
+    configFile: false,
+    logLevel: "warn",
+    plugins,
+    // A test runner would choose Lit's development build.
+    resolve: { conditions: ["module", "browser", "production"] },
+    build: {
+      write: false,
+      target: "es2022",
+      modulePreload: false,
+      lib: { entry, formats: ["es"], fileName: "bundle" },
+      rolldownOptions: { external, output: { minify: true, comments: false } },
+    },
+  });
+  return output[0].code;
+}
+
+/** Makes a plugin whose entry `virtual.js` has this text. */
+const virtual = (text) => ({
+  name: "virtual",
+  resolveId: (source) => (source.endsWith("virtual.js") ? path.join(dist, "virtual.js") : undefined),
+  load: (id) => (id.endsWith("virtual.js") ? text : undefined),
+});
+
+const bundleText = (text, plugins = []) => bundle(path.join(dist, "virtual.js"), [virtual(text), ...plugins]);
+
+const onlyGaps = (text) => text.replace(/[^\0]/g, "");
+
+/** Empties the texts, styles or templates of the compiled modules. */
+const without = {
+  texts: (code, id) => (id.endsWith("messages/en.js") ? code.replace(/"(?:[^"\\]|\\.)*"/g, '""') : code),
+  styles: (code) => emptyTemplates(code, "css"),
+  templates: (code) => emptyTemplates(code, "html"),
+};
+
+function emptyTemplates(code, tag) {
+  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+  const transformers = { before: [rewriteTemplates({ [tag]: onlyGaps })] };
+  return ts.transpileModule(code, { compilerOptions, transformers }).outputText;
+}
+
+/** Returns where the bytes of both elements are: what each part adds to those below it. */
+async function sizesOfParts() {
+  const parts = {};
+  const removed = [];
+  let before = brotli(await bundle(path.join(dist, "define.js")));
+  for (const [part, remove] of Object.entries(without)) {
+    const transform = (code, id) => (id.startsWith(dist) ? remove(code, id) : undefined);
+    removed.push({ name: `without-${part}`, transform });
+    const after = brotli(await bundle(path.join(dist, "define.js"), removed));
+    parts[part] = before - after;
+    before = after;
+  }
+  const lit = brotli(await bundleText('export { css, html, LitElement, nothing } from "lit";'));
+  return { ...parts, logic: before - lit, lit };
+}
+
+async function sizeByEsbuild() {
+  const { outputFiles } = await buildByEsbuild({
+    entryPoints: [path.join(dist, "define.js")],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    target: "es2022",
+    legalComments: "none",
+    external: (await readdir(path.join(dist, "messages"))).filter(isLanguage).map((name) => `./${name}`),
+  });
+  return brotli(outputFiles[0].contents);
+}
+
+/** Returns all sizes in bytes after Brotli. The package must be built. */
+export async function widgetSizes() {
+  const alone = (name) => bundleText(`import { ${name} } from "./index.js"; ${name}.define();`);
+  const files = (await readdir(dist)).filter((name) => /^giftcard-pay\.[a-z]{2}\.js$/.test(name)).sort();
+  const languageSizes = await Promise.all(
+    files.map(async (name) => [name, brotli(await readFile(path.join(dist, name)))]),
+  );
+  const standalone = await readFile(path.join(dist, "giftcard-pay.standalone.js"));
   return {
-    minified: code.length,
-    gzip: gzipSync(code, { level: 9 }).length,
-    brotli: brotliCompressSync(code).length,
+    standalone: brotli(standalone),
+    standaloneGzip: gzipSync(standalone, { level: 9 }).length,
+    vite: brotli(await bundle(path.join(dist, "define.js"))),
+    esbuild: await sizeByEsbuild(),
+    pay: brotli(await alone("GiftcardPay")),
+    balance: brotli(await alone("GiftcardBalance")),
+    parts: await sizesOfParts(),
+    languages: Object.fromEntries(languageSizes),
   };
 }
 
-/** Returns the sizes of the standalone file. */
-export async function standaloneSizes() {
-  return sizesOf(await readFile(path.join(dist, "giftcard-pay.standalone.js")));
+const bytes = (size) => size.toLocaleString("en");
+
+function table({ parts, languages: files, ...sizes }) {
+  const rows = (head, entries) =>
+    `| ${head} | Bytes |\n|---|---|\n${entries.map(([name, size]) => `| ${name} | ${bytes(size)} |`).join("\n")}\n`;
+  const elements = "`<giftcard-pay>` and `<giftcard-balance>`";
+  return `
+${rows("Loaded by a page", [
+  [`Standalone file: ${elements}, with English and Lit`, sizes.standalone],
+  ["The same with gzip", sizes.standaloneGzip],
+  ["By Vite from `@giftcard-pay/widget/define`, with Lit", sizes.vite],
+  ["The same by esbuild", sizes.esbuild],
+  ["By Vite, `<giftcard-pay>` alone", sizes.pay],
+  ["By Vite, `<giftcard-balance>` alone", sizes.balance],
+  ...Object.entries(files).map(([name, size]) => [`\`${name}\`, on demand`, size]),
+])}
+Where the bytes of Vite's bundle are. Each row is what its part adds to the rows below it:
+
+${rows("Part", [
+  ["English texts", parts.texts],
+  ["Styles", parts.styles],
+  ["Templates", parts.templates],
+  ["Logic", parts.logic],
+  ["Lit", parts.lit],
+])}`;
 }
 
-/** Returns the sizes of the language files, by file name. */
-export async function languageSizes() {
-  const names = (await readdir(dist)).filter((name) => /^giftcard-pay\.[a-z]{2}\.js$/.test(name)).sort();
-  const sizes = await Promise.all(names.map(async (name) => sizesOf(await readFile(path.join(dist, name)))));
-  return Object.fromEntries(names.map((name, index) => [name, sizes[index]]));
-}
-
-/** Records the sizes of the standalone file in `test/sizes.json`. */
+/** Records the sizes in `test/sizes.json` and `docs/performance.md`. */
 export async function recordSizes() {
-  await writeFile(recorded, `${JSON.stringify(await standaloneSizes(), null, 2)}\n`);
+  const sizes = await widgetSizes();
+  await writeFile(recorded, `${JSON.stringify(sizes, null, 2)}\n`);
+  const text = await readFile(page, "utf8");
+  if (!marks.test(text)) throw new Error("docs/performance.md misses the marks between which the sizes go.");
+  await writeFile(
+    page,
+    text.replace(marks, (_, begin, end) => `${begin}${table(sizes)}${end}`),
+  );
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await recordSizes();

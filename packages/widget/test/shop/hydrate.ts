@@ -1,2 +1,2 @@
 import "@lit-labs/ssr-client/lit-element-hydrate-support.js";
-import "../../src/define.js";
+import "../../dist/define.js";

@@ -6,7 +6,7 @@ import { html } from "lit";
 import "../../dist/define.js";
 import { loadLanguage } from "../../dist/index.js";
 
-const STRICT = "default-src 'self'; require-trusted-types-for 'script'; trusted-types giftcard-pay";
+const STRICT = "default-src 'self'; require-trusted-types-for 'script'; trusted-types lit-html";
 
 /**
  * Middleware for the test server.
