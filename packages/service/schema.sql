@@ -4,7 +4,9 @@ create type lockout_rule as (
   failures integer,
   window_seconds integer,
   lock_seconds integer,
-  longest_lock_seconds integer
+  longest_lock_seconds integer,
+  slow_failures integer,
+  slow_window_seconds integer
 );
 
 create table accounts (
@@ -97,6 +99,14 @@ create table companies (
   constraint companies_pkey PRIMARY KEY (id)
 );
 
+create table company_storage (
+  company_id integer not null,
+  events integer not null default 0,
+  event_bytes bigint not null default 0,
+  constraint company_storage_pkey PRIMARY KEY (company_id),
+  constraint company_storage_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id)
+) with (fillfactor=50);
+
 create table environment (
   is_only boolean not null default true,
   name text not null,
@@ -180,6 +190,8 @@ create table failed_attempts (
   lock_count integer not null default 0,
   locked_until timestamp with time zone,
   expires_at timestamp with time zone not null,
+  slow_failures integer not null default 0,
+  slow_since timestamp with time zone,
   constraint failed_attempts_pkey PRIMARY KEY (subject)
 );
 
@@ -281,6 +293,8 @@ CREATE INDEX failed_attempts_expired ON failed_attempts USING btree (expires_at)
 
 CREATE INDEX idempotency_keys_answered ON idempotency_keys USING btree (created_at) WHERE (answer IS NOT NULL);
 
+CREATE INDEX idempotency_keys_closed ON idempotency_keys USING btree (company_id, created_at) WHERE ((operation = 'devalue'::text) AND (ledger_id IS NULL));
+
 CREATE INDEX ledger_card ON ledger USING btree (card_id, id);
 
 CREATE INDEX ledger_created ON ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
@@ -300,6 +314,14 @@ CREATE TRIGGER audit_log_is_kept BEFORE TRUNCATE ON audit_log FOR EACH STATEMENT
 CREATE TRIGGER balance_is_the_ledgers BEFORE UPDATE ON cards FOR EACH ROW WHEN (pg_trigger_depth() = 0 AND old.balance_cents IS DISTINCT FROM new.balance_cents) EXECUTE FUNCTION refuse_change('the balance is the sum of the ledger, so insert there');
 
 CREATE TRIGGER card_begins_empty BEFORE INSERT ON cards FOR EACH ROW WHEN (new.balance_cents <> 0) EXECUTE FUNCTION refuse_change('the balance is the sum of the ledger, so insert there');
+
+CREATE TRIGGER events_changed_new AFTER UPDATE ON events REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION move_storage('1');
+
+CREATE TRIGGER events_changed_old AFTER UPDATE ON events REFERENCING OLD TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION move_storage('-1');
+
+CREATE TRIGGER events_deleted AFTER DELETE ON events REFERENCING OLD TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION move_storage('-1');
+
+CREATE TRIGGER events_inserted AFTER INSERT ON events REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION move_storage('1');
 
 CREATE TRIGGER ledger_is_append_only BEFORE DELETE OR UPDATE ON ledger FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is append-only');
 
@@ -337,23 +359,36 @@ begin
       failed_at = array(select t from unnest(f.failed_at) t where t > v_now - v_window) || v_now;
 end $function$;
 
-CREATE OR REPLACE FUNCTION cancel_by_key(p_company integer, p_key bytea, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
+CREATE OR REPLACE FUNCTION cancel_by_key(p_company integer, p_key bytea, p_closings integer, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint, OUT retry_after_seconds integer)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
   v_ledger bigint;
+  v_is_known boolean;
+  v_nth timestamptz;
 begin
   perform lock_idempotency_key(p_company, 'devalue', p_key);
-  select ledger_id into v_ledger from idempotency_keys
+  select ledger_id, true into v_ledger, v_is_known from idempotency_keys
     where company_id = p_company and operation = 'devalue' and key_hash = p_key;
-  if v_ledger is null then
-    insert into idempotency_keys (company_id, operation, key_hash) values (p_company, 'devalue', p_key)
-      on conflict do nothing;
-    outcome := 'devalue_not_done';
+  if v_ledger is not null then
+    select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
     return;
   end if;
-  select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
+  if v_is_known is null then
+    select created_at into v_nth from idempotency_keys
+      where company_id = p_company and operation = 'devalue' and ledger_id is null
+        and created_at > now() - interval '24 hours' and p_closings > 0
+      order by created_at desc offset greatest(p_closings - 1, 0) limit 1;
+    if found then
+      outcome := 'rate_limited';
+      retry_after_seconds := greatest(1, ceil(extract(epoch from v_nth + interval '24 hours' - now())));
+      return;
+    end if;
+    insert into idempotency_keys (company_id, operation, key_hash) values (p_company, 'devalue', p_key)
+      on conflict do nothing;
+  end if;
+  outcome := 'devalue_not_done';
 end $function$;
 
 CREATE OR REPLACE FUNCTION cancel_by_token(p_company integer, p_token bytea, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
@@ -384,22 +419,34 @@ AS $function$
 declare
   v_now timestamptz := clock_timestamp();
   v_window interval := make_interval(secs => p_rule.window_seconds);
+  v_slow_window interval := make_interval(secs => p_rule.slow_window_seconds);
   v_longest interval := make_interval(secs => p_rule.longest_lock_seconds);
   v_known failed_attempts;
 begin
   select * into v_known from failed_attempts where subject = p_subject;
   v_known.failed_at := array(select t from unnest(v_known.failed_at) t where t > v_now - v_window) || v_now;
+  if v_known.slow_since > v_now - v_slow_window then
+    v_known.slow_failures := v_known.slow_failures + 1;
+  else
+    v_known.slow_since := v_now;
+    v_known.slow_failures := 1;
+  end if;
   if cardinality(v_known.failed_at) >= p_rule.failures then
     v_known.lock_count := case when v_known.locked_until > v_now - v_longest then v_known.lock_count + 1 else 1 end;
     v_known.locked_until := v_now + least(
       v_longest, make_interval(secs => p_rule.lock_seconds * 2 ^ least(v_known.lock_count - 1, 24)));
     v_known.failed_at := '{}';
   end if;
-  insert into failed_attempts as f (subject, failed_at, lock_count, locked_until, expires_at)
-    values (p_subject, v_known.failed_at, coalesce(v_known.lock_count, 0), v_known.locked_until,
-      greatest(v_now + v_window, v_known.locked_until + v_longest))
+  if p_rule.slow_failures > 0 and v_known.slow_failures >= p_rule.slow_failures then
+    v_known.locked_until := 'infinity';
+  end if;
+  insert into failed_attempts as f
+      (subject, failed_at, lock_count, locked_until, slow_failures, slow_since, expires_at)
+    values (p_subject, v_known.failed_at, coalesce(v_known.lock_count, 0), v_known.locked_until, v_known.slow_failures,
+      v_known.slow_since, greatest(v_now + v_window, v_known.locked_until + v_longest, v_known.slow_since + v_slow_window))
     on conflict (subject) do update set failed_at = excluded.failed_at, lock_count = excluded.lock_count,
-      locked_until = excluded.locked_until, expires_at = excluded.expires_at;
+      locked_until = excluded.locked_until, slow_failures = excluded.slow_failures, slow_since = excluded.slow_since,
+      expires_at = excluded.expires_at;
 end $function$;
 
 CREATE OR REPLACE FUNCTION count_wrong_pin(p_company integer, p_limit integer, p_window_seconds integer)
@@ -633,7 +680,9 @@ declare
   v_until timestamptz;
 begin
   select locked_until into v_until from failed_attempts where subject = p_subject;
-  if v_until > clock_timestamp() then
+  if v_until = 'infinity' then
+    return 86400;
+  elsif v_until > clock_timestamp() then
     return ceil(extract(epoch from v_until - clock_timestamp()));
   end if;
   return null;
@@ -680,6 +729,21 @@ begin
     returning id into v_out;
   insert into ledger (card_id, kind, amount_cents, moved_from, moved_from_card, audit_id)
     values (p_to, 'move', p_cents, v_out, p_from, p_audit);
+end $function$;
+
+CREATE OR REPLACE FUNCTION move_storage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_sign integer := tg_argv[0];
+begin
+  insert into company_storage as s (company_id, events, event_bytes)
+    select company_id, v_sign * count(*), v_sign * sum(octet_length(m::text)) from moved m group by company_id
+    order by company_id
+    on conflict (company_id) do update
+      set events = s.events + excluded.events, event_bytes = s.event_bytes + excluded.event_bytes;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION read_card(p_waits boolean, p_company integer, p_api_key bytea, p_numbers bytea[], p_pins bytea[], p_rule lockout_rule, OUT outcome text, OUT balance_cents bigint, OUT card_status text, OUT expiry_date date, OUT retry_after_seconds integer)

@@ -72,8 +72,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const app = createApp({
     handlers: {
       ...sessionHandlers(db, keys, limits),
-      ...cardHandlers({ db, keys, read, devalue, companyPins }),
-      ...eventHandlers(pool, keys),
+      ...cardHandlers({ db, keys, read, devalue, companyPins, closedKeys: limits.storage.closedKeys }),
+      ...eventHandlers(pool, keys, limits.storage),
     },
     keyHolders: new KeyHolders(pool),
     keyLimit: new CallLimit(db, "key", limits.callsPerMinute),

@@ -48,6 +48,8 @@ describe("the output of", () => {
       company_id: made.value.company_id,
       name: "Zaal BV",
       emails: ["zaal@example.nl"],
+      events: 0,
+      event_bytes: 0,
     });
     const again = await json("company", "create", "--name", "B", "--email", "ZAAL@example.nl", "--password", "geheim");
     expect([again.exitCode, again.value.exit_code]).toEqual([4, 4]);

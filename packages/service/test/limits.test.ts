@@ -25,7 +25,7 @@ let db: pg.Client;
 beforeAll(async () => {
   const databaseUrl = await testDatabase();
   const secretsFile = path.join(folder, "secrets.json");
-  const args = ["--calls-per-minute", "0", "--proxies", "1"];
+  const args = ["--calls-per-minute", "0", "--proxies", "1", "--slow-pin-failures", "0"];
   service = await startGiftcardService({ databaseUrl, secretsFile, args });
   second = await startGiftcardService({ databaseUrl, secretsFile, args });
   company = await service.createCompany();

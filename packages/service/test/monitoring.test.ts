@@ -56,7 +56,7 @@ test.each(Object.keys(queries))("%s queries only existing operations, outcomes a
     limit: limitNames,
     job: ["giftcard"],
   };
-  const found = (queries[file] as string[]).flatMap((one) => [...one.matchAll(/(\w+)(?:=|!~)"([^"]+)"/g)]);
+  const found = (queries[file] as string[]).flatMap((one) => [...one.matchAll(/(\w+)(?:=|!~|=~)"([^"]+)"/g)]);
   expect(found.length).toBeGreaterThan(0);
   for (const [, label, value] of found)
     for (const one of String(value).split("|")) expect(values[String(label)], label).toContain(one);

@@ -106,6 +106,8 @@ test("a closed company loses its keys, and gets no new ones", async () => {
     company_id: own.companyId,
     name: "A shop",
     emails: [own.email],
+    events: 0,
+    event_bytes: 0,
     closed_at: closed.closed_at,
   });
   expect((await run("company", "list")).stdout).toContain("closed");

@@ -180,15 +180,15 @@ onLinux.each(Object.keys(pipelined))(
   },
 );
 
-test("a connection with more than 32 unanswered calls is closed, and one with 32 is answered", async () => {
+test("a connection with more than 64 unanswered calls is closed, and one with 64 is answered", async () => {
   await start();
   const holder = await lockProviders();
   const call = get(`${BASE_PATH}get_providers`);
-  const many = await connectStranger(call.repeat(33));
+  const many = await connectStranger(call.repeat(65));
   await expect.poll(() => many.socket.destroyed).toBe(true);
-  const few = await connectStranger(call.repeat(32));
+  const few = await connectStranger(call.repeat(64));
   await holder.end();
-  await expect.poll(() => few.received.split("HTTP/1.1 200 ").length - 1).toBe(32);
+  await expect.poll(() => few.received.split("HTTP/1.1 200 ").length - 1).toBe(64);
   expect(few.socket.destroyed).toBe(false);
 });
 

@@ -12,6 +12,8 @@ const service = serviceForFile({
   args: [
     "--calls-per-minute",
     "0",
+    "--slow-pin-failures",
+    "0",
     "--pin-failures",
     "1000",
     "--login-failures",

@@ -16,7 +16,8 @@ export const show = () =>
         const history = options.history && (await listMovements(pool, card.id));
         // Guesses are counted by card number, so the lock is shown only to those who know the number.
         const until = "cardNumber" in reference ? await lockedUntil(pool, keys, reference.cardNumber) : undefined;
-        const lock = until ? `, locked by wrong PINs until ${until.toISOString()}` : "";
+        const end = until instanceof Date ? until.toISOString() : "`card unlock`";
+        const lock = until ? `, locked by wrong PINs until ${end}` : "";
         out.result(
           {
             ...shownCard(card),

@@ -33,15 +33,23 @@ const list = () =>
     withContext(options, async ({ pool, out }) => {
       const companies = await listCompanies(pool);
       out.result(
-        companies.map(({ id, name, emails, closedAt }) => ({
+        companies.map(({ id, name, emails, closedAt, storage: { events, eventBytes } }) => ({
           company_id: id,
           name,
           emails,
+          events,
+          event_bytes: eventBytes,
           ...(closedAt && { closed_at: closedAt }),
         })),
         companies
-          .map(({ id, name, emails, closedAt }) =>
-            [id, name, emails.join(", "), ...(closedAt ? [`closed ${closedAt.toISOString()}`] : [])].join("\t"),
+          .map(({ id, name, emails, closedAt, storage: { events, eventBytes } }) =>
+            [
+              id,
+              name,
+              emails.join(", "),
+              `${events} events, ${(eventBytes / 1e6).toFixed(1)} MB`,
+              ...(closedAt ? [`closed ${closedAt.toISOString()}`] : []),
+            ].join("\t"),
           )
           .join("\n") || "no companies",
       );

@@ -1,7 +1,9 @@
 import { Command } from "commander";
+import { removeCreated } from "../store/company-storage.js";
 import { type EventFeed, listFeeds, removeFeed } from "../store/event-feeds.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
+import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
 import { eventPull } from "./event-pull.js";
 import { identifier } from "./output.js";
 
@@ -25,6 +27,32 @@ const remove = () =>
       }),
     );
 
+interface RemoveOptions extends CommonOptions, ActOptions, DayOptions {
+  readonly company: number;
+  readonly dryRun: boolean;
+}
+
+const removeEvents = () =>
+  addActOptions(
+    addDayOptions(command("remove", "Delete the events and concepts that a company created through the interface"), {
+      isRequired: false,
+    }),
+    { isReasonRequired: true },
+  )
+    .requiredOption("--company <id>", "the company's id", identifier)
+    .option("--dry-run", "show how many would be deleted, but delete nothing", false)
+    .addHelpText("after", "\nThe days are those of their creation. Events of the company's feed stay.")
+    .action(({ company: companyId, from, to, dryRun, ...options }: RemoveOptions) => {
+      checkDays({ from, to });
+      return withContext(options, async ({ pool, out }) => {
+        const removed = await removeCreated(pool, { companyId, from, to, isDryRun: dryRun }, actOf(options));
+        out.result(
+          { company_id: companyId, ...removed, dry_run: dryRun },
+          `company ${companyId}: ${removed.events} events and ${removed.concepts} concepts ${dryRun ? "would be" : "are"} deleted`,
+        );
+      });
+    });
+
 const wireOf = ({ companyId, url, allowsPrivate, pulledAt, failedAt, failure }: EventFeed) => ({
   company_id: companyId,
   url,
@@ -42,10 +70,11 @@ const lineOf = ({ companyId, url, pulledAt, failedAt, failure }: EventFeed) =>
     ...(failedAt ? [`failed ${failedAt.toISOString()}`, failure] : []),
   ].join("\t");
 
-/** `events pull`, `events feed list|remove` */
+/** `events pull|remove`, `events feed list|remove` */
 export const eventsCommand = (group: Command): Command =>
   group
     .addCommand(eventPull())
+    .addCommand(removeEvents())
     .addCommand(
       new Command("feed").description("The companies' feeds of events").addCommand(list()).addCommand(remove()),
     );

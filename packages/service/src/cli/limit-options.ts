@@ -9,6 +9,8 @@ export interface LimitOptions {
   readonly pinWindow: number;
   readonly lockTime: number;
   readonly longestLock: number;
+  readonly slowPinFailures: number;
+  readonly slowPinWindow: number;
   readonly loginFailures: number;
   readonly loginWindow: number;
   readonly callsPerMinute: number;
@@ -16,6 +18,10 @@ export interface LimitOptions {
   readonly companyCallsPerMinute?: number;
   readonly companyPinFailures: number;
   readonly companyPinWindow: number;
+  readonly eventsPerCompany: number;
+  readonly eventMegabytesPerCompany: number;
+  readonly conceptsPerCompany: number;
+  readonly closedKeysPerCompany: number;
   readonly keysPerCompany: number;
   readonly callsAtOnce: number;
   readonly connections: number;
@@ -28,7 +34,9 @@ export interface LimitOptions {
 const DAY_SECONDS = 24 * 60 * 60;
 const MAX_CALLS = 1_000_000_000;
 const KEYS_COUNTED = 10;
-const { card, login, companyPins, callsPerMinute, keysPerCompany, callsAtOnce, connections, proxies } = defaultLimits;
+const MEGABYTE = 1_000_000;
+const { card, login, companyPins, storage, callsPerMinute, keysPerCompany, callsAtOnce, connections, proxies } =
+  defaultLimits;
 const { headersMs, requestMs, idleMs } = defaultTimeouts;
 
 /** The options: flag, description, default, minimum and maximum. */
@@ -49,6 +57,14 @@ const OPTIONS: readonly (readonly [
     DAY_SECONDS,
   ],
   ["--longest-lock <seconds>", "maximum duration of a lock", card.longestLockSeconds, 1, 30 * DAY_SECONDS],
+  [
+    "--slow-pin-failures <number>",
+    "wrong PINs that lock a card number until `card unlock`; 0 sets no limit",
+    card.slowFailures,
+    0,
+    1_000_000,
+  ],
+  ["--slow-pin-window <days>", "the days in which they count", card.slowWindowSeconds / DAY_SECONDS, 1, 3650],
   [
     "--login-failures <number>",
     "failed logins of an account, or from an address, before more are refused",
@@ -73,6 +89,22 @@ const OPTIONS: readonly (readonly [
     1_000_000,
   ],
   ["--company-pin-window <seconds>", "the time window in which they count", companyPins.windowSeconds, 60, DAY_SECONDS],
+  ["--events-per-company <number>", "events of a company; 0 sets no limit", storage.events, 0, MAX_CALLS],
+  [
+    "--event-megabytes-per-company <number>",
+    "size of a company's events together; 0 sets no limit",
+    storage.eventBytes / MEGABYTE,
+    0,
+    1_000_000,
+  ],
+  ["--concepts-per-company <number>", "event concepts of a company; 0 sets no limit", storage.concepts, 0, MAX_CALLS],
+  [
+    "--closed-keys-per-company <number>",
+    "Idempotency-Keys that canceldevalue closes unused in 24 hours; 0 sets no limit",
+    storage.closedKeys,
+    0,
+    MAX_CALLS,
+  ],
   [
     "--keys-per-company <number>",
     "active keys of a company up to which logins add keys; 0 sets no limit",
@@ -110,11 +142,19 @@ export const limitsOf = (options: LimitOptions): Limits => ({
     windowSeconds: options.pinWindow,
     lockSeconds: options.lockTime,
     longestLockSeconds: options.longestLock,
+    slowFailures: options.slowPinFailures,
+    slowWindowSeconds: options.slowPinWindow * DAY_SECONDS,
   },
   login: { failures: options.loginFailures, windowSeconds: options.loginWindow },
   callsPerMinute: options.callsPerMinute,
   companyCallsPerMinute: options.companyCallsPerMinute ?? Math.min(options.callsPerMinute * KEYS_COUNTED, MAX_CALLS),
   companyPins: { failures: options.companyPinFailures, windowSeconds: options.companyPinWindow },
+  storage: {
+    events: options.eventsPerCompany,
+    eventBytes: options.eventMegabytesPerCompany * MEGABYTE,
+    concepts: options.conceptsPerCompany,
+    closedKeys: options.closedKeysPerCompany,
+  },
   keysPerCompany: options.keysPerCompany,
   callsAtOnce: options.callsAtOnce,
   connections: options.connections,

@@ -15,6 +15,8 @@ export interface CardContext {
   readonly read: Read;
   readonly devalue: Devalue;
   readonly companyPins: CompanyPins;
+  /** See `StorageRule`. */
+  readonly closedKeys: number;
 }
 
 /** Creates the handlers of the three operations on a card. */
@@ -24,6 +26,7 @@ export function cardHandlers({
   read,
   devalue,
   companyPins,
+  closedKeys,
 }: CardContext): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
   const refuseCard = async (refusal: CardRefusal, companyId: number) => {
     if (refusal.outcome === "card_locked")
@@ -67,7 +70,8 @@ export function cardHandlers({
       }
       const done = cancelToken
         ? await cancelByToken(db, companyId, cancelToken)
-        : await cancelByKey(db, keys, companyId, idempotencyKey as string);
+        : await cancelByKey(db, keys, { companyId, idempotencyKey: idempotencyKey as string, closedKeys });
+      if (done.outcome === "rate_limited") return refuse(done.outcome, { ...done, limit: "closed_keys" });
       if (done.outcome !== "done") return refuse(done.outcome);
       return { success: true, refundedCents: done.refundedCents, balanceCents: done.balanceCents };
     },

@@ -2,7 +2,9 @@ import type { EventInput, Fault, RequestOf, ResponseOf } from "@giftcard-pay/cli
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { type Answer, type Handlers, Refusal, Replay, refuse } from "../http/handler.js";
+import type { StorageRule } from "../limits/limits.js";
 import type { Keyring } from "../secrets/keyring.js";
+import { hasConcepts, readStorage } from "../store/company-storage.js";
 import { createEventConcept, createEvents, knownProviders, listEventConcepts, listEvents } from "../store/events.js";
 import { claimKey, storeAnswer } from "../store/idempotency.js";
 import { listProviders } from "../store/providers.js";
@@ -17,7 +19,7 @@ type Created = ResponseOf<"createEvents">;
 const UNKNOWN_PROVIDER = "is not a provider of get_providers";
 
 /** Creates the handlers of the operations on events, concepts and providers. */
-export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
+export function eventHandlers(pool: pg.Pool, keys: Keyring, storage: StorageRule): EventHandlers {
   const turns = new ListTurns();
   return {
     listProviders: () => listProviders(pool),
@@ -25,6 +27,8 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
     listEventConcepts: (_request, { companyId }) => turns.answer(companyId, listEventConcepts(pool, companyId)),
 
     async createEventConcept({ representative, register, providerId }, { companyId }) {
+      if (await hasConcepts(pool, companyId, storage.concepts))
+        return refuse("invalid_request", { faults: [{ path: "representative", message: fullOf("event concepts") }] });
       const id = await createEventConcept(pool, { companyId, providerId, representative, register });
       if (id === undefined) {
         return refuse("invalid_request", {
@@ -35,7 +39,7 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
     },
 
     async createEvents({ events }, { companyId, idempotencyKey }) {
-      const attempt = () => createOnce(pool, keys, { companyId, events, idempotencyKey });
+      const attempt = () => createOnce(pool, keys, { companyId, events, idempotencyKey, storage });
       const answer = await attempt();
       // After a rotation of the secrets, the same parameters have another hash.
       const looksReused = answer instanceof Refusal && answer.code === "idempotency_key_reused";
@@ -48,9 +52,9 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring): EventHandlers {
 function createOnce(
   pool: pg.Pool,
   keys: Keyring,
-  order: { companyId: number; events: EventInput[]; idempotencyKey: string | undefined },
+  order: { companyId: number; events: EventInput[]; idempotencyKey: string | undefined; storage: StorageRule },
 ): Promise<Answer<"createEvents">> {
-  const { companyId, events, idempotencyKey } = order;
+  const { companyId, events, idempotencyKey, storage } = order;
   const use = idempotencyKey !== undefined && {
     companyId,
     keyHash: keys.idempotencyKey(idempotencyKey),
@@ -64,6 +68,9 @@ function createOnce(
       if (claimed.outcome !== "new") throw refuse(claimed.outcome);
     }
     const created = await create(db, companyId, events);
+    const used = await readStorage(db, companyId);
+    if (isAbove(used.events, storage.events) || isAbove(used.eventBytes, storage.eventBytes))
+      throw refuse("invalid_request", { faults: [{ path: "events", message: fullOf("events") }] });
     if (use) await storeAnswer(db, use, JSON.stringify(created));
     return created;
   }).catch((error) => {
@@ -92,6 +99,9 @@ async function create(db: Queryable, companyId: number, events: RequestOf<"creat
   if (taken.length > 0) throw refuse("invalid_request", { faults: taken });
   return created as Created;
 }
+
+const isAbove = (count: number, limit: number) => limit > 0 && count > limit;
+const fullOf = (what: string) => `exceeds what this company may store. Ask the operator to remove old ${what}`;
 
 const fault = (index: number, field: string, message: string): Fault => ({
   path: `events.${index}.${field}`,

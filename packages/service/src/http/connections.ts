@@ -1,8 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** The maximum number of unanswered calls of a connection. Each costs about 2 kB, and its answer. */
-const MOST_PIPELINED = 32;
+/**
+ * The maximum number of pipelined calls of a connection: unanswered, or of one turn of the event loop. An unanswered call
+ * takes about 2 kB, and its answer. A caller that waits for each answer sends at most 32 calls a turn, since Node.js reads a
+ * socket no more often.
+ */
+const MOST_PIPELINED = 64;
 
 /** The state of an open connection. */
 interface Connection {
@@ -10,23 +14,34 @@ interface Connection {
   readonly answers: Set<ServerResponse>;
   /** When it began to wait for a call or the remainder of one, by performance.now(). */
   waitingSince: number;
+  /** The turn of the event loop in which its last call arrived, and the number of calls in that turn. */
+  turn: number;
+  callsInTurn: number;
   /** Whether further bytes on it cannot be parsed. */
   isBroken: boolean;
 }
 
 /**
  * Limits a server's connections. Above the limit, it closes the connection that has waited longest for its caller, so that
- * incomplete calls cannot keep others out. It also closes a connection with more than 32 unanswered calls, since a caller
- * that sends without reading would otherwise fill the memory.
+ * incomplete calls cannot keep others out. It also closes a connection that pipelines more than 64 calls: a caller that sends
+ * without reading would otherwise fill the memory, and keep the event loop from other connections.
  */
 export class Connections {
   /** Those that have waited longest come first. */
   readonly #open = new Map<Socket, Connection>();
   #isEnding = false;
+  #turn = 0;
+  #isTurnCounted = false;
 
   constructor(server: Server, most: number) {
     server.on("connection", (socket: Socket) => {
-      this.#open.set(socket, { answers: new Set(), waitingSince: performance.now(), isBroken: false });
+      this.#open.set(socket, {
+        answers: new Set(),
+        waitingSince: performance.now(),
+        turn: 0,
+        callsInTurn: 0,
+        isBroken: false,
+      });
       socket.once("close", () => this.#open.delete(socket));
       if (this.#open.size > most) this.#endLongestWaiting();
     });
@@ -39,7 +54,7 @@ export class Connections {
    */
   admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#open.get(socket);
-    if (!connection || connection.answers.size >= MOST_PIPELINED) {
+    if (!connection || connection.answers.size >= MOST_PIPELINED || this.#countInTurn(connection) > MOST_PIPELINED) {
       // The parser continues with the calls of its current 64 kB.
       socket.destroy();
       return false;
@@ -92,6 +107,20 @@ export class Connections {
     makeLast(last);
     last.once("close", () => socket.destroySoon());
     return true;
+  }
+
+  /** Returns the number of calls of a connection in this turn of the event loop. */
+  #countInTurn(connection: Connection): number {
+    if (!this.#isTurnCounted) {
+      this.#isTurnCounted = true;
+      setImmediate(() => {
+        this.#turn += 1;
+        this.#isTurnCounted = false;
+      });
+    }
+    connection.callsInTurn = connection.turn === this.#turn ? connection.callsInTurn + 1 : 1;
+    connection.turn = this.#turn;
+    return connection.callsInTurn;
   }
 
   #endLongestWaiting(): void {

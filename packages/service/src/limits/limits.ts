@@ -6,6 +6,19 @@ export interface LockoutRule {
   /** The duration of the first lock. Each further lock is twice as long. */
   readonly lockSeconds: number;
   readonly longestLockSeconds: number;
+  /** This number of wrong PINs within the slow window locks the number until a person unlocks it; 0 sets no limit. */
+  readonly slowFailures: number;
+  readonly slowWindowSeconds: number;
+}
+
+/** What a company may store through the interface. 0 sets no limit. */
+export interface StorageRule {
+  readonly events: number;
+  /** Of all its events together. */
+  readonly eventBytes: number;
+  readonly concepts: number;
+  /** Idempotency-Keys that `canceldevalue` closes before their devalue came, in 24 hours. */
+  readonly closedKeys: number;
 }
 
 /** The number of failed logins of one account, or from one address, after which further logins are refused unchecked. */
@@ -22,7 +35,14 @@ export interface CompanyPinRule {
 }
 
 /** The limits that can refuse a call, besides the lock of a card number. */
-export const limitNames = ["key_calls", "company_calls", "company_pins", "company_keys", "logins"] as const;
+export const limitNames = [
+  "key_calls",
+  "company_calls",
+  "company_pins",
+  "company_keys",
+  "closed_keys",
+  "logins",
+] as const;
 export type LimitName = (typeof limitNames)[number];
 
 /** The limits for callers. All processes on a database share the counters. */
@@ -34,6 +54,7 @@ export interface Limits {
   /** For all keys of a company together; 0 sets no limit. */
   readonly companyCallsPerMinute: number;
   readonly companyPins: CompanyPinRule;
+  readonly storage: StorageRule;
   /** Number of active keys up to which a company's logins add keys; 0 sets no limit. The operator may always add keys. */
   readonly keysPerCompany: number;
   /** Concurrent calls of this process. Further calls get 503. */
@@ -53,11 +74,14 @@ export const defaultLimits: Limits = {
     windowSeconds: QUARTER_HOUR_SECONDS,
     lockSeconds: QUARTER_HOUR_SECONDS,
     longestLockSeconds: 24 * 60 * 60,
+    slowFailures: 50,
+    slowWindowSeconds: 30 * 24 * 60 * 60,
   },
   login: { failures: 10, windowSeconds: QUARTER_HOUR_SECONDS },
   callsPerMinute: 600,
   companyCallsPerMinute: 6000,
   companyPins: { failures: 1000, windowSeconds: 60 * 60 },
+  storage: { events: 100_000, eventBytes: 200_000_000, concepts: 1000, closedKeys: 10_000 },
   keysPerCompany: 10_000,
   callsAtOnce: 500,
   connections: 4000,
@@ -65,5 +89,5 @@ export const defaultLimits: Limits = {
 };
 
 /** Formats the rule as the database's type. */
-export const ruleText = ({ failures, windowSeconds, lockSeconds, longestLockSeconds }: LockoutRule) =>
-  `(${failures},${windowSeconds},${lockSeconds},${longestLockSeconds})`;
+export const ruleText = (rule: LockoutRule) =>
+  `(${rule.failures},${rule.windowSeconds},${rule.lockSeconds},${rule.longestLockSeconds},${rule.slowFailures},${rule.slowWindowSeconds})`;

@@ -3,6 +3,7 @@ import type pg from "pg";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Queryable } from "../database/database.js";
 import { limitNames } from "../limits/limits.js";
+import { listStorage } from "../store/company-storage.js";
 import { listFeeds } from "../store/event-feeds.js";
 import type { CallObserver } from "./ended-call.js";
 
@@ -62,6 +63,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   registerPool(pool, registers);
   registerLocks(probe, registers);
   registerFeeds(probe, registers);
+  registerStorage(probe, registers);
   new Gauge({
     name: "giftcard_processes",
     help: "Processes that serve",
@@ -143,6 +145,39 @@ function registerFeeds(probe: Queryable, registers: Registry[]): void {
       try {
         for (const { companyId, pulledAt } of await listFeeds(probe))
           pulled.set({ company: companyId }, pulledAt.getTime() / 1000);
+      } catch {
+        // Without an answer the metric is absent, instead of outdated.
+      }
+    },
+  });
+}
+
+function registerStorage(probe: Queryable, registers: Registry[]): void {
+  const common = { registers, aggregator: "max" as const };
+  const bytes = new Gauge({
+    ...common,
+    name: "giftcard_company_event_bytes",
+    help: "Size of each company's events; absent while the database does not answer",
+    labelNames: ["company"] as const,
+    async collect() {
+      bytes.reset();
+      try {
+        for (const { companyId, eventBytes } of await listStorage(probe)) bytes.set({ company: companyId }, eventBytes);
+      } catch {
+        // Without an answer the metric is absent, instead of outdated.
+      }
+    },
+  });
+  const database = new Gauge({
+    ...common,
+    name: "giftcard_database_bytes",
+    help: "Size of the database; absent while it does not answer",
+    async collect() {
+      database.reset();
+      database.remove();
+      try {
+        const { rows } = await probe.query<{ bytes: number }>("select pg_database_size(current_database()) as bytes");
+        database.set(rows[0]?.bytes ?? 0);
       } catch {
         // Without an answer the metric is absent, instead of outdated.
       }

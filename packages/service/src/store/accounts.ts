@@ -6,6 +6,7 @@ import { hashOf } from "../secrets/keyring.js";
 import { checkPassword, hashPassword, isOutdated } from "../secrets/passwords.js";
 import { insertApiKey, lockOpenCompany, makeApiKey, revokeActive } from "./api-keys.js";
 import { type Act, writeAudit } from "./audit.js";
+import { type CompanyStorage, listStorage } from "./company-storage.js";
 
 const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
@@ -121,12 +122,14 @@ const noAccount = () => new OperatorError("There is no account with this email."
 /** Lists the companies, oldest first. */
 export async function listCompanies(
   db: Queryable,
-): Promise<{ id: number; name: string; emails: string[]; closedAt: Date | null }[]> {
+): Promise<{ id: number; name: string; emails: string[]; closedAt: Date | null; storage: CompanyStorage }[]> {
+  const storages = new Map((await listStorage(db)).map(({ companyId, ...storage }) => [companyId, storage]));
   const { rows } = await db.query(
     `select c.id, c.name, c.closed_at as "closedAt", array_agg(a.email order by a.id) filter (where a.id is not null) as emails
        from companies c left join accounts a on a.company_id = c.id group by c.id order by c.id`,
   );
-  return rows.map((row) => ({ ...row, emails: row.emails ?? [] }));
+  const none = { events: 0, eventBytes: 0 };
+  return rows.map((row) => ({ ...row, emails: row.emails ?? [], storage: storages.get(row.id) ?? none }));
 }
 
 /** The data of an account that a login needs. */

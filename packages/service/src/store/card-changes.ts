@@ -175,12 +175,14 @@ export function refuseInactive({ id, inactiveCents }: Card): void {
 }
 
 /** Returns until when wrong PINs have locked a card number; null if it is not locked. */
-export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | null> {
-  const { rows } = await db.query<{ until: Date }>(
+export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | "unlocked" | null> {
+  const { rows } = await db.query<{ until: Date | number }>(
     "select locked_until as until from failed_attempts where subject = $1 and locked_until > now()",
     [keys.guessSubject(cardNumber)],
   );
-  return rows[0]?.until ?? null;
+  const until = rows[0]?.until ?? null;
+  // PostgreSQL's `infinity` is a number.
+  return typeof until === "number" ? "unlocked" : until;
 }
 
 /**

@@ -80,30 +80,37 @@ export async function withFreshSecrets<Row extends { outcome: string }>(
 
 export type CancelOutcome =
   | { outcome: "done"; refundedCents: Cents; balanceCents: Cents }
+  | { outcome: "rate_limited"; retryAfterSeconds: number }
   | { outcome: "token_invalid" | "token_used" | "devalue_not_done" };
 
 interface CancelRow {
   outcome: CancelOutcome["outcome"];
   refunded_cents: number;
   balance_cents: number;
+  retry_after_seconds?: number;
 }
 
 /** Reverses a deduction by its cancel token, once. */
 export const cancelByToken = (db: Queryable, companyId: number, cancelToken: Secret) =>
   cancel(db, "select * from cancel_by_token($1, $2)", [companyId, hashOf(cancelToken)]);
 
-/** Resolves a devalue by its idempotency key: reverses it, or makes sure that it never happens. */
-export const cancelByKey = (db: Queryable, keys: Keyring, companyId: number, idempotencyKey: string) =>
-  cancel(db, "select * from cancel_by_key($1, $2)", [companyId, keys.idempotencyKey(idempotencyKey)]);
+/**
+ * Resolves a devalue by its idempotency key: reverses it, or makes sure that it never happens.
+ *
+ * @param closedKeys the number of unused keys that a company may close in 24 hours; 0 sets no limit
+ */
+export const cancelByKey = (
+  db: Queryable,
+  keys: Keyring,
+  { companyId, idempotencyKey, closedKeys }: { companyId: number; idempotencyKey: string; closedKeys: number },
+) =>
+  cancel(db, "select * from cancel_by_key($1, $2, $3)", [companyId, keys.idempotencyKey(idempotencyKey), closedKeys]);
 
 async function cancel(db: Queryable, text: string, values: unknown[]): Promise<CancelOutcome> {
   const { rows } = await db.query<CancelRow>({ name: text, text, values });
   const row = rows[0] as CancelRow;
-  return row.outcome === "done"
-    ? {
-        outcome: "done",
-        refundedCents: row.refunded_cents as Cents,
-        balanceCents: row.balance_cents as Cents,
-      }
-    : { outcome: row.outcome };
+  const { outcome } = row;
+  if (outcome === "rate_limited") return { outcome, retryAfterSeconds: row.retry_after_seconds as number };
+  if (outcome !== "done") return { outcome };
+  return { outcome, refundedCents: row.refunded_cents as Cents, balanceCents: row.balance_cents as Cents };
 }
