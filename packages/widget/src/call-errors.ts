@@ -22,6 +22,8 @@ export class CallError extends Error {
 export interface ShownError {
   code: ErrorCode;
   action: Action;
+  /** The page's text, if it vetoed a card. It replaces the code's text. */
+  reason: string;
   count: number;
 }
 

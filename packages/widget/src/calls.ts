@@ -103,9 +103,9 @@ export class Calls implements ReactiveController {
     });
   }
 
-  /** Shows an error. Unlike {@link fail}, it dispatches no event. */
-  show(action: Action, code: ShownError["code"]): void {
-    this.error = { code, action, count: ++this.#errors };
+  /** Shows an error, with a reason that replaces its text. Unlike {@link fail}, it dispatches no event. */
+  show(action: Action, code: ShownError["code"], reason = ""): void {
+    this.error = { code, action, reason, count: ++this.#errors };
     this.host.requestUpdate();
   }
 }

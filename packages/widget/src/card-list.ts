@@ -1,7 +1,6 @@
-import type { AppliedCard, CartSummary, ShopErrorCode } from "@giftcard-pay/checkout/storefront";
+import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
-import { cardGlyph } from "./card-glyph.js";
-import { figure } from "./card-quote.js";
+import { cardLine, figure, validity } from "./card-quote.js";
 import { keyed } from "./keyed.js";
 import type { Wording } from "./wording.js";
 
@@ -15,29 +14,29 @@ export interface CardListState {
   removing: string | undefined;
 }
 
-/** Renders the applied cards with the amount of each, their total, and the remainder. */
+/** Renders the applied cards with the amount of each, and from two cards on their sum. */
 export function cardList(state: CardListState, remove: (card: AppliedCard) => void): TemplateResult {
   const { words, summary } = state;
   const { texts } = words;
-  const { remainderCents } = summary;
+  const { cards } = summary;
   // Nothing is certain to be covered by a card that could not be charged.
-  const isLeft = remainderCents > 0 || summary.cards.some(({ refusal }) => refusal);
+  const isCovered = !summary.remainderCents && !cards.some(({ refusal }) => refusal);
   return html`<div class="panel" part="summary" id="summary" tabindex="-1" role="group" aria-label=${texts.covered}>
     ${
       // If Lit reused a removed card's row for the next card, the focused button would silently get another name.
       keyed(
-        summary.cards.length,
+        cards.length,
         html`<ul part="cards" role="list">
-          ${summary.cards.map((card) => cardRow(state, card, remove))}
+          ${cards.map((card) => cardRow(state, card, remove))}
         </ul>`,
       )
     }
-    <dl part="totals">
-      ${figure(words, texts.covered, summary.coveredCents)}
-      ${figure(words, isLeft ? texts.remainder : texts.nothingLeft, remainderCents, "total")}
-    </dl>
+    ${cards.length > 1 ? figure(texts.covered, minus(words, summary.coveredCents), "total") : nothing}
+    ${isCovered ? html`<p class="strong" part="covered">${texts.nothingLeft}</p>` : nothing}
     ${
-      state.isFull ? html`<p class="hint">${words.fill(texts.maxCards, { count: `${summary.maxCards}` })}</p>` : nothing
+      state.isFull
+        ? html`<p class="hint" part="hint">${words.fill(texts.maxCards, { count: `${summary.maxCards}` })}</p>`
+        : nothing
     }
   </div>`;
 }
@@ -45,32 +44,31 @@ export function cardList(state: CardListState, remove: (card: AppliedCard) => vo
 function cardRow(state: CardListState, card: AppliedCard, remove: (card: AppliedCard) => void): TemplateResult {
   const { words, removing } = state;
   const { texts } = words;
-  const last4 = card.lastFour;
+  const { lastFour: last4, amountCents, refusal } = card;
+  const kept = card.balanceCents - amountCents;
+  const left = kept > 0 ? [words.fill(texts.kept, { kept }), validity(words, card)].join("\n").trim() : "";
+  const reason = refusal && (refusal === "balance_changed" ? texts.changedBalance : texts.errors[refusal]);
   return html`<li part="card">
+    ${cardLine(words, last4, minus(words, amountCents))}
     <div class="row">
-      <span class="name">${cardGlyph} ${words.fill(texts.cardEnding, { last4 })}</span>
-      <span class="amount">
-        ${words.money(card.state === "applied" ? card.amountCents : 0)}
-        <button
-          part="remove"
-          type="button"
-          class="plain ${removing === card.id ? "busy" : ""}"
-          data-remove=${card.id}
-          aria-label=${words.fill(texts.removeCard, { last4 })}
-          aria-disabled=${removing !== undefined}
-          @click=${() => remove(card)}
-        >
-          ${texts.remove}
-        </button>
-      </span>
+      <p class="hint" part="hint">${card.state === "applied" ? left : texts[card.state]}</p>
+      <button
+        part="remove"
+        type="button"
+        class="plain ${removing === card.id ? "busy" : ""}"
+        data-remove=${card.id}
+        aria-label=${words.fill(texts.removeCard, { last4 })}
+        aria-disabled=${removing !== undefined}
+        @click=${() => remove(card)}
+      >
+        ${texts.remove}
+      </button>
     </div>
-    ${card.state === "applied" ? nothing : html`<p class="hint">${texts[card.state]}</p>`}
-    ${card.refusal ? html`<p class="error" part="error">${refusalText(words, card, card.refusal)}</p>` : nothing}
+    ${reason ? html`<p class="error" part="error">${texts.notPlaced} ${words.fill(reason, { last4 })}</p>` : nothing}
   </li>`;
 }
 
-function refusalText(words: Wording, { lastFour }: AppliedCard, code: ShopErrorCode): string {
-  const { texts } = words;
-  const reason = code === "balance_changed" ? texts.changedBalance : texts.errors[code];
-  return `${texts.notPlaced} ${words.fill(reason, { last4: lastFour })}`;
+/** Formats what a card pays. */
+function minus(words: Wording, cents: number): string {
+  return `${cents ? "\u2212" : ""}${words.money(cents)}`;
 }

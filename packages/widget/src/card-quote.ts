@@ -3,74 +3,68 @@ import { html, nothing, type TemplateResult } from "lit";
 import { cardGlyph } from "./card-glyph.js";
 import type { Wording } from "./wording.js";
 
-/** The input of {@link cardQuote}. */
-export interface CardQuoteState {
-  words: Wording;
-  quote: Quote;
-  busy: boolean;
-  /** Whether the cart can take another card after this one. */
-  takesAnother: boolean;
-}
-
-/** Renders a checked card: its balance, how much of it this order would use, and the button that applies it. */
-export function cardQuote(state: CardQuoteState, apply: () => void, cancel: () => void): TemplateResult {
-  const { words, quote, busy } = state;
+/** Renders a checked card: its balance, what this order leaves to pay, and the button that applies it. */
+export function cardQuote(
+  words: Wording,
+  quote: Quote,
+  busy: boolean,
+  apply: () => void,
+  cancel: () => void,
+): TemplateResult {
   const { texts } = words;
+  const { usableCents, balanceCents } = quote;
+  const isLimited = quote.limitedBy === "limit";
   return cardPanel(
     words,
     quote,
-    html`${figure(words, texts.usable, quote.usableCents, "total")}
-    ${figure(words, texts.remainder, quote.remainderCents)}`,
-    html`${limitNote(state)}
-      <p class="hint">${texts.nothingTaken}</p>
-      <div class="actions">
+    html`${figure(texts.remainder, words.money(quote.remainderCents))}
+      ${note(isLimited && words.fill(`${texts.limit} ${texts.kept}.`, { limit: usableCents, kept: balanceCents - usableCents }))}
+      <div class="actions" part="actions">
         <button part="button apply" id="apply" type="button" class="primary ${busy ? "busy" : ""}" aria-disabled=${busy} @click=${apply}>
-          ${busy ? texts.applying : words.fill(texts.apply, { amount: quote.usableCents })}
+          ${busy ? texts.applying : words.fill(texts.apply, { amount: usableCents })}
         </button>
-        <button part="button" type="button" class="plain" aria-disabled=${busy} @click=${cancel}>
+        <button part="button cancel" type="button" class="plain" aria-disabled=${busy} @click=${cancel}>
           ${texts.cancel}
         </button>
-      </div>`,
+      </div>
+      <p class="hint" part="hint">${texts.nothingTaken}</p>`,
   );
 }
 
-/** Renders a card: its last four digits, expiry date and balance, then the caller's own figures and content. */
-export function cardPanel(
-  words: Wording,
-  { lastFour, balanceCents, expiryDate }: CardBalance,
-  figures?: TemplateResult,
-  content?: TemplateResult,
-): TemplateResult {
+/** Renders a card with its balance and expiry date, then the caller's own content. */
+export function cardPanel(words: Wording, card: CardBalance, content?: TemplateResult): TemplateResult {
+  const { lastFour, balanceCents } = card;
   const { texts } = words;
-  const expiry = words.date(expiryDate);
-  return html`<div class="panel" part="quote" role="group" aria-labelledby="quoted">
+  return html`<div class="panel" part="quote" role="group" aria-label=${words.fill(texts.cardEnding, { last4: lastFour })}>
     <div>
-      <p id="quoted" class="name strong">${cardGlyph} ${words.fill(texts.cardEnding, { last4: lastFour })}</p>
-      ${expiry ? html`<p class="hint">${words.fill(texts.validUntil, { date: expiry })}</p>` : nothing}
+      ${cardLine(words, lastFour, html`<span class="hint">${texts.balance}</span> ${words.money(balanceCents)}`)}
+      <p class="hint" part="hint">${validity(words, card)}</p>
     </div>
-    <dl>${figure(words, texts.balance, balanceCents)}${figures}</dl>
     ${content}
   </div>`;
 }
 
+/** Renders a card's last four digits and an amount, side by side. */
+export function cardLine(words: Wording, last4: string, amount: unknown): TemplateResult {
+  return html`<div class="row">
+    <span class="name" part="name" aria-hidden="true">${cardGlyph}•••• ${last4}</span>
+    <span class="silent">${words.fill(words.texts.cardEnding, { last4 })}</span>
+    <span class="amount" part="amount">${amount}</span>
+  </div>`;
+}
+
+/** Returns until when a card is valid; an empty text if that is unknown. */
+export function validity(words: Wording, { expiryDate }: { expiryDate: string }): string {
+  const date = words.date(expiryDate);
+  return date && words.fill(words.texts.validUntil, { date });
+}
+
 /** Renders a term and its amount, side by side. */
-export function figure(words: Wording, term: string, cents: number, kind = ""): TemplateResult {
-  return html`<div class="row ${kind}"><dt>${term}</dt><dd>${words.money(cents)}</dd></div>`;
+export function figure(term: string, amount: string, kind = ""): TemplateResult {
+  return html`<dl class="row ${kind}" part="figure"><dt>${term}</dt><dd part="amount">${amount}</dd></dl>`;
 }
 
 /** Renders an explanation of the figures above it. */
-export function note(text: string): TemplateResult | typeof nothing {
+export function note(text: string | false): TemplateResult | typeof nothing {
   return text ? html`<p class="note" part="note">${text}</p>` : nothing;
-}
-
-/** Explains the limit per card if this limit alone keeps the order from using more. */
-function limitNote({ words, quote, takesAnother }: CardQuoteState): TemplateResult | typeof nothing {
-  const { limit, limitAnother } = words.texts;
-  if (quote.limitedBy !== "limit") return nothing;
-  return note(
-    words.fill(takesAnother ? `${limit} ${limitAnother}` : limit, {
-      limit: quote.usableCents,
-      kept: quote.balanceCents - quote.usableCents,
-    }),
-  );
 }

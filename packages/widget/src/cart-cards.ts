@@ -2,7 +2,7 @@ import type { AppliedCard, CardEntry, CartSummary, Quote } from "@giftcard-pay/c
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { CallError, isClosing, isRetryable } from "./call-errors.js";
 import type { Calls } from "./calls.js";
-import { dispatch } from "./events.js";
+import { dispatch, type QuoteDetail } from "./events.js";
 import type { ShopApi } from "./shop-api.js";
 
 /** An element with the id of its cart. */
@@ -44,12 +44,6 @@ export class CartCards implements ReactiveController {
     return isClosing(this.calls.error);
   }
 
-  /** Whether the cart would have room for another card after the quoted one. */
-  get takesAnother(): boolean {
-    const { quote, summary } = this;
-    return (!quote || quote.remainderCents > (summary?.notByCardCents ?? 0)) && this.#room > 1;
-  }
-
   /** Whether the cart has its maximum number of cards, and there is more that a card may pay. */
   get isFull(): boolean {
     return !!this.summary && openCents(this.summary) > 0 && this.#room <= 0;
@@ -70,6 +64,12 @@ export class CartCards implements ReactiveController {
     const { summary } = this;
     if (!summary) return 2;
     return openCents(summary) && summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length;
+  }
+
+  /** The detail of events about the quote, without the id that applies it. */
+  get quoteDetail(): QuoteDetail {
+    const { quoteId: _, ...quote } = this.quote as Quote;
+    return { quote, summary: this.summary };
   }
 
   hostDisconnected(): void {
@@ -119,14 +119,23 @@ export class CartCards implements ReactiveController {
   async apply(): Promise<AppliedCard | undefined> {
     const { quote, calls } = this;
     if (!quote) return undefined;
-    const { quoteId: _, ...shown } = quote;
-    if (!dispatch(this.host, "giftcard-before-apply", { quote: shown, summary: this.summary })) return undefined;
+    const waits: Promise<unknown>[] = [];
+    const waitUntil = (promise: Promise<unknown>) => void waits.push(promise);
+    if (!dispatch(this.host, "giftcard-before-apply", { ...this.quoteDetail, waitUntil })) return undefined;
     const known = new Set(this.summary?.cards.map((card) => card.id));
     // A cart that is loading now would be older than the response to this call.
     this.#loading.abort();
-    const summary = await calls.run("apply", (signal) => this.#applyOrFind(quote, known, signal));
+    const summary = await calls.run("apply", async (signal) => {
+      const answers = await Promise.all(waits).catch(() => {
+        throw new CallError("internal");
+      });
+      signal.throwIfAborted();
+      const veto = answers.find((answer) => answer === false || typeof answer === "string");
+      return veto === undefined ? this.#applyOrFind(quote, known, signal) : `${veto || ""}`;
+    });
     const code = calls.error?.code;
-    if (summary) {
+    if (typeof summary === "string") calls.show("apply", "unfinished", summary);
+    else if (summary) {
       this.quote = this.before = undefined;
       this.#accept(summary);
       const card = newCard(summary, quote, known) ?? summary.cards.at(-1);

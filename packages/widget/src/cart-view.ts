@@ -19,13 +19,13 @@ export function cartView(state: CartViewState, remove: (card: AppliedCard) => vo
   const { words, cards, isRemoving } = state;
   const { texts } = words;
   const { summary, quote, isApplied, isClosed, isFull, takesCard, removing } = cards;
-  return html`${summary?.environment === "sandbox" ? html`<span class="badge">${texts.sandbox}</span>` : nothing}
+  return html`${summary?.environment === "sandbox" ? html`<span class="badge" part="badge">${texts.sandbox}</span>` : nothing}
   ${
     summary && isApplied
       ? cardList({ words, summary, isFull, removing: isRemoving ? removing?.id : undefined }, remove)
       : nothing
   }
   ${note(summary?.notByCardCents ? texts.errors.giftcard_not_payable : "")}
-  ${isApplied || isClosed || takesCard || summary?.notByCardCents ? nothing : html`<p>${texts.errors.nothing_to_pay}</p>`}
+  ${isApplied || isClosed || takesCard || summary?.notByCardCents ? nothing : html`<p part="covered">${texts.errors.nothing_to_pay}</p>`}
   ${isApplied || quote ? note(changeText(words, cards)) : nothing}`;
 }

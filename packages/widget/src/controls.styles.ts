@@ -14,6 +14,7 @@ export const controls = css`
     background: var(--_surface);
   }
   button,
+  .amount,
   .strong,
   .total {
     font-weight: 600;

@@ -93,7 +93,7 @@ export class EntryForm {
       </div>
       ${
         cancel
-          ? html`<button part="button" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`
+          ? html`<button part="button cancel" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`
           : nothing
       }
     </form>`;
@@ -103,6 +103,7 @@ export class EntryForm {
     return html`<button
       type="button"
       class="eye"
+      part="reveal"
       aria-label=${showPin}
       aria-pressed=${this.#pinShown}
       aria-controls="pin"
@@ -150,7 +151,7 @@ export class EntryForm {
           required
           ?readonly=${busy}
           aria-invalid=${isEmpty || isRefused}
-          aria-describedby=${isEmpty ? `${name}-missing` : isRefused ? "error" : nothing}
+          aria-describedby="${isEmpty ? `${name}-missing` : isRefused ? "error" : ""} ${name}-help"
           @paste=${this.#onPaste}
           @beforeinput=${this.#onDelete}
           @input=${this.#onInput}
@@ -159,6 +160,7 @@ export class EntryForm {
         />
         ${decoration}
       </div>
+      <slot name="${name}-help" id="${name}-help"></slot>
     </div>`;
   }
 

@@ -21,7 +21,7 @@ export function errorAlert(state: ErrorAlertState, retry: () => void): TemplateR
     error.count,
     html`<div class="alert" part="alert">
       <p class="error" part="error">
-        ${words.fill(texts.errors[error.code] + wait, { time: words.duration(waitSeconds) })}
+        ${words.fill((error.reason || texts.errors[error.code]) + wait, { time: words.duration(waitSeconds) })}
       </p>
       ${
         isRetryable(error.code)

@@ -7,11 +7,26 @@ export type CardAction = "quote" | "apply" | "remove" | "balance";
 /** The step that failed: a step with a card, loading the cart, or placing the order (which the page reports). */
 export type Action = CardAction | "load" | "order";
 
-/** Detail of `giftcard-before-apply`. */
-export interface BeforeApplyDetail {
+/** Detail of `giftcard-ready`. */
+export interface ReadyDetail {
+  /** The cart; undefined if it could not be loaded. */
+  summary: CartSummary | undefined;
+}
+
+/** Detail of `giftcard-quote`. */
+export interface QuoteDetail extends ReadyDetail {
   /** The card's balance, and how much of it this order would use. Amounts in cents. */
   quote: Omit<Quote, "quoteId">;
-  summary: CartSummary | undefined;
+}
+
+/** Detail of `giftcard-before-apply`. */
+export interface BeforeApplyDetail extends QuoteDetail {
+  /**
+   * Delays applying the card until a promise is fulfilled. With a text, the card is not applied and the shopper sees the
+   * text; with `false` too, and the shopper sees that the card is not applied. If the promise rejects, the shopper can
+   * try again.
+   */
+  waitUntil(promise: Promise<unknown>): void;
 }
 
 /** Detail of `giftcard-applied` and `giftcard-removed`. */
@@ -41,6 +56,8 @@ export interface ErrorDetail {
 
 /** The events of both elements, by type. None carries a card number or a PIN. All bubble, even out of shadow roots. */
 export interface GiftcardEventMap {
+  "giftcard-ready": GiftcardEvent<ReadyDetail>;
+  "giftcard-quote": GiftcardEvent<QuoteDetail>;
   "giftcard-before-apply": GiftcardEvent<BeforeApplyDetail>;
   "giftcard-applied": GiftcardEvent<CardDetail>;
   "giftcard-removed": GiftcardEvent<CardDetail>;

@@ -141,6 +141,7 @@ export class GiftcardElement extends LitElement {
     const shown = isLoaded(builtIn) ? builtIn : "en";
     const language = Object.keys(this.messages).length > 0 ? locale : shown;
     return html`<fieldset class="base" part="base" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language} dir=${/^(ar|fa|he|ur)\b/.test(language) ? "rtl" : "ltr"}>
+      <slot name="title"></slot>
       ${frame.before}
       <div role="alert" id="error" class=${error ? "" : "silent"}>
         ${error ? errorAlert({ words, error, waitSeconds: wait.total, busy: !!busy }, frame.retry) : nothing}
@@ -158,7 +159,8 @@ export class GiftcardElement extends LitElement {
         cancel: frame.cancel,
       })}
       ${frame.after}
-      <div role="status" class=${frame.notice || calls.slow ? "hint" : "silent"}>${frame.notice || this.live.text}</div>
+      <slot name="terms"></slot>
+      <div role="status" part="status" class=${frame.notice || calls.slow ? "hint" : "silent"}>${frame.notice || this.live.text}</div>
     </fieldset>`;
   }
 

@@ -29,15 +29,13 @@ export const styles = css`
   .panel,
   .alert,
   .box,
-  .eye,
-  dl {
+  .eye {
     display: grid;
     align-content: start;
     gap: var(--_gap);
   }
   .field,
-  .alert,
-  dl {
+  .alert {
     gap: 0.375rem;
   }
   fieldset {
@@ -99,22 +97,28 @@ export const styles = css`
     border-radius: var(--_radius);
   }
   .panel {
-    padding: var(--_gap);
+    gap: 0.75rem;
+    padding: 0.75rem var(--_gap);
     background: var(--_surface);
   }
   .row,
   .name {
+    align-items: start;
+    gap: 0 0.5rem;
+  }
+  .name {
     align-items: center;
-    gap: 0 1rem;
   }
-  dt {
+  .row > .hint {
     flex: 1 8rem;
-  }
-  dd {
-    white-space: nowrap;
   }
   .row > :last-child {
     margin-inline-start: auto;
+  }
+  .amount,
+  dd,
+  .name {
+    white-space: nowrap;
   }
   .note,
   .hint,
@@ -133,28 +137,21 @@ export const styles = css`
   ul {
     list-style: none;
   }
-  li {
-    padding-block-end: var(--_gap);
-    border-block-end: 1px solid var(--_border);
+  li + li,
+  .total {
+    padding-block-start: 0.75rem;
+    border-block-start: 1px solid var(--_border);
   }
   li + li {
-    padding-block-start: var(--_gap);
+    margin-block-start: 0.75rem;
   }
-  .name {
-    flex-wrap: nowrap;
-    gap: 0.625rem;
+  .hint {
+    font-weight: 400;
+    white-space: pre-line;
   }
-  .name ~ .hint,
-  .row ~ .hint {
-    margin-block-start: 0.25rem;
-    margin-inline-start: 1.875rem;
-  }
-  .amount {
-    text-align: end;
-  }
-  .amount button {
-    margin-block: -0.7rem;
-    margin-inline-start: 0.5rem;
+  li button {
+    margin-block: -0.75rem;
+    font-size: 0.875em;
   }
   .badge {
     padding: 0 0.5rem;

@@ -5,6 +5,7 @@ import { cardQuote } from "./card-quote.js";
 import { CartCards } from "./cart-cards.js";
 import { cartView } from "./cart-view.js";
 import { changeText } from "./change-text.js";
+import { dispatch } from "./events.js";
 import { moveFocus } from "./focus.js";
 import { FormAssociatedElement } from "./form-associated-element.js";
 import { register } from "./giftcard-element.js";
@@ -20,7 +21,9 @@ const freshMs = 5000;
  *
  * @tag giftcard-pay
  *
- * @event {GiftcardEvent<BeforeApplyDetail>} giftcard-before-apply - A card is about to be applied; `preventDefault()` stops it.
+ * @event {GiftcardEvent<ReadyDetail>} giftcard-ready - The cart was loaded for the first time, or could not be, and is shown.
+ * @event {GiftcardEvent<QuoteDetail>} giftcard-quote - A card was checked; its balance is shown.
+ * @event {GiftcardEvent<BeforeApplyDetail>} giftcard-before-apply - A card is about to be applied; `preventDefault()` stops it. `detail.waitUntil(promise)` delays it, and a promise of a text stops it for this reason.
  * @event {GiftcardEvent<CardDetail>} giftcard-applied - A card was applied to the cart.
  * @event {GiftcardEvent<CardDetail>} giftcard-removed - A card was removed from the cart.
  * @event {GiftcardEvent<TotalDetail>} giftcard-total - The total, the cards' part or the remainder changed, or was loaded.
@@ -30,18 +33,32 @@ const freshMs = 5000;
  * @cssstate applied - The cart has a card.
  * @cssstate busy - A call is pending.
  *
+ * @slot title - A heading above the form.
+ * @slot number-help - Help below the card number; screen readers read it with the field.
+ * @slot pin-help - Help below the PIN, for example where the card shows it; screen readers read it with the field.
+ * @slot terms - The end of the element, for terms or a link to them.
+ *
  * @csspart base - The whole element.
  * @csspart form - The form for card number and PIN.
  * @csspart label - The label of a field.
  * @csspart input - A field.
- * @csspart button - Every button but "remove"; some have a part name of their own: `check`, `apply`, `add` and `retry`.
+ * @csspart reveal - The button that shows the PIN.
+ * @csspart button - Every other button but "remove"; most have a part name of their own: `check`, `apply`, `cancel`, `add` and `retry`.
  * @csspart quote - A checked card that is not applied yet.
- * @csspart note - An explanation of figures: the limit per card, or what changed.
- * @csspart summary - The applied cards and their totals.
+ * @csspart summary - The applied cards and their sum.
  * @csspart cards - The list of applied cards.
  * @csspart card - An applied card.
+ * @csspart glyph - The picture of a gift.
+ * @csspart name - The last four digits of a card.
+ * @csspart amount - The amount of a card, of the remainder, or of the sum.
+ * @csspart figure - The remainder, or the sum of all cards, with its amount.
+ * @csspart hint - Small print: expiry date, what stays on a card, or that nothing is taken yet.
+ * @csspart note - An explanation of figures: the limit per card, or what changed.
+ * @csspart actions - The buttons of the quote.
  * @csspart remove - The button that removes a card.
- * @csspart totals - What the cards pay, and the remainder.
+ * @csspart covered - The text that nothing is left to pay.
+ * @csspart badge - The mark of a sandbox.
+ * @csspart status - The text of a pending call, or the text for screen readers.
  * @csspart alert - The error message with its button.
  * @csspart error - The text of an error, in the alert or below a field.
  */
@@ -98,8 +115,11 @@ export class GiftcardPay extends FormAssociatedElement {
     this.#readAt = Date.now();
     const cards = this.#cards;
     const { summary: before, quote: quoted } = cards;
+    const { isAnswered } = cards;
     const changed = await cards.load(isQuiet);
     const { summary, quote, isApplied } = cards;
+    if (!isAnswered && cards.isAnswered)
+      void this.updateComplete.then(() => dispatch(this, "giftcard-ready", { summary }));
     if (!summary) return;
     if (!isApplied) this.open = true;
     else if (!before && this.entry.isBlank) this.open = false;
@@ -159,16 +179,14 @@ export class GiftcardPay extends FormAssociatedElement {
     const { texts } = words;
     const { busy } = this.calls;
     const cards = this.#cards;
-    const { quote, takesCard, takesAnother, isApplied } = cards;
+    const { quote, takesCard, isApplied } = cards;
     return this.frame({
       title: texts.title,
       before: cartView({ words, cards, isRemoving: busy === "remove" }, this.#remove),
-      between: quote
-        ? cardQuote({ words, quote, busy: busy === "apply", takesAnother }, this.#apply, this.#cancelQuote)
-        : nothing,
+      between: quote ? cardQuote(words, quote, busy === "apply", this.#apply, this.#cancelQuote) : nothing,
       after:
         isApplied && !this.open && !quote && takesCard
-          ? html`<button part="button add" id="add" type="button" @click=${this.#onOpen}>${texts.another}</button>`
+          ? html`<button part="button add" id="add" type="button" class="plain" @click=${this.#onOpen}>${texts.another}</button>`
           : nothing,
       notice: this.link.isWaiting && texts.sending,
       hidden: !this.open || !!quote || !takesCard,
@@ -224,6 +242,7 @@ export class GiftcardPay extends FormAssociatedElement {
       usable: quote.usableCents,
       remainder: quote.remainderCents,
     });
+    dispatch(this, "giftcard-quote", this.#cards.quoteDetail);
     await moveFocus(this, "#apply");
   };
 

@@ -12,6 +12,8 @@ export {
   type ErrorDetail,
   GiftcardEvent,
   type GiftcardEventMap,
+  type QuoteDetail,
+  type ReadyDetail,
   type TotalDetail,
 } from "./events.js";
 export { GiftcardBalance } from "./giftcard-balance.js";

@@ -8,6 +8,8 @@ const eventName = <Type extends keyof GiftcardEventMap>(type: Type): EventName<G
 
 /** The event props of `<giftcard-pay>` in React. */
 export type GiftcardPayEvents = {
+  onReady: EventName<GiftcardEventMap["giftcard-ready"]>;
+  onQuote: EventName<GiftcardEventMap["giftcard-quote"]>;
   onBeforeApply: EventName<GiftcardEventMap["giftcard-before-apply"]>;
   onApplied: EventName<GiftcardEventMap["giftcard-applied"]>;
   onRemoved: EventName<GiftcardEventMap["giftcard-removed"]>;
@@ -27,6 +29,8 @@ export const GiftcardPay: ReactWebComponent<Pay, GiftcardPayEvents> = createComp
   tagName: "giftcard-pay",
   elementClass: Pay,
   events: {
+    onReady: eventName("giftcard-ready"),
+    onQuote: eventName("giftcard-quote"),
     onBeforeApply: eventName("giftcard-before-apply"),
     onApplied: eventName("giftcard-applied"),
     onRemoved: eventName("giftcard-removed"),

@@ -5,6 +5,6 @@
 const names = `address after attach between block calls clear clearPin duration entry fail fetchQuote frame internals
   isAnswered isApplied isBlank isClosed isCovered isFieldsetDisabled isFree isFull isLocked isPlaceholder isRemoving
   isWaiting link live load locale missing money notice onTick readEntry removing reset run say seconds settled
-  shop show start stop takesAnother takesCard texts waitSeconds waiting words`;
+  shop show start stop takesCard texts waitSeconds waiting words`;
 
 export const innerNames = new RegExp(`^(?:${names.split(/\s+/).join("|")})$`);

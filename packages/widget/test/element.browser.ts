@@ -27,7 +27,7 @@ describe("the element", () => {
     widget.button("Saldo bekijken").click();
     await widget.until(() => !!widget.find("#apply"), "the quote is shown");
     await widget.press("#apply");
-    expect(widget.text).to.contain("Nog te betalen € 24,98");
+    expect(widget.text).to.contain("−€ 50,00");
     expect(violations).to.deep.equal([]);
   });
 
@@ -105,7 +105,7 @@ describe("the element", () => {
     widget.element.after(elsewhere);
     elsewhere.append(widget.element);
     await widget.settled();
-    expect(widget.text).to.contain("Card ending in 1234 €50.00");
+    expect(widget.text).to.contain("Card ending in 1234 −€50.00");
   });
 
   it("has no inline styles, which a strict content security policy would block", async () => {

@@ -56,7 +56,7 @@ describe("errors", () => {
     expect(widget.pin.value).to.equal("");
     expect(widget.focused).to.equal("pin");
     expect(widget.pin.getAttribute("aria-invalid")).to.equal("true");
-    expect(widget.pin.getAttribute("aria-describedby")).to.equal("error");
+    expect(widget.pin.getAttribute("aria-describedby")).to.contain("error");
   });
 
   it("focuses the number if the card itself can't be used", async () => {
@@ -136,7 +136,7 @@ describe("errors", () => {
     await widget.key("Shift+Tab");
     await widget.key("Tab");
     expect(widget.text, "left empty while the other is filled").to.contain("Enter the card number.");
-    expect(widget.number.getAttribute("aria-describedby")).to.equal("number-missing");
+    expect(widget.number.getAttribute("aria-describedby")).to.contain("number-missing");
     await widget.key("Shift+Tab");
     await widget.type("6");
     expect(widget.text).not.to.contain("Enter the number");
@@ -212,7 +212,7 @@ describe("errors", () => {
       await widget.press("#apply");
       expect(widget.alert).to.contain("No answer from the shop.");
       await widget.press("#retry");
-      expect(widget.text).to.contain("Card ending in 1234 €50.00");
+      expect(widget.text).to.contain("Card ending in 1234 −€50.00");
       expect(widget.alert).to.equal("");
       expect(applied).to.have.length(1);
       expect(await cart.appliedCount()).to.equal(1);
@@ -227,7 +227,7 @@ describe("errors", () => {
       await widget.settled();
       expect(widget.alert).to.contain("No answer from the shop.");
       await widget.press("#retry");
-      expect(widget.text).not.to.contain("Paid by gift card");
+      expect(widget.text).not.to.contain("•••• 1234");
       expect(await cart.appliedCount()).to.equal(0);
     });
   }
@@ -239,7 +239,7 @@ describe("errors", () => {
     await cart.trouble({ cut: "silent" });
     await widget.press("#apply");
     if (widget.alert !== "") await widget.press("#retry");
-    expect(widget.text).to.contain("Card ending in 1234 €50.00");
+    expect(widget.text).to.contain("Card ending in 1234 −€50.00");
     expect(widget.alert).to.equal("");
     expect(await cart.appliedCount()).to.equal(1);
   });

@@ -150,7 +150,7 @@ describe("in a form", () => {
     await widget.settled();
     expect(!!widget.find("#apply")).to.equal(false);
     expect(widget.number.value).to.equal("");
-    expect(widget.text).to.contain("Card ending in 1234 €50.00");
+    expect(widget.text).to.contain("Card ending in 1234 −€50.00");
     expect(form.checkValidity()).to.equal(true);
   });
 });

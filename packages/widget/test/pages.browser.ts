@@ -58,8 +58,8 @@ describe("on different pages", () => {
     const totals = listen(second, "giftcard-total");
     await first.apply(rich);
     await second.apply(poor);
-    expect(first.text).to.contain("Left to pay €24.98");
-    expect(second.text).to.contain("Left to pay €64.98");
+    expect(first.text).to.contain("−€50.00");
+    expect(second.text).to.contain("−€10.00");
     expect(totals.map((event) => event.detail.remainderCents)).to.deep.equal([6498]);
     first.element.remove();
     second.element.remove();

@@ -30,12 +30,11 @@ export interface Messages {
   /** `{last4}` */
   cardEnding: string;
   balance: string;
-  usable: string;
   remainder: string;
-  /** `{limit}`, `{kept}`; shown if the limit per card keeps the order from using more of it. */
+  /** `{limit}`; shown if the limit per card keeps the order from using more of it. */
   limit: string;
-  /** Follows `limit` if the cart has room for another card. */
-  limitAnother: string;
+  /** `{kept}`, without a full stop: the part of the balance that this order does not use. */
+  kept: string;
   nothingTaken: string;
   /** `{date}` */
   validUntil: string;
@@ -50,6 +49,7 @@ export interface Messages {
   settling: string;
   /** Shown on a card that could not be charged; followed by the reason, one of `errors`. */
   notPlaced: string;
+  /** What all cards pay; also names their list for a screen reader. */
   covered: string;
   nothingLeft: string;
   /** `{count}` */

@@ -18,6 +18,7 @@ interface AxNode {
   ignored: boolean;
   role?: { value: string };
   name?: { value: string };
+  description?: { value: string };
   childIds?: string[];
   properties?: { name: string; value: { value: unknown } }[];
 }
@@ -54,4 +55,10 @@ export async function accessibilityTree(group: string): Promise<string[]> {
   };
   for (const child of root?.childIds ?? []) walk(child);
   return lines;
+}
+
+/** Returns what a screen reader reads after the name of the text box of this name. */
+export async function descriptionOf(name: string): Promise<string | undefined> {
+  const { nodes } = await send<{ nodes: AxNode[] }>("Accessibility.getFullAXTree");
+  return nodes.find((node) => node.role?.value === "textbox" && node.name?.value === name)?.description?.value;
 }
