@@ -163,7 +163,15 @@ const optionsOf = (name, folder) => ({
     leftAlignHeaders: true,
   },
 });
-const elementTags = /** @type {const} */ (["@tag", "@event", "@csspart", "@cssproperty", "@cssstate", "@fires"]);
+const elementTags = /** @type {const} */ ([
+  "@tag",
+  "@event",
+  "@slot",
+  "@csspart",
+  "@cssproperty",
+  "@cssstate",
+  "@fires",
+]);
 
 /** Static members of the elements that only Lit and the browser use. */
 const litsOwn = new Set(["styles", "properties", "formAssociated"]);

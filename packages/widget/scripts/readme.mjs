@@ -22,7 +22,16 @@ function signature({ name, parameters = [], static: isStatic }, element) {
 }
 
 function section(element) {
-  const { tagName, description, members, events = [], cssStates = [], cssParts = [], cssProperties = [] } = element;
+  const {
+    tagName,
+    description,
+    members,
+    events = [],
+    slots = [],
+    cssStates = [],
+    cssParts = [],
+    cssProperties = [],
+  } = element;
   const named = (rows) => rows.map((row) => [code(row.name), oneLine(row.description)]);
   return [
     `### \`<${tagName}>\`\n\n${oneLine(description)}\n`,
@@ -64,6 +73,7 @@ function section(element) {
       ["State", ""],
       cssStates.map((row) => [code(`:state(${row.name})`), oneLine(row.description)]),
     ),
+    table("Slots", ["Slot", ""], named(slots)),
     table("Parts", ["Part", ""], named(cssParts)),
     table(
       "Custom properties",
