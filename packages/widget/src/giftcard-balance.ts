@@ -12,25 +12,7 @@ import { GiftcardElement, register } from "./giftcard-element.js";
  * @event {GiftcardEvent<CardBalance>} giftcard-balance - The shop returned a card's balance.
  * @event {GiftcardEvent<ErrorDetail>} giftcard-error - A call was refused or got no response.
  *
- * @slot title - A heading above the form.
- * @slot number-help - Help below the card number; screen readers read it with the field.
- * @slot pin-help - Help below the PIN, for example where the card shows it; screen readers read it with the field.
- * @slot terms - The end of the element, for terms or a link to them.
- *
- * @csspart base - The whole element.
- * @csspart form - The form for card number and PIN.
- * @csspart label - The label of a field.
- * @csspart input - A field.
- * @csspart reveal - The button that shows the PIN.
  * @csspart button - Every other button; two have a part name of their own, `check` and `retry`.
- * @csspart quote - The checked card.
- * @csspart glyph - The picture of a gift.
- * @csspart name - The last four digits of the card.
- * @csspart amount - The balance.
- * @csspart hint - The expiry date.
- * @csspart status - The text of a pending call, or the text for screen readers.
- * @csspart alert - The error message with its button.
- * @csspart error - The text of an error, in the alert or below a field.
  */
 export class GiftcardBalance extends GiftcardElement {
   /** Registers the tag. Does nothing if the tag is registered already. */

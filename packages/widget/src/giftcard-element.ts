@@ -41,6 +41,25 @@ interface Frame {
 /**
  * The base of both elements: the shop's address, the texts, and the shared parts.
  *
+ * @slot title - A heading above the form.
+ * @slot number-help - Help below the card number; screen readers read it with the field.
+ * @slot pin-help - Help below the PIN, for example where the card shows it; screen readers read it with the field.
+ * @slot terms - The end of the element, for terms or a link to them.
+ *
+ * @csspart base - The whole element.
+ * @csspart form - The form for card number and PIN.
+ * @csspart label - The label of a field.
+ * @csspart input - A field.
+ * @csspart reveal - The button that shows the PIN.
+ * @csspart quote - A checked card that is not applied.
+ * @csspart name - The last four digits of a card.
+ * @csspart glyph - The picture of a gift.
+ * @csspart amount - An amount.
+ * @csspart hint - Small print: expiry date, what stays on a card, or that nothing is taken yet.
+ * @csspart alert - The error message with its button.
+ * @csspart error - The text of an error, in the alert or below a field.
+ * @csspart status - The text of a pending call, or the text for screen readers.
+ *
  * @cssproperty [--giftcard-pay-accent=#1f4fd1] - Colour of the main button and the focus ring.
  * @cssproperty [--giftcard-pay-on-accent=#fff] - Text colour of the main button.
  * @cssproperty [--giftcard-pay-error] - Colour of errors; by default a red mixed with the text colour.

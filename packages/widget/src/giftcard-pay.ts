@@ -33,34 +33,16 @@ const freshMs = 5000;
  * @cssstate applied - The cart has a card.
  * @cssstate busy - A call is pending.
  *
- * @slot title - A heading above the form.
- * @slot number-help - Help below the card number; screen readers read it with the field.
- * @slot pin-help - Help below the PIN, for example where the card shows it; screen readers read it with the field.
- * @slot terms - The end of the element, for terms or a link to them.
- *
- * @csspart base - The whole element.
- * @csspart form - The form for card number and PIN.
- * @csspart label - The label of a field.
- * @csspart input - A field.
- * @csspart reveal - The button that shows the PIN.
  * @csspart button - Every other button but "remove"; most have a part name of their own: `check`, `apply`, `cancel`, `add` and `retry`.
- * @csspart quote - A checked card that is not applied yet.
  * @csspart summary - The applied cards and their sum.
  * @csspart cards - The list of applied cards.
  * @csspart card - An applied card.
- * @csspart glyph - The picture of a gift.
- * @csspart name - The last four digits of a card.
- * @csspart amount - The amount of a card, of the remainder, or of the sum.
  * @csspart figure - The remainder, or the sum of all cards, with its amount.
- * @csspart hint - Small print: expiry date, what stays on a card, or that nothing is taken yet.
  * @csspart note - An explanation of figures: the limit per card, or what changed.
  * @csspart actions - The buttons of the quote.
  * @csspart remove - The button that removes a card.
  * @csspart covered - The text that nothing is left to pay.
  * @csspart badge - The mark of a sandbox.
- * @csspart status - The text of a pending call, or the text for screen readers.
- * @csspart alert - The error message with its button.
- * @csspart error - The text of an error, in the alert or below a field.
  */
 export class GiftcardPay extends FormAssociatedElement {
   static override properties: PropertyDeclarations = { cart: {}, open: { state: true } };
