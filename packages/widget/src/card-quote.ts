@@ -1,12 +1,13 @@
-import type { CardBalance, Quote } from "@giftcard-pay/checkout/storefront";
+import type { CardBalance } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
 import { cardGlyph } from "./card-glyph.js";
+import type { QuoteDetail } from "./events.js";
 import type { Wording } from "./wording.js";
 
 /** Renders a checked card: its balance, what this order leaves to pay, and the button that applies it. */
 export function cardQuote(
   words: Wording,
-  quote: Quote,
+  quote: QuoteDetail["quote"],
   busy: boolean,
   apply: () => void,
   cancel: () => void,
@@ -27,7 +28,7 @@ export function cardQuote(
           ${texts.cancel}
         </button>
       </div>
-      <p class="hint" part="hint">${texts.nothingTaken}</p>`,
+      ${hint(texts.nothingTaken)}`,
   );
 }
 
@@ -38,7 +39,7 @@ export function cardPanel(words: Wording, card: CardBalance, content?: TemplateR
   return html`<div class="panel" part="quote" role="group" aria-label=${words.fill(texts.cardEnding, { last4: lastFour })}>
     <div>
       ${cardLine(words, lastFour, html`<span class="hint">${texts.balance}</span> ${words.money(balanceCents)}`)}
-      <p class="hint" part="hint">${validity(words, card)}</p>
+      ${hint(validity(words, card))}
     </div>
     ${content}
   </div>`;
@@ -59,12 +60,17 @@ export function validity(words: Wording, { expiryDate }: { expiryDate: string })
   return date && words.fill(words.texts.validUntil, { date });
 }
 
+/** Renders small print. */
+export function hint(text: string): TemplateResult {
+  return html`<p class="hint" part="hint">${text}</p>`;
+}
+
 /** Renders a term and its amount, side by side. */
 export function figure(term: string, amount: string, kind = ""): TemplateResult {
   return html`<dl class="row ${kind}" part="figure"><dt>${term}</dt><dd part="amount">${amount}</dd></dl>`;
 }
 
 /** Renders an explanation of the figures above it. */
-export function note(text: string | false): TemplateResult | typeof nothing {
+export function note(text: unknown): TemplateResult | typeof nothing {
   return text ? html`<p class="note" part="note">${text}</p>` : nothing;
 }

@@ -1,4 +1,4 @@
-import type { AppliedCard, CardEntry, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
+import type { AppliedCard, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { CallError, isClosing, isRetryable } from "./call-errors.js";
 import type { Calls } from "./calls.js";
@@ -16,7 +16,7 @@ interface CartHost extends ReactiveControllerHost, EventTarget {
  */
 export class CartCards implements ReactiveController {
   summary: CartSummary | undefined;
-  quote: Quote | undefined;
+  quote: QuoteDetail["quote"] | undefined;
   /** The cart before its figures changed without the shopper doing anything. Cleared by the shopper's next step. */
   before: CartSummary | undefined;
   /** The card that is being removed, or could not be removed. */
@@ -25,6 +25,8 @@ export class CartCards implements ReactiveController {
   isAnswered = false;
 
   #loading = new AbortController();
+  /** The id that applies the quote. No event has it. */
+  #quoteId = "";
 
   constructor(
     private readonly host: CartHost,
@@ -66,12 +68,6 @@ export class CartCards implements ReactiveController {
     return openCents(summary) && summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length;
   }
 
-  /** The detail of events about the quote, without the id that applies it. */
-  get quoteDetail(): QuoteDetail {
-    const { quoteId: _, ...quote } = this.quote as Quote;
-    return { quote, summary: this.summary };
-  }
-
   hostDisconnected(): void {
     this.#loading.abort();
   }
@@ -101,18 +97,24 @@ export class CartCards implements ReactiveController {
       if (!signal.aborted && !isIgnored) this.calls.fail("load", error);
       return false;
     } finally {
-      if (!signal.aborted) this.isAnswered = true;
+      if (!signal.aborted && !this.isAnswered) {
+        this.isAnswered = true;
+        void this.host.updateComplete.then(() => dispatch(this.host, "giftcard-ready", { summary: this.summary }));
+      }
     }
   }
 
   /** Fetches a card's balance and how much of it the order would use. Returns undefined if the call failed. */
-  async fetchQuote(entry: CardEntry): Promise<Quote | undefined> {
-    const quote = await this.calls.run("quote", (signal) => this.shop.quote(this.host.cart, entry, signal));
-    if (quote) {
+  async fetchQuote(entry: CardEntry): Promise<QuoteDetail["quote"] | undefined> {
+    const answer = await this.calls.run("quote", (signal) => this.shop.quote(this.host.cart, entry, signal));
+    if (answer) {
+      const { quoteId, ...quote } = answer;
+      this.#quoteId = quoteId;
       this.quote = quote;
       this.before = undefined;
+      dispatch(this.host, "giftcard-quote", { quote, summary: this.summary });
     }
-    return quote;
+    return this.quote;
   }
 
   /** Applies the quoted card. Returns undefined if that failed. If the shop refuses the quote, the quote is dropped. */
@@ -120,8 +122,8 @@ export class CartCards implements ReactiveController {
     const { quote, calls } = this;
     if (!quote) return undefined;
     const waits: Promise<unknown>[] = [];
-    const waitUntil = (promise: Promise<unknown>) => void waits.push(promise);
-    if (!dispatch(this.host, "giftcard-before-apply", { ...this.quoteDetail, waitUntil })) return undefined;
+    const waitUntil = (promise: Promise<unknown>) => waits.push(promise);
+    if (!dispatch(this.host, "giftcard-before-apply", { quote, summary: this.summary, waitUntil })) return undefined;
     const known = new Set(this.summary?.cards.map((card) => card.id));
     // A cart that is loading now would be older than the response to this call.
     this.#loading.abort();
@@ -131,14 +133,14 @@ export class CartCards implements ReactiveController {
       });
       signal.throwIfAborted();
       const veto = answers.find((answer) => answer === false || typeof answer === "string");
-      return veto === undefined ? this.#applyOrFind(quote, known, signal) : `${veto || ""}`;
+      return veto === undefined ? this.#applyOrFind(quote.lastFour, known, signal) : `${veto || ""}`;
     });
     const code = calls.error?.code;
     if (typeof summary === "string") calls.show("apply", "unfinished", summary);
     else if (summary) {
       this.quote = this.before = undefined;
       this.#accept(summary);
-      const card = newCard(summary, quote, known) ?? summary.cards.at(-1);
+      const card = newCard(summary, quote.lastFour, known) ?? summary.cards.at(-1);
       if (card) dispatch(this.host, "giftcard-applied", { card, summary });
       return card;
     }
@@ -162,15 +164,15 @@ export class CartCards implements ReactiveController {
    * Applies the quoted card. A refusal may mean that the card is applied already: an earlier response was lost, or the
    * browser sent the call twice, as browsers do if a kept-alive connection breaks. So this checks the cart first.
    */
-  async #applyOrFind(quote: Quote, known: ReadonlySet<string>, signal: AbortSignal): Promise<CartSummary> {
+  async #applyOrFind(lastFour: string, known: ReadonlySet<string>, signal: AbortSignal): Promise<CartSummary> {
     const { shop } = this;
     const { cart } = this.host;
     try {
-      return await shop.apply(cart, quote.quoteId, signal);
+      return await shop.apply(cart, this.#quoteId, signal);
     } catch (error) {
       if (!(error instanceof CallError) || isRetryable(error.code)) throw error;
       const summary = await shop.summary(cart, signal).catch(() => undefined);
-      if (summary && newCard(summary, quote, known)) return summary;
+      if (summary && newCard(summary, lastFour, known)) return summary;
       throw error;
     }
   }
@@ -208,7 +210,7 @@ function openCents({ remainderCents, notByCardCents = 0 }: CartSummary): number 
 }
 
 /** Recalculates a quote for a cart that changed; undefined if nothing is left for the card to pay. */
-function requote(quote: Quote, summary: CartSummary): Quote | undefined {
+function requote(quote: QuoteDetail["quote"], summary: CartSummary): QuoteDetail["quote"] | undefined {
   const { balanceCents } = quote;
   const { remainderCents, maxPerCardCents } = summary;
   const leftCents = openCents(summary);
@@ -223,6 +225,6 @@ function isCovered({ remainderCents, coveredCents }: CartSummary): boolean {
 }
 
 /** Returns the card that the quote added to the cart. Another card with the same last digits may have been there before. */
-function newCard(summary: CartSummary, quote: Quote, known: ReadonlySet<string>): AppliedCard | undefined {
-  return summary.cards.find((card) => card.lastFour === quote.lastFour && !known.has(card.id));
+function newCard(summary: CartSummary, lastFour: string, known: ReadonlySet<string>): AppliedCard | undefined {
+  return summary.cards.find((card) => card.lastFour === lastFour && !known.has(card.id));
 }

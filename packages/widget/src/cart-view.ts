@@ -6,26 +6,18 @@ import type { CartCards } from "./cart-cards.js";
 import { changeText } from "./change-text.js";
 import type { Wording } from "./wording.js";
 
-/** The input of {@link cartView}. */
-export interface CartViewState {
-  words: Wording;
-  cards: CartCards;
-  /** A card is being removed. */
-  isRemoving: boolean;
-}
-
 /** Renders the cart as of the shop's last answer: its cards, why it takes no card, and why its figures changed. */
-export function cartView(state: CartViewState, remove: (card: AppliedCard) => void): TemplateResult {
-  const { words, cards, isRemoving } = state;
+export function cartView(
+  words: Wording,
+  cards: CartCards,
+  isRemoving: boolean,
+  remove: (card: AppliedCard) => void,
+): TemplateResult {
   const { texts } = words;
-  const { summary, quote, isApplied, isClosed, isFull, takesCard, removing } = cards;
+  const { summary, quote, isApplied, isClosed, takesCard } = cards;
   return html`${summary?.environment === "sandbox" ? html`<span class="badge" part="badge">${texts.sandbox}</span>` : nothing}
-  ${
-    summary && isApplied
-      ? cardList({ words, summary, isFull, removing: isRemoving ? removing?.id : undefined }, remove)
-      : nothing
-  }
-  ${note(summary?.notByCardCents ? texts.errors.giftcard_not_payable : "")}
+  ${summary && isApplied ? cardList(words, cards, summary, isRemoving, remove) : nothing}
+  ${note(summary?.notByCardCents && texts.errors.giftcard_not_payable)}
   ${isApplied || isClosed || takesCard || summary?.notByCardCents ? nothing : html`<p part="covered">${texts.errors.nothing_to_pay}</p>`}
-  ${isApplied || quote ? note(changeText(words, cards)) : nothing}`;
+  ${note((isApplied || quote) && changeText(words, cards))}`;
 }

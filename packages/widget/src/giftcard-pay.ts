@@ -5,7 +5,6 @@ import { cardQuote } from "./card-quote.js";
 import { CartCards } from "./cart-cards.js";
 import { cartView } from "./cart-view.js";
 import { changeText } from "./change-text.js";
-import { dispatch } from "./events.js";
 import { moveFocus } from "./focus.js";
 import { FormAssociatedElement } from "./form-associated-element.js";
 import { register } from "./giftcard-element.js";
@@ -97,11 +96,8 @@ export class GiftcardPay extends FormAssociatedElement {
     this.#readAt = Date.now();
     const cards = this.#cards;
     const { summary: before, quote: quoted } = cards;
-    const { isAnswered } = cards;
     const changed = await cards.load(isQuiet);
     const { summary, quote, isApplied } = cards;
-    if (!isAnswered && cards.isAnswered)
-      void this.updateComplete.then(() => dispatch(this, "giftcard-ready", { summary }));
     if (!summary) return;
     if (!isApplied) this.open = true;
     else if (!before && this.entry.isBlank) this.open = false;
@@ -164,7 +160,7 @@ export class GiftcardPay extends FormAssociatedElement {
     const { quote, takesCard, isApplied } = cards;
     return this.frame({
       title: texts.title,
-      before: cartView({ words, cards, isRemoving: busy === "remove" }, this.#remove),
+      before: cartView(words, cards, busy === "remove", this.#remove),
       between: quote ? cardQuote(words, quote, busy === "apply", this.#apply, this.#cancelQuote) : nothing,
       after:
         isApplied && !this.open && !quote && takesCard
@@ -224,7 +220,6 @@ export class GiftcardPay extends FormAssociatedElement {
       usable: quote.usableCents,
       remainder: quote.remainderCents,
     });
-    dispatch(this, "giftcard-quote", this.#cards.quoteDetail);
     await moveFocus(this, "#apply");
   };
 

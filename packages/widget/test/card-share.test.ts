@@ -78,7 +78,7 @@ it("shows the same share of a quoted card as the checkout library charges, after
       const shown = new CartCards(host, new Calls(host, { slow() {}, wait() {} }), shop);
       // The figures of a quote from before the change.
       const before = { usableCents: 1, limitedBy: "order", remainderCents: 1 } as const;
-      shown.quote = { quoteId: "quote", lastFour: "6789", balanceCents, expiryDate: "", ...before };
+      shown.quote = { lastFour: "6789", balanceCents, expiryDate: "", ...before };
       await shown.load();
 
       await apply(id, balanceCents);
