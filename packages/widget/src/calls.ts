@@ -1,65 +1,76 @@
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { CallError, type ShownError } from "./call-errors.js";
-import { Countdown } from "./countdown.js";
 import { type Action, type CardAction, dispatch } from "./events.js";
 
 /** After this time the shopper is asked to be patient. */
 const slowMs = 4000;
 
-/** Callbacks of an element that waits. */
-export interface Waiting {
-  /** Called once if a response is slow. */
-  slow(): void;
-  /** Called every second of a wait after too many attempts, and with 0 at its end. */
-  wait(secondsLeft: number): void;
-}
-
-/** The calls of an element, one at a time, and the error of the last one. */
+/** The calls of an element, one at a time, the error of the last one, and the wait after too many attempts. */
 export class Calls implements ReactiveController {
   error: ShownError | undefined;
   busy: CardAction | undefined;
   /** Whether the pending call is slow. */
   slow = false;
-  /** The wait after too many attempts. */
-  readonly wait: Countdown;
+  /** The length of the whole wait, in seconds. */
+  waitSeconds = 0;
   /** Resolves once no call is pending. */
   settled: Promise<unknown> = Promise.resolve();
 
   #running = new AbortController();
   #errors = 0;
+  #waitUntil = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
 
+  /**
+   * @param announce called once if a response is slow, and during a wait every second with the seconds left, and with 0
+   *   at its end
+   */
   constructor(
     private readonly host: ReactiveControllerHost & EventTarget,
-    private readonly waiting: Waiting,
+    private readonly announce: (secondsLeft?: number) => void,
   ) {
     host.addController(this);
-    this.wait = new Countdown(host, (seconds) => {
-      if (seconds === 0 && this.error?.code === "too_many_attempts") this.error = undefined;
-      waiting.wait(seconds);
-    });
+  }
+
+  /** The seconds of the wait that are left; 0 without a wait. */
+  get secondsLeft(): number {
+    return Math.max(0, Math.ceil((this.#waitUntil - Date.now()) / 1000));
   }
 
   /** Whether a call may be made: none is pending, and there is no wait. */
   get isFree(): boolean {
-    return !this.busy && this.wait.seconds === 0;
+    return !this.busy && this.secondsLeft === 0;
   }
 
+  hostConnected(): void {
+    this.hostDisconnected();
+    if (this.#waitUntil) this.#timer = setInterval(() => this.#tick(), 1000);
+  }
+
+  /** Stops the clock. A pending call goes on: the shop may have done it already, and the page is to hear of it. */
   hostDisconnected(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Drops the pending call. Its response is ignored. */
+  stop(): void {
     this.#running.abort();
     this.busy = undefined;
+    this.slow = false;
+    this.settled = Promise.resolve();
+    this.host.requestUpdate();
   }
 
   /** Drops the pending call, the wait and the error. */
   reset(): void {
-    this.hostDisconnected();
-    this.settled = Promise.resolve();
-    this.wait.stop();
+    this.stop();
+    this.#waitUntil = 0;
     this.error = undefined;
   }
 
   /**
-   * Makes a call, unless one is pending. It ignores the response if the element is reset or removed meanwhile.
-   * @returns undefined if the call failed; {@link error} says why
+   * Makes a call, unless one is pending.
+   * @returns undefined if the call failed, with {@link error} saying why, or if it was dropped
    */
   async run<Answer>(action: CardAction, call: (signal: AbortSignal) => Promise<Answer>): Promise<Answer | undefined> {
     if (this.busy) return undefined;
@@ -67,26 +78,23 @@ export class Calls implements ReactiveController {
     const { signal } = (this.#running = new AbortController());
     this.host.requestUpdate();
     const timer = setTimeout(() => {
+      if (signal.aborted) return;
       this.slow = true;
-      this.waiting.slow();
+      this.announce();
     }, slowMs);
-    const work = call(signal);
-    this.settled = work.catch(() => undefined);
-    try {
-      const answer = await work;
-      if (signal.aborted) return undefined;
-      this.busy = this.error = undefined;
-      return answer;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      this.busy = undefined;
-      this.fail(action, error);
+    let failure: unknown;
+    const work = call(signal).catch((error) => {
+      failure = error;
       return undefined;
-    } finally {
-      clearTimeout(timer);
-      this.slow = false;
-      this.host.requestUpdate();
-    }
+    });
+    this.settled = work;
+    const answer = await work;
+    clearTimeout(timer);
+    if (signal.aborted) return undefined;
+    this.stop();
+    this.error = undefined;
+    if (failure) this.fail(action, failure);
+    return answer;
   }
 
   /** Shows and dispatches a {@link CallError}. Rethrows anything else. */
@@ -94,7 +102,11 @@ export class Calls implements ReactiveController {
     if (!(error instanceof CallError)) throw error;
     const { code, retryAfterSeconds, status } = error;
     this.show(action, code);
-    if (retryAfterSeconds) this.wait.start(retryAfterSeconds);
+    if (retryAfterSeconds) {
+      this.waitSeconds = retryAfterSeconds;
+      this.#waitUntil = Date.now() + retryAfterSeconds * 1000;
+      this.hostConnected();
+    }
     dispatch(this.host, "giftcard-error", {
       code,
       action,
@@ -106,6 +118,16 @@ export class Calls implements ReactiveController {
   /** Shows an error, with a reason that replaces its text. Unlike {@link fail}, it dispatches no event. */
   show(action: Action, code: ShownError["code"], reason = ""): void {
     this.error = { code, action, reason, count: ++this.#errors };
+    this.host.requestUpdate();
+  }
+
+  #tick(): void {
+    const { secondsLeft } = this;
+    if (secondsLeft === 0) {
+      this.hostDisconnected();
+      if (this.error?.code === "too_many_attempts") this.error = undefined;
+    }
+    this.announce(secondsLeft);
     this.host.requestUpdate();
   }
 }

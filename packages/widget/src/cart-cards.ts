@@ -1,20 +1,22 @@
-import type { AppliedCard, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
-import type { ReactiveController, ReactiveControllerHost } from "lit";
+import type { AppliedCard, ApplyRequest, CardEntry, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
+import type { ReactiveControllerHost } from "lit";
 import { CallError, isClosing, isRetryable } from "./call-errors.js";
 import type { Calls } from "./calls.js";
-import { dispatch, type QuoteDetail } from "./events.js";
-import type { ShopApi } from "./shop-api.js";
+import { type CardAction, dispatch, type QuoteDetail } from "./events.js";
+import { callShop, type ShopAddress } from "./shop-api.js";
 
-/** An element with the id of its cart. */
-interface CartHost extends ReactiveControllerHost, EventTarget {
+/** An element with the id of its cart and the shop's address. */
+interface CartHost extends ReactiveControllerHost, EventTarget, ShopAddress {
   readonly cart: string;
 }
+
+const figures = ["totalCents", "coveredCents", "remainderCents", "maxPerCardCents", "maxCards", "cards"];
 
 /**
  * A cart and its gift cards, as of the shop's last response. It dispatches the cart's events, and stores no card number
  * and no PIN.
  */
-export class CartCards implements ReactiveController {
+export class CartCards {
   summary: CartSummary | undefined;
   quote: QuoteDetail["quote"] | undefined;
   /** The cart before its figures changed without the shopper doing anything. Cleared by the shopper's next step. */
@@ -31,10 +33,7 @@ export class CartCards implements ReactiveController {
   constructor(
     private readonly host: CartHost,
     private readonly calls: Calls,
-    private readonly shop: ShopApi,
-  ) {
-    host.addController(this);
-  }
+  ) {}
 
   /** Whether the cart has something to pay and room for a card. True until the cart is loaded. */
   get takesCard(): boolean {
@@ -68,10 +67,6 @@ export class CartCards implements ReactiveController {
     return openCents(summary) && summary.maxCards - summary.cards.filter((card) => card.state !== "expired").length;
   }
 
-  hostDisconnected(): void {
-    this.#loading.abort();
-  }
-
   /** Clears everything before another cart is shown. */
   reset(): void {
     this.#loading.abort();
@@ -81,16 +76,15 @@ export class CartCards implements ReactiveController {
   }
 
   /**
-   * Loads the cart. It waits for a pending change first, so that an older response never replaces a newer one.
+   * Loads the cart.
    * @param isQuiet whether the shopper did not ask for this: a temporary failure is not shown
    * @returns whether figures changed that the shopper has seen
    */
   async load(isQuiet = false): Promise<boolean> {
-    await this.calls.settled;
     this.#loading.abort();
     const { signal } = (this.#loading = new AbortController());
     try {
-      const summary = await this.shop.summary(this.host.cart, signal);
+      const summary = await this.#call(signal);
       return !signal.aborted && this.#reload(summary);
     } catch (error) {
       const isIgnored = isQuiet && isRetryable((error as CallError).code);
@@ -106,7 +100,9 @@ export class CartCards implements ReactiveController {
 
   /** Fetches a card's balance and how much of it the order would use. Returns undefined if the call failed. */
   async fetchQuote(entry: CardEntry): Promise<QuoteDetail["quote"] | undefined> {
-    const answer = await this.calls.run("quote", (signal) => this.shop.quote(this.host.cart, entry, signal));
+    const answer = await this.calls.run("quote", (signal) =>
+      this.#call<Quote>(signal, "/quote", "POST", entry, ["balanceCents", "usableCents", "remainderCents"]),
+    );
     if (answer) {
       const { quoteId, ...quote } = answer;
       this.#quoteId = quoteId;
@@ -125,16 +121,14 @@ export class CartCards implements ReactiveController {
     const waitUntil = (promise: Promise<unknown>) => waits.push(promise);
     if (!dispatch(this.host, "giftcard-before-apply", { quote, summary: this.summary, waitUntil })) return undefined;
     const known = new Set(this.summary?.cards.map((card) => card.id));
-    // A cart that is loading now would be older than the response to this call.
-    this.#loading.abort();
-    const summary = await calls.run("apply", async (signal) => {
+    const veto = async () => {
       const answers = await Promise.all(waits).catch(() => {
         throw new CallError("internal");
       });
-      signal.throwIfAborted();
-      const veto = answers.find((answer) => answer === false || typeof answer === "string");
-      return veto === undefined ? this.#applyOrFind(quote.lastFour, known, signal) : `${veto || ""}`;
-    });
+      return answers.find((answer) => answer === false || typeof answer === "string");
+    };
+    const isDone = (found: CartSummary) => !!newCard(found, quote.lastFour, known);
+    const summary = await this.#change("apply", isDone, veto, "/cards", "POST", { quoteId: this.#quoteId });
     const code = calls.error?.code;
     if (typeof summary === "string") calls.show("apply", "unfinished", summary);
     else if (summary) {
@@ -150,31 +144,55 @@ export class CartCards implements ReactiveController {
 
   /** Removes a card from the cart. Returns false if that failed. */
   async remove(card: AppliedCard): Promise<boolean> {
-    this.removing = card;
-    this.#loading.abort();
-    const summary = await this.calls.run("remove", (signal) => this.shop.remove(this.host.cart, card.id, signal));
-    if (!summary) return false;
+    const { id } = (this.removing = card);
+    const isDone = (found: CartSummary) => !found.cards.some((other) => other.id === id);
+    const summary = await this.#change("remove", isDone, undefined, `/cards/${encodeURIComponent(id)}`, "DELETE");
+    if (!summary || typeof summary === "string") return false;
     this.removing = this.before = undefined;
     this.#accept(summary);
     dispatch(this.host, "giftcard-removed", { card, summary });
     return true;
   }
 
+  /** Calls one of the cart's routes. */
+  #call<Answer = CartSummary>(
+    signal: AbortSignal,
+    path = "",
+    method = "GET",
+    body?: ApplyRequest,
+    needed = figures,
+  ): Promise<Answer> {
+    const { host } = this;
+    return callShop(host, signal, needed, method, `/carts/${encodeURIComponent(host.cart)}${path}`, body);
+  }
+
   /**
-   * Applies the quoted card. A refusal may mean that the card is applied already: an earlier response was lost, or the
-   * browser sent the call twice, as browsers do if a kept-alive connection breaks. So this checks the cart first.
+   * Changes the cart by one of its routes. A refusal may mean that it was changed already: an earlier response was lost,
+   * or the browser sent the call twice, as browsers do if a kept-alive connection breaks. So this then checks the cart.
+   * @returns a text if the page vetoed the change
    */
-  async #applyOrFind(lastFour: string, known: ReadonlySet<string>, signal: AbortSignal): Promise<CartSummary> {
-    const { shop } = this;
-    const { cart } = this.host;
-    try {
-      return await shop.apply(cart, this.#quoteId, signal);
-    } catch (error) {
-      if (!(error instanceof CallError) || isRetryable(error.code)) throw error;
-      const summary = await shop.summary(cart, signal).catch(() => undefined);
-      if (summary && newCard(summary, lastFour, known)) return summary;
-      throw error;
-    }
+  #change(
+    action: CardAction,
+    isDone: (summary: CartSummary) => boolean,
+    veto: (() => Promise<unknown>) | undefined,
+    ...route: [path: string, method: string, body?: ApplyRequest]
+  ): Promise<CartSummary | string | undefined> {
+    // A cart that is loading now would be older than the response to this call.
+    this.#loading.abort();
+    return this.calls.run(action, async (signal) => {
+      const reason = await veto?.();
+      signal.throwIfAborted();
+      if (reason !== undefined) return `${reason || ""}`;
+      try {
+        return await this.#call(signal, ...route);
+      } catch (error) {
+        const summary = isRetryable((error as CallError).code)
+          ? undefined
+          : await this.#call(signal).catch(() => undefined);
+        if (summary && isDone(summary)) return summary;
+        throw error;
+      }
+    });
   }
 
   #reload(summary: CartSummary): boolean {

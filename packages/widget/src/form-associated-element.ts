@@ -1,5 +1,4 @@
 import type { PropertyDeclarations } from "lit";
-import { FormLink } from "./form-link.js";
 import { GiftcardElement } from "./giftcard-element.js";
 
 /** An element that takes part in the validation, reset and disabled state of the form around it. */
@@ -11,8 +10,11 @@ export class FormAssociatedElement extends GiftcardElement {
   /** Whether all fields and buttons are disabled. A disabled `<fieldset>` around the element disables them too. */
   disabled = false;
 
-  protected readonly link: FormLink = new FormLink(this, this.calls);
   protected isFieldsetDisabled = false;
+  readonly #internals = this.attachInternals();
+  #form: HTMLFormElement | null = null;
+  /** The button of a delayed submission (null without a button); undefined if none is delayed. */
+  #submitter: HTMLElement | null | undefined;
 
   constructor() {
     super();
@@ -21,37 +23,39 @@ export class FormAssociatedElement extends GiftcardElement {
 
   /** The form around it. The form waits for a pending call, and can't be sent while an entered card is not applied. */
   get form(): HTMLFormElement | null {
-    return this.link.internals.form;
+    return this.#internals.form;
   }
 
   /** Invalid while a card is entered or checked, but not applied. */
   get validity(): ValidityState {
-    return this.link.internals.validity;
+    return this.#internals.validity;
   }
 
   /** Whether it takes part in the form's validation: false while it is disabled. */
   get willValidate(): boolean {
-    return this.link.internals.willValidate;
+    return this.#internals.willValidate;
   }
 
   /** The reason why the form can't be sent; empty if it can. */
   get validationMessage(): string {
-    return this.link.internals.validationMessage;
+    return this.#internals.validationMessage;
   }
 
   /** Returns whether the form may be sent: no card is entered or checked without being applied. */
   checkValidity(): boolean {
-    return this.link.internals.checkValidity();
+    return this.#internals.checkValidity();
   }
 
   /** Like `checkValidity()`, and if it returns false, shows why and moves the focus there. */
   reportValidity(): boolean {
-    return this.link.internals.reportValidity();
+    return this.#internals.reportValidity();
   }
 
   /** @ignore */
   formAssociatedCallback(form: HTMLFormElement | null): void {
-    this.link.attach(form);
+    this.#form?.removeEventListener("submit", this.#onSubmit, true);
+    this.#form = form;
+    form?.addEventListener("submit", this.#onSubmit, true);
   }
 
   /** @ignore */
@@ -60,9 +64,47 @@ export class FormAssociatedElement extends GiftcardElement {
     this.requestUpdate();
   }
 
+  /** Whether the form will be submitted once the pending call has ended. */
+  protected get isFormWaiting(): boolean {
+    return this.#submitter !== undefined;
+  }
+
+  /**
+   * Sets the CSS states, if the browser supports them, and whether the form can be submitted.
+   * @param reason why it can't; `false` if it can
+   */
+  protected reflect(states: Record<string, boolean>, reason: string | false): void {
+    const { states: shown } = this.#internals;
+    for (const [name, isOn] of Object.entries(states)) shown?.[isOn ? "add" : "delete"](name);
+    this.#internals.setValidity({ customError: !!reason }, reason || "");
+  }
+
   readonly #onInvalid = (event: Event): void => {
     event.preventDefault();
     this.calls.show("order", "unfinished");
     this.focus();
+  };
+
+  /** Submits the form once after the call, by the button that was pressed last, however often the shopper presses. */
+  readonly #onSubmit = async (event: SubmitEvent): Promise<void> => {
+    const { calls, isFormWaiting } = this;
+    const submitter = event.submitter as HTMLButtonElement | null;
+    const mustWait = calls.busy || isFormWaiting;
+    // Checked here too, since the browser does not validate a form with `novalidate`.
+    if (!mustWait && (this.validity.valid || submitter?.formNoValidate)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (!mustWait) return void this.reportValidity();
+    this.#submitter = submitter;
+    if (isFormWaiting) return;
+    this.requestUpdate();
+    await calls.settled;
+    // The element handles the call's result in the next task.
+    await new Promise((resolve) => setTimeout(resolve));
+    await this.updateComplete;
+    const last = this.#submitter;
+    this.#submitter = undefined;
+    this.requestUpdate();
+    if (!calls.error) this.#form?.requestSubmit(last);
   };
 }

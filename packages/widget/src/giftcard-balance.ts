@@ -3,6 +3,7 @@ import { nothing, type TemplateResult } from "lit";
 import { cardPanel } from "./card-quote.js";
 import { dispatch } from "./events.js";
 import { GiftcardElement, register } from "./giftcard-element.js";
+import { callShop } from "./shop-api.js";
 
 /**
  * Shows the balance of a gift card by its number and PIN. For a page without a cart.
@@ -39,11 +40,13 @@ export class GiftcardBalance extends GiftcardElement {
   }
 
   readonly #check = async (): Promise<void> => {
-    const { calls, entry, shop } = this;
+    const { calls, entry } = this;
     const typed = this.endpoint && calls.isFree && entry.readEntry();
     if (!typed) return;
     this.#balance = undefined;
-    const balance = await calls.run("balance", (signal) => shop.balance(typed, signal));
+    const balance = await calls.run("balance", (signal) =>
+      callShop<CardBalance>(this, signal, ["balanceCents"], "POST", "/balance", typed),
+    );
     if (!balance) return calls.error && entry.showError(calls.error);
     this.#balance = balance;
     entry.clear();

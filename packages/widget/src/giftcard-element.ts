@@ -2,9 +2,9 @@ import { type CSSResult, html, LitElement, nothing, type PropertyDeclarations, t
 import { Calls } from "./calls.js";
 import { EntryForm } from "./entry-form.js";
 import { errorAlert } from "./error-alert.js";
+import { moveFocus } from "./focus.js";
 import { styles } from "./giftcard-pay.styles.js";
 import { hint } from "./hint.js";
-import { LiveRegion } from "./live-region.js";
 import {
   builtInLanguage,
   isLoaded,
@@ -13,7 +13,7 @@ import {
   messagesOf,
   withOverrides,
 } from "./messages/index.js";
-import { ShopApi, type Transport } from "./shop-api.js";
+import type { Transport } from "./shop-api.js";
 import { usableLocale, Wording } from "./wording.js";
 
 /** After this time an element shows English if the texts of its language are not loaded yet. */
@@ -104,19 +104,36 @@ export class GiftcardElement extends LitElement {
 
   #loading: Promise<void> | undefined;
   protected words!: Wording;
-  protected readonly shop: ShopApi = new ShopApi(this);
   protected readonly entry: EntryForm = new EntryForm(this);
-  protected readonly live: LiveRegion = new LiveRegion(this);
 
-  protected readonly calls: Calls = new Calls(this, {
-    slow: () => this.say(this.words.texts.slow),
-    // A screen reader must not announce every second: every five minutes, at one minute, and at the end are enough.
-    wait: (seconds) => {
-      const { words } = this;
-      const { wait, waitOver } = words.texts;
-      if (seconds === 60 || seconds % 300 === 0) this.say(seconds ? wait : waitOver, { time: words.duration(seconds) });
-    },
+  /** The text of the live region, which screen readers announce. */
+  protected spoken = "";
+
+  readonly #langObserver = globalThis.MutationObserver && new MutationObserver(() => this.requestUpdate());
+
+  // A screen reader must not announce every second: every five minutes, at one minute, and at the end are enough.
+  protected readonly calls: Calls = new Calls(this, (seconds) => {
+    const { words } = this;
+    const { slow, wait, waitOver } = words.texts;
+    if (seconds === undefined) this.say(slow);
+    else if (seconds === 60 || seconds % 300 === 0)
+      this.say(seconds ? wait : waitOver, { time: words.duration(seconds) });
   });
+
+  /** @ignore */
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#langObserver?.observe(document, { subtree: true, attributeFilter: ["lang"] });
+  }
+
+  /** @ignore */
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#langObserver?.disconnect();
+  }
+
+  /** Keeps everything as it is if the page moves the element by `moveBefore`. @ignore */
+  connectedMoveCallback(): void {}
 
   /** Whether a call is pending. */
   get busy(): boolean {
@@ -125,8 +142,8 @@ export class GiftcardElement extends LitElement {
 
   /** Focuses the first field, or if it is hidden, the button or summary shown instead. */
   override focus(options?: FocusOptions): void {
-    const target = this.renderRoot.querySelector<HTMLElement>("#apply, form:not([hidden]) #number, #add");
-    (target ?? this.renderRoot.querySelector<HTMLElement>("#summary"))?.focus(options);
+    const find = (selector: string) => this.renderRoot.querySelector<HTMLElement>(selector);
+    (find("#apply, form:not([hidden]) #number, #add") ?? find("#summary") ?? find(".base"))?.focus(options);
   }
 
   /** Delays the render for a moment until the language is loaded. If it loads later, it then replaces English. */
@@ -146,52 +163,64 @@ export class GiftcardElement extends LitElement {
     this.words = new Wording(locale, withOverrides(messagesOf(builtInLanguage(locale)), this.messages));
   }
 
-  /** Announces a text to screen readers, filled in with values; a number is an amount in cents. */
+  /**
+   * Announces a text to screen readers, filled in with values; a number is an amount in cents. A repeated text gets a
+   * space, since screen readers ignore a region that did not change.
+   */
   protected say(text: string, values: Record<string, string | number> = {}): void {
-    this.live.say(this.words.fill(text, values));
+    const filled = this.words.fill(text, values);
+    this.spoken = filled === this.spoken ? `${filled}\u00a0` : filled;
+    this.requestUpdate();
   }
 
   /** Renders the form, the alert above it, and the element's own content. */
   protected frame(frame: Frame): TemplateResult {
     const { words, calls } = this;
-    const { error, busy, wait } = calls;
+    const { error, busy, slow, secondsLeft } = calls;
+    const isReading = busy === "quote" || busy === "balance";
     const locale = this.#locale;
     const builtIn = builtInLanguage(locale);
     const shown = isLoaded(builtIn) ? builtIn : "en";
     const language = Object.keys(this.messages).length > 0 ? locale : shown;
-    return html`<fieldset class="base" part="base" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language} dir=${/^(ar|fa|he|ur)\b/.test(language) ? "rtl" : "ltr"}>
+    return html`<fieldset class="base" part="base" tabindex="-1" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language} dir=${/^(ar|fa|he|ur)\b/.test(language) ? "rtl" : "ltr"}>
       <slot name="title"></slot>
       ${frame.before}
       <div role="alert" id="error" class=${error ? "" : "silent"}>
-        ${error ? errorAlert({ words, error, waitSeconds: wait.total, busy: !!busy }, frame.retry) : nothing}
+        ${error ? errorAlert({ words, error, waitSeconds: calls.waitSeconds, busy: !!busy }, frame.retry) : nothing}
       </div>
       ${frame.between}
       ${this.entry.render({
         texts: words.texts,
         hidden: !!frame.hidden,
         isPlaceholder: !!frame.isPlaceholder,
-        busy: busy === "quote" || busy === "balance",
+        busy: isReading,
         isLocked: frame.isLocked,
-        waitSeconds: wait.seconds,
+        waitSeconds: secondsLeft,
         error,
         check: frame.check,
-        cancel: frame.cancel,
+        cancel: isReading && slow ? this.#stop : frame.cancel,
       })}
       ${frame.after}
       <slot name="terms"></slot>
-      <div role="status" part="status" class=${frame.notice || calls.slow ? "hint" : "silent"}>${frame.notice || this.live.text}</div>
+      <div role="status" part="status" class=${frame.notice || slow ? "hint" : "silent"}>${frame.notice || this.spoken}</div>
     </fieldset>`;
   }
 
+  /** Drops a slow call that changes nothing. */
+  readonly #stop = (): void => {
+    this.calls.stop();
+    void moveFocus(this, "#pin");
+  };
+
   get #locale(): string {
-    const page = globalThis.document?.documentElement?.lang;
-    return usableLocale(
-      this.lang,
-      this.closest?.("[lang]")?.getAttribute("lang"),
-      page,
-      globalThis.navigator?.language,
-    );
+    return usableLocale(...langsOf(this), globalThis.navigator?.language);
   }
+}
+
+/** Returns the `lang` attributes of an element and everything around it, also beyond shadow roots. */
+function* langsOf(element: HTMLElement): Generator<string | undefined> {
+  let node: (Node & { lang?: string; host?: Node }) | null | undefined = element;
+  for (; node; node = node.parentNode ?? node.host) yield node.lang;
 }
 
 /** Registers a tag. If another copy of the widget has registered it, or the browser is too old, logs a hint instead. */

@@ -4,15 +4,13 @@ import { CallError, isRetryable } from "./call-errors.js";
 import { cardQuote } from "./card-quote.js";
 import { CartCards } from "./cart-cards.js";
 import { cartView } from "./cart-view.js";
+import { CartWatch } from "./cart-watch.js";
 import { changeText } from "./change-text.js";
 import { moveFocus } from "./focus.js";
 import { FormAssociatedElement } from "./form-associated-element.js";
 import { register } from "./giftcard-element.js";
 import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
-
-/** A cart younger than this is not loaded again when the shopper returns to the page. */
-const freshMs = 5000;
 
 /**
  * Takes gift cards at a checkout: shoppers enter number and PIN, see the balance, and apply or remove the card. No money
@@ -57,25 +55,24 @@ export class GiftcardPay extends FormAssociatedElement {
   /** Whether the form for a card is open. */
   protected open = true;
 
-  readonly #cards = new CartCards(this, this.calls, this.shop);
-  #readAt = 0;
+  readonly #cards = new CartCards(this, this.calls);
+  readonly #watch = new CartWatch(this, (isOnline) => {
+    if (isOnline && this.calls.error?.code === "offline") this.#retry();
+    else void this.#refresh(true);
+  });
+  /** The address of the cart that is shown. */
+  #shown = "";
 
   /** The cart as of the shop's last response; undefined before that. */
   get summary(): CartSummary | undefined {
     return this.#cards.summary;
   }
 
+  /** @ignore */
   override connectedCallback(): void {
+    // Before the first update, which would request a cart that the page sets only now a second time.
+    void this.refresh();
     super.connectedCallback();
-    if (this.hasUpdated) void this.refresh();
-    addEventListener("pageshow", this.#onReturn);
-    document.addEventListener("visibilitychange", this.#onReturn);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    removeEventListener("pageshow", this.#onReturn);
-    document.removeEventListener("visibilitychange", this.#onReturn);
   }
 
   /** Clears what the shopper entered. Applied cards stay: they belong to the cart. @ignore */
@@ -92,9 +89,13 @@ export class GiftcardPay extends FormAssociatedElement {
   }
 
   async #refresh(isQuiet?: boolean): Promise<void> {
-    if (!this.#isReady) return;
-    this.#readAt = Date.now();
     const cards = this.#cards;
+    this.#showOtherCart();
+    // An older response must not replace a newer one. A page that has just added the tag may also set its properties yet.
+    await this.calls.settled;
+    this.#showOtherCart();
+    if (!this.#isReady) return;
+    this.#watch.loadedAt = Date.now();
     const { summary: before, quote: quoted } = cards;
     const changed = await cards.load(isQuiet);
     const { summary, quote, isApplied } = cards;
@@ -137,19 +138,16 @@ export class GiftcardPay extends FormAssociatedElement {
       this.entry.clear();
       this.#cards.quote = undefined;
     }
-    if (!this.hasUpdated || !isAnotherCart(changed)) return;
-    this.#cards.reset();
-    this.entry.missing = [];
-    this.live.text = "";
-    this.open = true;
+    if (this.isConnected && this.#address !== this.#shown) void this.refresh();
   }
 
-  protected override updated(changed: PropertyValues<this>): void {
+  protected override updated(): void {
     if (this.cart && !this.endpoint) hint("the tag has a cart but no endpoint.");
-    if (isAnotherCart(changed)) void this.refresh();
     const { isCovered, isApplied } = this.#cards;
-    this.link.show({ covered: isCovered, applied: isApplied, busy: this.busy });
-    this.link.block(this.#isUnfinished && this.words.texts.errors.unfinished);
+    this.reflect(
+      { covered: isCovered, applied: isApplied, busy: this.busy },
+      this.#isUnfinished && this.words.texts.errors.unfinished,
+    );
   }
 
   protected override render(): TemplateResult {
@@ -166,7 +164,7 @@ export class GiftcardPay extends FormAssociatedElement {
         isApplied && !this.open && !quote && takesCard
           ? html`<button part="button add" id="add" type="button" class="plain" @click=${this.#onOpen}>${texts.another}</button>`
           : nothing,
-      notice: this.link.isWaiting && texts.sending,
+      notice: this.isFormWaiting && texts.sending,
       hidden: !this.open || !!quote || !takesCard,
       // The form that a server renders must be visible without scripts.
       isPlaceholder: !cards.isAnswered && !!globalThis.document,
@@ -182,17 +180,25 @@ export class GiftcardPay extends FormAssociatedElement {
     return !!this.endpoint && !!this.cart;
   }
 
+  get #address(): string {
+    return [this.endpoint, this.publishableKey, this.cart].join(" ");
+  }
+
+  /** Clears everything of the cart that was shown before, if it is another one. */
+  #showOtherCart(): void {
+    if (this.#address === this.#shown) return;
+    this.#shown = this.#address;
+    this.#cards.reset();
+    this.entry.missing = [];
+    this.spoken = "";
+    this.open = true;
+  }
+
   /** Whether a card is entered or checked, but not applied. While a call is pending, the form waits and is not blocked. */
   get #isUnfinished(): boolean {
     const { quote, takesCard } = this.#cards;
     return !this.busy && (!!quote || (this.open && takesCard && !this.entry.isBlank));
   }
-
-  /** Loads the cart again: a page from the back/forward cache, or a tab in the background, may show an old one. */
-  readonly #onReturn = (event: Event): void => {
-    const isStale = !document.hidden && Date.now() - this.#readAt > freshMs;
-    if ((event as PageTransitionEvent).persisted ?? isStale) void this.#refresh(true);
-  };
 
   readonly #onOpen = (): void => {
     this.open = true;
@@ -272,12 +278,10 @@ export class GiftcardPay extends FormAssociatedElement {
     await this.entry.showError(error, error.action === "remove" || !!this.#cards.quote);
   }
 
+  /** Announces a change to the shopper, and to other tags with the same cart. */
   #announce(text: string, { lastFour, amountCents }: AppliedCard): void {
     const remainder = this.summary?.remainderCents ?? 0;
     this.say(text, { last4: lastFour, amount: amountCents, remainder });
+    this.#watch.tell();
   }
-}
-
-function isAnotherCart(changed: PropertyValues<GiftcardPay>): boolean {
-  return changed.has("endpoint") || changed.has("cart") || changed.has("publishableKey");
 }

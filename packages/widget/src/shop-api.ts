@@ -1,4 +1,4 @@
-import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "@giftcard-pay/checkout/storefront";
+import type { ApplyRequest } from "@giftcard-pay/checkout/storefront";
 import { CallError } from "./call-errors.js";
 import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
@@ -6,7 +6,7 @@ import { isErrorCode } from "./messages/index.js";
 /** A function that sends a request: `fetch`, or one with the same signature. */
 export type Transport = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The URL of the shop's gift card routes, and the options of every call. */
+/** The URL of the shop's gift card routes, and the options of every call. Read again for every call. */
 export interface ShopAddress {
   readonly endpoint: string;
   readonly publishableKey: string;
@@ -17,79 +17,45 @@ export interface ShopAddress {
 /** The timeout of a call. */
 const timeoutMs = 20_000;
 
-const figures = ["totalCents", "coveredCents", "remainderCents", "maxPerCardCents", "maxCards", "cards"];
-
-/** A client of the shop's gift card routes. Every method throws {@link CallError}. */
-export class ShopApi {
-  /** @param address read again for every call, since the page may change it */
-  constructor(private readonly address: ShopAddress) {}
-
-  /** Fetches the cart with its applied cards. */
-  summary(cart: string, signal: AbortSignal): Promise<CartSummary> {
-    return this.#call(signal, figures, "GET", pathOf(cart));
-  }
-
-  /** Fetches a card's balance and how much of it this order would use. Takes no money. */
-  quote(cart: string, entry: CardEntry, signal: AbortSignal): Promise<Quote> {
-    const needed = ["balanceCents", "usableCents", "remainderCents"];
-    return this.#call(signal, needed, "POST", `${pathOf(cart)}/quote`, entry);
-  }
-
-  /** Fetches a card's balance. */
-  balance(entry: CardEntry, signal: AbortSignal): Promise<CardBalance> {
-    return this.#call(signal, ["balanceCents"], "POST", "/balance", entry);
-  }
-
-  /** Applies a quoted card to the cart. No money is taken before the order is placed. */
-  apply(cart: string, quoteId: string, signal: AbortSignal): Promise<CartSummary> {
-    return this.#call(signal, figures, "POST", `${pathOf(cart)}/cards`, { quoteId });
-  }
-
-  /** Removes a card from the cart. A card that is not there any more counts as removed. */
-  async remove(cart: string, id: string, signal: AbortSignal): Promise<CartSummary> {
-    try {
-      return await this.#call(signal, figures, "DELETE", `${pathOf(cart)}/cards/${encodeURIComponent(id)}`);
-    } catch (error) {
-      if ((error as CallError).code === "applied_card_not_found") return this.summary(cart, signal);
-      throw error;
-    }
-  }
-
-  /** @param needed names of required fields in the response: integers, or the list of cards */
-  async #call<Answer>(
-    signal: AbortSignal,
-    needed: readonly string[],
-    method: string,
-    path: string,
-    body?: ApplyRequest,
-  ): Promise<Answer> {
-    const { endpoint, publishableKey, headers, transport } = this.address;
-    const send: Transport = transport ?? ((url, init) => fetch(url, init));
-    try {
-      const response = await send(endpoint.replace(/\/+$/, "") + path, {
-        method,
-        headers: {
-          accept: "application/json",
-          ...(body && { "content-type": "application/json" }),
-          ...(publishableKey && { "x-publishable-api-key": publishableKey }),
-          ...headers,
-        },
-        ...(body && { body: JSON.stringify(body) }),
-        cache: "no-store",
-        // A redirect would send card number and PIN to another address.
-        redirect: "error",
-        // Safari before 17.4 has no `any`. There the call has the browser's own timeout.
-        signal: AbortSignal.any?.([signal, AbortSignal.timeout(timeoutMs)]) ?? signal,
-      });
-      const answer = parse(await response.text());
-      if (!response.ok) throw refusal(response, answer);
-      if (!needed.every((name) => Number.isSafeInteger(answer[name]) || Array.isArray(answer[name])))
-        throw new CallError("internal");
-      return answer as Answer;
-    } catch (error) {
-      // Any other error may contain the request's data, so it is not passed on.
-      throw error instanceof CallError ? error : new CallError("offline");
-    }
+/**
+ * Calls one of the shop's gift card routes.
+ * @param needed names of required fields in the response: integers, or the list of cards
+ * @param path begins with a slash
+ * @throws {CallError} for a refusal, an unreadable response, or no response
+ */
+export async function callShop<Answer>(
+  { endpoint, publishableKey, headers, transport }: ShopAddress,
+  signal: AbortSignal,
+  needed: readonly string[],
+  method: string,
+  path: string,
+  body?: ApplyRequest,
+): Promise<Answer> {
+  const send: Transport = transport ?? ((url, init) => fetch(url, init));
+  try {
+    const response = await send(endpoint.replace(/\/+$/, "") + path, {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(body && { "content-type": "application/json" }),
+        ...(publishableKey && { "x-publishable-api-key": publishableKey }),
+        ...headers,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      cache: "no-store",
+      // A redirect would send card number and PIN to another address.
+      redirect: "error",
+      // Safari before 17.4 has no `any`. There the call has the browser's own timeout.
+      signal: AbortSignal.any?.([signal, AbortSignal.timeout(timeoutMs)]) ?? signal,
+    });
+    const answer = parse(await response.text());
+    if (!response.ok) throw refusal(response, answer);
+    if (!needed.every((name) => Number.isSafeInteger(answer[name]) || Array.isArray(answer[name])))
+      throw new CallError("internal");
+    return answer as Answer;
+  } catch (error) {
+    // Any other error may contain the request's data, so it is not passed on.
+    throw error instanceof CallError ? error : new CallError("offline");
   }
 }
 
@@ -98,10 +64,6 @@ const misuse: Record<number, string> = {
   401: "the shop refuses this publishable key",
   404: "there are no gift card routes at this endpoint",
 };
-
-function pathOf(cart: string): string {
-  return `/carts/${encodeURIComponent(cart)}`;
-}
 
 function refusal({ status, headers }: Response, { code, retryAfterSeconds }: Record<string, unknown>): CallError {
   const byStatus = status === 429 ? "too_many_attempts" : status >= 500 ? "service_unavailable" : "internal";

@@ -41,6 +41,22 @@ describe("a language", () => {
     }, "Dutch");
   });
 
+  it("is that of the host around a shadow root, and follows the page", async () => {
+    const host = await fixture<HTMLElement>(html`<div lang="de"></div>`);
+    const root = host.attachShadow({ mode: "open" });
+    const element = document.createElement("giftcard-pay");
+    root.append(element);
+    const widget = new Widget(element);
+    await widget.until(() => langOf(widget) === "de", "German");
+    host.lang = "nl";
+    await widget.until(() => langOf(widget) === "nl", "Dutch");
+    host.removeAttribute("lang");
+    const { lang } = document.documentElement;
+    document.documentElement.lang = "fr";
+    await widget.until(() => langOf(widget) === "fr", "French");
+    document.documentElement.lang = lang;
+  });
+
   it("has its own direction, whatever the page's is", async () => {
     document.documentElement.dir = "rtl";
     const element = await fixture<GiftcardPay>(html`<giftcard-pay lang="nl"></giftcard-pay>`);
