@@ -91,13 +91,13 @@ export const controls = css`
     background: color-mix(in srgb, var(--_accent) 88%, #000);
   }
   .plain {
-    border-color: #0000;
+    border: 0;
     background: none;
     text-decoration: underline;
     text-underline-offset: 0.2em;
     font-weight: inherit;
-    padding-inline: 0.25rem;
-    margin-inline: -0.25rem;
+    padding-inline: 0.5rem;
+    margin-inline: -0.5rem;
   }
   #add,
   #retry,
@@ -133,6 +133,9 @@ export const controls = css`
   :focus-visible {
     outline: 2px solid var(--giftcard-pay-focus, color-mix(in srgb, var(--_accent) 75%, currentcolor));
     outline-offset: 2px;
+  }
+  .plain:focus-visible {
+    outline-offset: -0.4rem;
   }
   @media (forced-colors: active) {
     input[aria-invalid="true"] {

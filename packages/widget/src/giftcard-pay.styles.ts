@@ -46,8 +46,7 @@ export const styles = css`
   form,
   .pair,
   .actions,
-  .row,
-  .name {
+  .row {
     display: flex;
     flex-wrap: wrap;
     align-items: end;
@@ -103,6 +102,7 @@ export const styles = css`
   }
   .row,
   .name {
+    display: flex;
     align-items: start;
     gap: 0 0.5rem;
   }
@@ -149,8 +149,11 @@ export const styles = css`
     font-weight: 400;
     white-space: pre-line;
   }
-  li button {
+  li button,
+  #add {
     margin-block: -0.75rem;
+  }
+  li button {
     font-size: 0.875em;
   }
   .badge {
