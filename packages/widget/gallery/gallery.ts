@@ -77,7 +77,7 @@ async function tryOut(): Promise<void> {
   );
   const tag = document.createElement("giftcard-pay");
   Object.assign(tag, { endpoint, cart: await makeCart(), publishableKey: "pk_test" });
-  for (const type of ["before-apply", "applied", "removed", "total", "error"])
+  for (const type of ["ready", "quote", "before-apply", "applied", "removed", "total", "error"])
     tag.addEventListener(`giftcard-${type}`, (event) => log(event as CustomEvent));
   element("live").append(tag);
 }

@@ -139,6 +139,33 @@ export const states: State[] = [
       await reload(tag);
     },
   },
+  {
+    title: "The page vetoed the card",
+    async act(tag) {
+      tag.addEventListener(
+        "giftcard-before-apply",
+        ({ detail }) => detail.waitUntil(Promise.resolve("This show takes no gift cards.")),
+        { once: true },
+      );
+      await enter(tag, rich);
+      inside(tag, "#apply")?.click();
+      await until(() => !tag.busy && inside(tag, "#error:not(.silent)"));
+    },
+  },
+  {
+    title: "With the page's own title, help and terms",
+    async act(tag) {
+      for (const [slot, text] of Object.entries({
+        title: "Gift card",
+        "pin-help": "Below the scratch panel",
+        terms: "Gift cards can't be paid out.",
+      })) {
+        const part = document.createElement(slot === "title" ? "strong" : "small");
+        Object.assign(part, { slot, textContent: text });
+        tag.append(part);
+      }
+    },
+  },
   { title: "Nothing to pay", cart: { totalCents: 0 } },
   { title: "Test mode", cart: { environment: "sandbox" } },
   {

@@ -96,8 +96,8 @@ export const controls = css`
     text-decoration: underline;
     text-underline-offset: 0.2em;
     font-weight: inherit;
-    padding-inline: 0.5rem;
-    margin-inline: -0.5rem;
+    padding-inline: 8px;
+    margin-inline: -8px;
   }
   #add,
   #retry,
@@ -135,7 +135,7 @@ export const controls = css`
     outline-offset: 2px;
   }
   .plain:focus-visible {
-    outline-offset: -0.4rem;
+    outline-offset: -6px;
   }
   @media (forced-colors: active) {
     input[aria-invalid="true"] {

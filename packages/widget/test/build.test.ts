@@ -41,6 +41,18 @@ describe("the build", () => {
     expect(sizes.balance).toBeLessThanOrEqual(13_400);
   });
 
+  it("documents every part that a template has, and no other", async () => {
+    const source = path.join(here, "..", "src");
+    const files = (await readdir(source)).filter((name) => name.endsWith(".ts"));
+    const texts = await Promise.all(files.map((name) => readFile(path.join(source, name), "utf8")));
+    const named = (pattern: RegExp) =>
+      [...texts.join("\n").matchAll(pattern)].flatMap(([, names = ""]) => names.split(/[ ,]+|` and `|`, `/));
+    const rendered = named(/\spart="([\w -]+)"/g);
+    const own = named(/@csspart (\S+)/g);
+    const ofButtons = named(/part name of their own[:,] `([^.]+)`\./g);
+    expect([...new Set([...own, ...ofButtons])].toSorted()).toEqual([...new Set(rendered)].toSorted());
+  });
+
   it("has every language of src/messages, and the docs name its file", async () => {
     const files = await readdir(path.join(here, "..", "src", "messages"));
     const languages = files.flatMap((file) => /^([a-z]{2})\.ts$/.exec(file)?.[1] ?? []);
