@@ -2,6 +2,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
+import { refundOf } from "./support/order-admin.js";
 import { startShop, type TestShop } from "./support/shop.js";
 
 const LEASE_MS = 30_000;
@@ -89,6 +90,34 @@ test.each(["failed", "canceled"])(
     expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
   },
 );
+
+test("is never refunded around: a refund of everything is refused until the order is canceled, or paid", async () => {
+  const { storefront } = shop;
+  const placed = await order();
+  const path = `/admin/giftcard-pay/orders/${placed.orderId}/refund`;
+  const why = expect.stringMatching(/other payment is still pending.*cancel the order instead/);
+  const { rest, captureCents } = await refundOf(storefront, placed.orderId);
+  expect(rest).toMatchObject({ amountCents: 5000, parts: [], why });
+  const { status, body } = await storefront.send("POST", path, { ...rest, captureCents, isRest: true });
+  expect([status, body.message]).toEqual([400, why]);
+  const wish = { orderIds: [placed.orderId], capture: true };
+  expect((await storefront.ok("POST", "/admin/giftcard-pay/refund-plan", wish)).plan).toMatchObject({
+    orders: [],
+    refused: [{ orderId: placed.orderId, why }],
+  });
+  expect(await shop.balanceCents(placed.card)).toBe(2500);
+  await tell("captured", placed.sessionId);
+  const amounts = async () => paymentsOf(await storefront.order(placed.orderId)).amounts;
+  await expect.poll(amounts).toEqual([50, 24.98]);
+  const now = await refundOf(storefront, placed.orderId);
+  await storefront.ok("POST", path, { ...now.rest, captureCents: now.captureCents, isRest: true });
+  expect(figuresOf(await storefront.order(placed.orderId))).toMatchObject({
+    paid: 74.98,
+    refunded: 74.98,
+    outstanding: 0,
+  });
+  expect(await shop.balanceCents(placed.card)).toBe(7500);
+});
 
 test("a person cancels the order: the pending remainder can no longer be paid", async () => {
   const placed = await order();

@@ -93,3 +93,12 @@ export const hasOpenChange = (
     `select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE} and change_type is distinct from $2)`,
     [orderId, but],
   );
+
+/** Returns whether a payment of the order was promised and hasn't settled. Reads order_payment_collection and payment_session. */
+export const awaitsPayment = (sql: Sql, orderId: string): Promise<boolean> =>
+  hasRows(
+    sql,
+    `select 1 from order_payment_collection l join payment_session s on s.payment_collection_id = l.payment_collection_id
+     where l.order_id = $1 and l.deleted_at is null and s.status = 'pending_authorization' and s.deleted_at is null limit 1`,
+    [orderId],
+  );

@@ -3,7 +3,7 @@ import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
 import { euro } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import { hasOpenChange } from "../medusa-tables/orders.js";
+import { awaitsPayment, hasOpenChange } from "../medusa-tables/orders.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
@@ -205,6 +205,8 @@ async function planBooks(
     if (undecided !== null) return undecided;
     if (dueCents > 0 && !isWhole)
       return `Its customer still has to pay ${euro(dueCents)}: get that paid, or remove it from the order by an edit. ${onItsPage(books)}`;
+    if (dueCents > 0 && (await awaitsPayment(sql, orderId)))
+      return "Its other payment is still pending, and could settle after the refund: cancel the order instead.";
     if (leftCents < amountCents)
       return `Only ${euro(leftCents)} of its payments is left to refund: the remainder was refunded before. ${onItsPage(books)}`;
     if (await hasOpenChange(sql, orderId, { but: "credit_line" }))
