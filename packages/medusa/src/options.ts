@@ -45,7 +45,7 @@ export const declaration = z.strictObject({
   charges: z.enum(["whole", "by-line"]).default("whole"),
   /**
    * When a card's payment is captured in Medusa. `when-placed`: once the order is placed and paid. `with-remainder`: once its
-   * other payment is captured; without one, as `when-placed`. `when-fulfilled`: once a part of the order is fulfilled.
+   * other payment is captured, or a part of it; without one, as `when-placed`. `when-fulfilled`: once a part of the order is fulfilled.
    * `manual`: by a person or by your own code. Default: `when-placed`.
    */
   capture: z.enum(["when-placed", "with-remainder", "when-fulfilled", "manual"]).default("when-placed"),

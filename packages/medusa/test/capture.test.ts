@@ -313,6 +313,9 @@ describe("with another option, a card is captured", { tags: "long", timeout: 120
     await isKept(bought);
     expect((await capture(await bankOf(bought.orderId))).status).toBe(200);
     await untilCaptured(bought, 5000, 2498);
+    const inPart = await buy();
+    await shop.storefront.ok("POST", `/admin/payments/${await bankOf(inPart.orderId)}/capture`, { amount: 10 });
+    await untilCaptured(inPart, 5000, 1000);
     const pending = await buy({ data: { behaviour: "pending_authorization" } });
     await isKept(pending);
     expect((await tell("captured", pending.sessionId)).status).toBe(200);

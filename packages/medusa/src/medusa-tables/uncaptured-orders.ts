@@ -9,11 +9,12 @@ export interface UncapturedOrder extends PlacedCart {
   readonly paymentIds: readonly string[];
 }
 
-/** Whether another payment of the order `card.order_id` is still to be captured. */
+/** Whether nothing of another payment of the order `card.order_id` is captured yet. A partial capture may be all of it. */
 const AWAITS_REMAINDER = `(select count(*) from order_payment_collection l
   join payment other on other.payment_collection_id = l.payment_collection_id and other.deleted_at is null
   where l.order_id = card.order_id and l.deleted_at is null and other.provider_id <> $5
-    and other.canceled_at is null and other.captured_at is null) > 0`;
+    and other.canceled_at is null and (select count(*) from capture
+      where payment_id = other.id and deleted_at is null) = 0) > 0`;
 
 const IS_FULFILLED = `(select count(*) from order_fulfillment l join fulfillment f on f.id = l.fulfillment_id
   where l.order_id = card.order_id and l.deleted_at is null and f.canceled_at is null and f.deleted_at is null) > 0`;
