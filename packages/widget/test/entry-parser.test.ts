@@ -10,6 +10,123 @@ const noise = fc.string({
   unit: fc.constantFrom(" ", "-", "\u00a0", "\u2009", "\u2013", "\u2014", "\u2212", "\u200b", "\u200e", "\ufeff", "\t"),
   maxLength: 3,
 });
+const inFours = (number: string, gap = " ") => number.replace(/\d{4}(?=\d)/g, `$&${gap}`);
+
+const number = "6064350000000001234";
+const grouped = inFours(number);
+const code = "012345";
+const other = "6064350000000009876";
+const pair = { cardNumber: number, pin: code };
+const numberAlone = { cardNumber: number, pin: "" };
+const pinAlone = { cardNumber: "", pin: code };
+
+/** Texts with number and PIN, as shops, printers and scanners write them. */
+const pairs = [
+  `Card No. ${grouped} PIN ${code} Exp 05/2027`,
+  `Gift card ${number} (PIN ${code})`,
+  `Your €50.00 gift card is here!\n\nCard number: ${grouped}\nPIN: ${code}\nValid until: 31 May 2027\n\nOrder 100045, 26/11/2026 10:15`,
+  `Gift card code ${grouped}, PIN-code: ${code}`,
+  `Card number\tPIN\tBalance\n${number}\t${code}\t€75.00`,
+  `Card number / PIN\n${grouped} / ${code}`,
+  `Gift Card #${number} Security code ${code} Exp 0527`,
+  `Number: ${number}\nPIN is ${code}\nZip code: 12345`,
+  `Cadeaukaart €75,00\nKaartnummer ${grouped}\nPIN ${code}`,
+  `Kaartnummer: ${number}\nPincode: ${code}\nGeldig t/m 31-05-2027`,
+  `Uw cadeaukaart t.w.v. 50 euro: ${number}, krascode ${code}`,
+  `Beveiligingscode: ${code}\nNummer van de cadeaukaart: ${number}`,
+  `Geheimzahl: ${code} Kartennummer: ${grouped} Gültig bis 31.05.2027`,
+  `Gutschein über 75,00 €\nKarten-Nr.: ${grouped}\nPIN-Code: ${code}`,
+  `Kartennummer ${number}\nSicherheitscode ${code}\nBestellung 4711 vom 26.11.2026`,
+  `Carte cadeau de 75,00 €\nNuméro : ${grouped}\nCode secret : ${code}\nValable jusqu’au 31/05/2027`,
+  `Code PIN : ${code}\nN° de carte : ${number}`,
+  `Numéro ${number}, code de sécurité ${code}`,
+  `Número de tarjeta: ${grouped}\nClave: ${code}\nVálida hasta el 31/05/2027`,
+  `Tarjeta regalo de 50 €. El número es ${number} y el PIN es ${code}.`,
+  `Código de seguridad ${code}, tarjeta ${number}`,
+  `Carta regalo da € 50,00\nNumero carta: ${number}\nCodice segreto: ${code}\nScade il 31/05/2027`,
+  `Il PIN è ${code}. Il numero della carta è ${grouped}.`,
+  `Karta podarunkowa 200 zł\nNumer karty: ${grouped}\nKod PIN: ${code}\nWażna do 31.05.2027`,
+  `Kod zabezpieczający: ${code}, numer ${number}`,
+  `Cartão-presente\nNúmero: ${number}\nCódigo de segurança: ${code}\nVálido até 31/05/2027`,
+  `O PIN é ${code}\nO número do cartão é ${number}`,
+  `PIN ${code}\nCard ${grouped}`,
+  `[${number}] [${code}]`,
+  `${number} (${code})`,
+  `${number} PIN(${code})`,
+  `${number}PIN${code}`,
+  `${number}-${code}`,
+  `${grouped}  ${code}`,
+  `${grouped}\u00a0${code}`,
+  `${inFours(number, "\u00a0")} PIN:\u00a0${code}`,
+  `${inFours(number, ".")} PIN ${code}`,
+  `${inFours(number, "\u2011")} PIN ${code}`,
+  `Card number: ${number} | PIN: 012-345`,
+  `*${number}* *${code}*`,
+  `*${number}*\t*${code}*`,
+  `]C1${number}\t]C1${code}`,
+  `]C1${number}\u001d${code}`,
+  `${number} ${code}\r\n`,
+  `${number}\t${code}\t`,
+  `${number}\r\n${code}\r\n`,
+  `${number};${code};75.00;2027-05-31`,
+  `https://cards.example/use?nr=${number}&pin=${code}`,
+  `https://cards.example/use?pin=${code}&card=${number}&utm_source=mail24`,
+  `https://shop24.example:8443/c/${number}#${code}`,
+  `giftcard:${number}:${code}`,
+  `Card ${number}\nPIN ${code}\n\nOpen it: https://cards.example/${number}`,
+];
+
+/** Texts with a number, and no PIN that can be told from other digits. */
+const numbersAlone = [
+  `Card number: ${grouped}`,
+  `Carte cadeau :\u00a0${number}`,
+  `No. # ${number}`,
+  `*${number}*`,
+  `]C1${number}`,
+  inFours(number, "."),
+  `${number} €75,00`,
+  `${number} 75.00 EUR`,
+  `${number} 100 €`,
+  `${number} 05/2027`,
+  `${number} 31-12-2027`,
+  `${number} Exp 0527`,
+  `${number} gültig bis 31. Mai 2027`,
+  `Order 100045 Card ${number}`,
+  `Código postal: 28001, tarjeta ${number}`,
+  `https://cards.example/${number}`,
+];
+
+/** Texts that may mean several things, or nothing. */
+const unclear = [
+  `Card 1: ${number} PIN: ${code}\nCard 2: ${other} PIN: 987654`,
+  `${number} ${code}\n${other} 987654`,
+  `Card ${number}\nCard ${other}\nPIN ${code}`,
+  `Card ${number} PIN ${code} PIN 987654`,
+  `${number} ${code} 987654`,
+  `${number} 2027 PIN ${code}`,
+  // A number that continues in the next line.
+  "6064 3500 0000 0001\n234",
+  `6064 3500 0000 0001\n234 PIN ${code}`,
+  `Card 6064 35\n00 0000 0001 234 PIN ${code}`,
+  `606435 000000 0001234 PIN ${code}`,
+  `${code}\n${number}`,
+  // The letters may be part of the number.
+  "GC123456789012",
+  `GC${number} PIN ${code}`,
+  "DE89 3704 0044 0532 0130 00",
+  // Digits that may be typed into either field.
+  number,
+  grouped,
+  "606435 000000 0001234",
+  "6064 3500 0000 0001234",
+  `${number}${code}`,
+  code,
+  "",
+  "a b c",
+  "€75.00",
+  "https://shop.example/",
+  "Valid until 31 May 2027",
+];
 
 describe("an entry", () => {
   it("loses spaces, dashes and invisible characters, and nothing else", () => {
@@ -21,27 +138,33 @@ describe("an entry", () => {
     );
   });
 
+  it("loses what scanners add", () => {
+    expect(normalize("*012345*")).toBe("012345");
+    expect(normalize("]C1012345")).toBe("012345");
+  });
+
   it("may use the digits of other scripts", () => {
     fc.assert(
       fc.property(digits(0, 30), fc.constantFrom(0xff10, 0x660, 0x6f0), (text, zero) => {
-        const other = [...text].map((digit) => String.fromCodePoint(zero + Number(digit))).join("");
-        expect(normalize(other)).toBe(text);
+        const written = [...text].map((digit) => String.fromCodePoint(zero + Number(digit))).join("");
+        expect(normalize(written)).toBe(text);
       }),
     );
   });
 
-  it("does not change if it is normalized twice", () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: "binary" }),
-        (text) => void expect(normalize(normalize(text))).toBe(normalize(text)),
-      ),
-    );
-  });
+  it.each(pairs)("is split: %j", (text) => void expect(parseEntry(text)).toEqual(pair));
+
+  it.each(numbersAlone)("has a number alone: %j", (text) => void expect(parseEntry(text)).toEqual(numberAlone));
+
+  it.each([`PIN: ${code}`, `PIN (${code})`, `Geheimzahl ${code}`, `El PIN es ${code}`, `Code : ${code}`])(
+    "has a PIN alone: %j",
+    (text) => void expect(parseEntry(text)).toEqual(pinAlone),
+  );
+
+  it.each(unclear)("is left as it is: %j", (text) => void expect(parseEntry(text)).toBeUndefined());
 
   it("is split however number and PIN are written together", () => {
     const between = fc.constantFrom(
-      " ",
       "\n",
       "\t",
       ", ",
@@ -55,73 +178,60 @@ describe("an entry", () => {
     );
     const before = fc.constantFrom("", "Card number: ", "Kaartnummer: ", "No: ", " ", "Kaartnummer ", "Gift card nr. ");
     fc.assert(
-      fc.property(before, cardNumber, between, pin, noise, (label, number, gap, code, after) => {
-        expect(parseEntry(label + number + gap + code + after)).toEqual({ cardNumber: number, pin: code });
+      fc.property(before, cardNumber, between, pin, noise, (label, written, gap, secret, after) => {
+        expect(parseEntry(label + written + gap + secret + after)).toEqual({ cardNumber: written, pin: secret });
       }),
     );
   });
 
   it("is split if the number is in groups of four and a longer group follows", () => {
-    const groupsOf = (number: string, gap: string) => number.replace(/\d{4}(?=\d)/g, `$&${gap}`);
     const label = fc.constantFrom("", "Kaartnummer ", "Card number: ");
     const gap = fc.constantFrom(" ", "-", "\u00a0");
     fc.assert(
-      fc.property(label, digits(16, 24), gap, digits(5, 8), (before, number, divider, code) => {
-        expect(parseEntry(`${before}${groupsOf(number, divider)} ${code}`)).toEqual({
-          cardNumber: number,
-          pin: code,
-        });
-        expect(parseEntry(`${before}${groupsOf(number, divider)} pincode ${code}`)).toEqual({
-          cardNumber: number,
-          pin: code,
-        });
-        expect(parseEntry(groupsOf(number, divider))).toBeUndefined();
+      fc.property(label, digits(16, 24), gap, digits(5, 8), (before, written, divider, secret) => {
+        const groups = inFours(written, divider);
+        expect(parseEntry(`${before}${groups} ${secret}`)).toEqual({ cardNumber: written, pin: secret });
+        expect(parseEntry(`${before}${groups} pincode ${secret}`)).toEqual({ cardNumber: written, pin: secret });
+        expect(parseEntry(groups)).toBeUndefined();
       }),
     );
   });
 
-  it("is split from the address in a card's QR code", () => {
-    const write = fc.constantFrom(
-      (number: string, code: string) => `https://cards.example/use?nr=${number}&pin=${code}`,
-      (number: string, code: string) => `https://cards.example/use?pin=${code}&card=${number}`,
-      (number: string, code: string) => `https://shop24.example:8443/c/${number}#${code}`,
-      (number: string, code: string) => `giftcard:${number}:${code}`,
+  it("is split right or left alone, in any order of labelled parts", () => {
+    const written = fc.constantFrom(
+      (text: string) => text,
+      inFours,
+      (text: string) => inFours(text, "-"),
     );
-    fc.assert(
-      fc.property(write, cardNumber, pin, (address, number, code) => {
-        expect(parseEntry(address(number, code))).toEqual({ cardNumber: number, pin: code });
-      }),
+    const label = (...words: string[]) =>
+      fc.constantFrom(...words.flatMap((word) => [`${word} `, `${word}: `, `${word}\n`]));
+    const part = fc.constantFrom(
+      "€75.00",
+      "75,00 €",
+      "Exp 05/2027",
+      "Valid until 31-12-2027",
+      "Order 12345",
+      "Zip code 1234 AB",
     );
-    expect(parseEntry("https://cards.example/6064350000000001234")).toEqual({
-      cardNumber: "6064350000000001234",
-      pin: "",
+    const parts = fc.record({
+      number: fc.tuple(label("Card number", "Kaartnummer", "Karten-Nr.", "Numéro", "Tarjeta"), written),
+      pin: label("PIN", "Pincode", "Geheimzahl", "Code secret", "Clave", "Codice segreto", "Kod PIN"),
+      others: fc.array(part, { maxLength: 4 }),
+      isPinFirst: fc.boolean(),
+      places: fc.array(fc.nat(4), { minLength: 4, maxLength: 4 }),
+      separator: fc.constantFrom("\n", "\r\n", ", ", " ", " | ", "\t", "; "),
     });
-  });
-
-  it("loses its label if it is a number or PIN alone", () => {
-    const label = fc.constantFrom("Card number: ", "Kaartnummer:", "No. # ", "Carte cadeau :\u00a0");
     fc.assert(
-      fc.property(label, cardNumber, pin, (before, number, code) => {
-        expect(parseEntry(before + number)).toEqual({ cardNumber: number, pin: "" });
-        expect(parseEntry(`${before}${number.replace(/\d{4}(?=\d)/g, "$& ")}`)?.cardNumber).toBe(number);
-        expect(parseEntry(`PIN: ${code}`)).toEqual({ cardNumber: "", pin: code });
+      fc.property(parts, digits(16, 19), pin, (made, cardDigits, secret) => {
+        const [before, write] = made.number;
+        const texts = [before + write(cardDigits), made.pin + secret];
+        if (made.isPinFirst) texts.reverse();
+        made.others.forEach((text, index) => void texts.splice(made.places[index] ?? 0, 0, text));
+        const entry = parseEntry(texts.join(made.separator));
+        if (entry) expect(entry).toEqual({ cardNumber: cardDigits, pin: secret });
       }),
+      { numRuns: 3000 },
     );
-    expect(parseEntry("GC 123456789012"), "the letters may be part of the number").toBeUndefined();
-  });
-
-  it("is left as it is if it is not a pair", () => {
-    fc.assert(fc.property(cardNumber, (number) => void expect(parseEntry(number)).toBeUndefined()));
-    for (const text of [
-      "6064 3500 0000 0001 234",
-      "606435 000000 0001234",
-      "6064 3500 0000 0001234",
-      "",
-      "https://shop.example/",
-      "012345",
-      "a b c",
-    ])
-      expect(parseEntry(text)).toBeUndefined();
   });
 
   it("never throws, whatever is pasted", () => {
