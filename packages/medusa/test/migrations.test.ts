@@ -86,10 +86,26 @@ test("the plugin's migrations create the same journal tables as the store's, and
   expect(made.length).toBeGreaterThan(60);
   expect(made).toEqual(await journalOf(store));
   expect(migrations.length).toBeGreaterThanOrEqual(journalMigrations.length);
-  // The rollback's check reads Medusa's own tables.
-  await plugin.query("create table payment_session (id text, status text, deleted_at timestamptz)");
+  // The rollback reads Medusa's own tables. Its open cart `with-card` has a session for the remainder alone.
+  await plugin.query(`create schema if not exists public;
+    create table cart (id text, completed_at timestamptz);
+    create table cart_payment_collection (cart_id text, payment_collection_id text, deleted_at timestamptz);
+    create table payment_session (id text, payment_collection_id text, status text, deleted_at timestamptz);
+    create table payment (payment_session_id text, deleted_at timestamptz);
+    insert into cart values ('with-card', null), ('ordered', now()), ('without', null);
+    insert into cart_payment_collection select id, 'pays-' || id from cart;
+    insert into payment_session select 'session-' || id, 'pays-' || id, 'pending' from cart;
+    insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expires_at)
+      select 'tender-' || id, id, 'applied', '1234', id, 100, now() from cart where id <> 'without'`);
   await run("down");
-  const { rows } = await plugin.query("select tablename from pg_tables where schemaname = 'public'");
-  expect(rows).toEqual([{ tablename: "payment_session" }]);
+  const { rows: sessions } = await plugin.query("select id from payment_session where deleted_at is not null");
+  expect(sessions).toEqual([{ id: "session-with-card" }]);
+  const { rows } = await plugin.query("select tablename from pg_tables where schemaname = 'public' order by 1");
+  expect(rows.map(({ tablename }) => tablename)).toEqual([
+    "cart",
+    "cart_payment_collection",
+    "payment",
+    "payment_session",
+  ]);
   expect((await plugin.query("select 1 from pg_proc where proname like 'giftcard%'")).rows).toEqual([]);
 });

@@ -1,3 +1,5 @@
+"use client";
+
 import { createComponent, type EventName, type ReactWebComponent } from "@lit/react";
 import * as React from "react";
 import { GiftcardBalance as Balance, GiftcardPay as Pay } from "./define.js";

@@ -20,6 +20,10 @@ describe("the build", () => {
     expect(stdout.trim()).toBe("GiftcardPay");
   });
 
+  it("marks the React components as client components, so that a server component can import them", async () => {
+    expect(await readFile(path.join(dist, "react.js"), "utf8")).toMatch(/^"use client";/);
+  });
+
   it("contains the storefront's types, so that pages don't need the checkout package", async () => {
     const types = await readFile(path.join(dist, "giftcard-pay.d.ts"), "utf8");
     expect(types).toContain('"./storefront.js"');

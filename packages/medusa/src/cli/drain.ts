@@ -43,7 +43,7 @@ function textOf({ open, stays, isEmpty }: Drain): string {
     ...lines,
     `stays  ${captured.count} charges captured, ${euro(captured.cents)}: without the tables, no refund reaches their cards`,
     `stays  ${decisions} decisions of people`,
-    `stays  ${appliedCards} cards on carts, which were not charged`,
+    `stays  ${appliedCards} cards on carts, which were not charged: db:rollback resets these carts to their full price`,
     isEmpty
       ? "Nothing is open: the tables can be dropped."
       : "Something is open: keep the plugin installed until it is settled.",

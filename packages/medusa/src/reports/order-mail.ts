@@ -34,7 +34,9 @@ interface MailItem {
   total: BigNumberInput;
 }
 
+// Medusa 2.18 computes quantities and totals only with all fields of items and shipping methods.
 const FIELDS = [
+  ...["items.*", "shipping_methods.*"],
   ...["id", "display_id", "email", "locale", "customer_id", "total", "tax_total"],
   ...["shipping_address.country_code", "billing_address.country_code"],
   ...["id", "title", "product_title", "variant_title", "quantity", "total"].map((field) => `items.${field}`),

@@ -182,6 +182,18 @@ create trigger giftcard_same_amount before insert or update of state, amount_cen
   execute function giftcard_same_amount();
 `;
 
+/**
+ * Deletes the payment sessions of open carts that had a card: each is for the remainder alone, so without the plugin the cart
+ * would be sold for less than its price. The shopper chooses the payment method again, for the full price.
+ */
+const endRemainders = `
+update payment_session s set deleted_at = now() where s.deleted_at is null
+  and not exists (select from payment p where p.payment_session_id = s.id and p.deleted_at is null)
+  and s.payment_collection_id in (select pays.payment_collection_id from cart_payment_collection pays
+    join cart on cart.id = pays.cart_id and cart.completed_at is null
+    where pays.deleted_at is null and pays.cart_id in (select cart_id from giftcard_tender));
+`;
+
 /** The journal's tables and the plugin's own in release 0.1.0. */
 export class Migration20261121000000 extends Migration {
   override up(): void {
@@ -192,6 +204,7 @@ export class Migration20261121000000 extends Migration {
 
   override down(): void {
     this.addSql(refuseWhileOpen);
+    this.addSql(endRemainders);
     this.addSql(`
 drop table giftcard_refund_purpose, giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_process, giftcard_cart_lease, giftcard_medusa_migration;
