@@ -114,7 +114,10 @@ async function buy(stage) {
 /** Waits for an order mail, which the local provider writes to the log. @param {{ logs: () => string }} store */
 async function findMail(store) {
   for (const giveUpAt = performance.now() + 30_000; performance.now() < giveUpAt; await sleep(200))
-    if (/Cadeaukaart eindigend op \d{4}: €/.test(store.logs())) return;
+    if (/Cadeaukaart eindigend op \d{4}: €/.test(store.logs())) {
+      if (/undefined ×/.test(store.logs())) throw new Error("The order mail has no quantities.");
+      return;
+    }
   throw new Error("The log has no order mail.");
 }
 
