@@ -673,6 +673,11 @@ const cases: Record<string, Case> = {
     ask: (f) => orders.hasOpenChange(sql, f.orderId),
     answer: () => true,
   },
+  awaitsPayment: {
+    given: (f) => [`update payment_session set status = 'pending_authorization' where id = '${f.bankSessionId}'`],
+    ask: (f) => orders.awaitsPayment(sql, f.orderId),
+    answer: () => true,
+  },
   readPaymentStanding: {
     ask: (f) => payments.readPaymentStanding(sql, f.giftPaymentId),
     answer: () => ({ isCanceled: false, isRefunded: false, isPartial: false, capturedLeft: "50" }),
@@ -874,7 +879,10 @@ const cases: Record<string, Case> = {
       const find = async (capture: Scan["capture"]) => uncaptured.findUncaptured({ ...scan, capture });
       const placed = await find("when-placed");
       const before = [await find("manual"), await find("with-remainder"), await find("when-fulfilled")];
-      await sql("update payment set captured_at = now() where id = $1", [f.bankPaymentId]);
+      await sql(
+        `insert into capture (id, payment_id, amount, raw_amount) values ('capt_bank', $1, 10, '{"value": "10", "precision": 20}')`,
+        [f.bankPaymentId],
+      );
       await sql("insert into fulfillment (id, location_id) values ('ful_one', 'sloc_one')", []);
       await sql("insert into order_fulfillment (order_id, fulfillment_id, id) values ($1, 'ful_one', 'of_one')", [
         f.orderId,

@@ -17,7 +17,8 @@ const STRANGERS = Number(process.env.STRANGERS ?? 300);
  * third of a second.
  */
 const MAX_GROWTH_MB = 220;
-const MAX_HEALTH_MS = 5000;
+/** Generous, for a loaded machine. Without the limits it is 45 seconds, or no answer at all. */
+const MAX_HEALTH_MS = 15_000;
 const MEGABYTE = 1024 * 1024;
 const SMALL_PIECES = 250_000;
 const LIMIT = 20;
