@@ -21,7 +21,8 @@ describe("the element", () => {
     const page = frame.contentDocument as Document;
     page.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
     const widget = new Widget(page.querySelector("giftcard-pay") as GiftcardPay);
-    await widget.until(() => !!widget.element.summary, "the cart is shown");
+    // The cart may be loaded before the language, without which nothing is rendered.
+    await widget.until(() => !!widget.element.summary && widget.element.hasUpdated, "the cart is shown");
     widget.number.value = rich.number;
     widget.pin.value = rich.pin;
     widget.button("Saldo bekijken").click();
