@@ -149,11 +149,11 @@ export const styles = css`
     font-weight: 400;
     white-space: pre-line;
   }
-  li button,
   #add {
-    margin-block: -0.75rem;
+    margin-block-start: -0.75rem;
   }
   li button {
+    margin-block: -0.75rem;
     font-size: 0.875em;
   }
   .badge {
