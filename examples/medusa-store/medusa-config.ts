@@ -59,6 +59,8 @@ export default withGiftcard(config, {
   charges: "by-line",
   // Each shopper gets an order confirmation with how the order was paid.
   orderMail: { language: "en" },
+  // The month's sales for a tax consultant who uses DATEV.
+  ...(env.GIFTCARD_DATEV && { datev: JSON.parse(env.GIFTCARD_DATEV) }),
 });
 
 /** Reads "id:key,id:key", the newest first. */

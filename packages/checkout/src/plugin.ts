@@ -24,7 +24,7 @@ export { type ReportSource, readAnyCharges } from "./operator/charge-pages.js";
 export { type HealthSource, readHealth } from "./operator/health.js";
 export { type BookedCharge, bookedChargeOf, movementsOf as cardMovementsOf } from "./operator/movements.js";
 export { momentsOf } from "./operator/period.js";
-export { readReconciliation, readStatement } from "./operator/reports.js";
+export { readGrossCents, readReconciliation, readStatement } from "./operator/reports.js";
 export { ReportError } from "./operator/service-report.js";
 export { csvCell } from "./operator/statement.js";
 export { layOut } from "./operator/text-table.js";

@@ -472,13 +472,25 @@ const cases: Record<string, Case> = {
       ]),
     answer: (f) => [[f.orderId, f.cartId]],
   },
-  findBookedOrders: {
+  countBookedOrders: {
+    ask: () => booked.countBookedOrders(sql, month),
+    answer: () => 1,
+  },
+  readBookedOrders: {
+    ask: async () => {
+      const page = (period: typeof month, after: booked.BookedOrder | null) =>
+        booked.readBookedOrders(sql, period, { after, limit: 2 });
+      const first = await page(month, null);
+      return [first, await page(month, first[0] ?? null), await page({ from: new Date(0), to: month.from }, null)];
+    },
+    answer: (f) => [[{ id: f.orderId, createdAt: expect.any(String) }], [], []],
+  },
+  readBookable: {
     ask: async (f) => [
-      await booked.findBookedOrders(sql, month),
-      await booked.findBookedOrders(sql, { from: new Date(0), to: month.from }),
-      f.orderId,
+      [...(await booked.readBookable(sql, month, [f.orderId, "order_gone"]))],
+      [...(await booked.readBookable(sql, { from: new Date(0), to: month.from }, [f.orderId]))],
     ],
-    answer: (f) => [[f.orderId], [], f.orderId],
+    answer: (f) => [[f.orderId], []],
   },
   readOrderDates: {
     given: (f) => [
@@ -516,7 +528,7 @@ const cases: Record<string, Case> = {
     answer: () => ["ref_one"],
   },
   readBookedColumns: {
-    ask: (f) => booked.readBookedColumns(sql, [f.orderId]),
+    ask: () => booked.readBookedColumns(sql, month),
     answer: () => ({ rates: ["21", "9"], providers: ["pp_bank_bank"] }),
   },
   readOrderlessMoves: {

@@ -7,7 +7,7 @@ import { type DatevSettings, datevSchema } from "../datev-settings.js";
 import { type BooksTotals, openBookkeeping } from "../reports/bookkeeping.js";
 import { writeBooksCsv } from "../reports/bookkeeping-csv.js";
 import { booksText, readBooks } from "../reports/books-report.js";
-import { whyNoDatev, writeDatev } from "../reports/datev.js";
+import { obstacleText, whyNoDatev, writeDatev } from "../reports/datev.js";
 import type { BookedSource } from "../reports/read-movements.js";
 import { CommandFailure } from "./failure.js";
 import { progressEachSecond } from "./progress.js";
@@ -82,9 +82,8 @@ async function exportBooks({ sql, journal, configured }: ShopContext, days: Days
     totals = read;
   };
   const why = options.datev ? whyNoDatev(bookkeeping, settings) : null;
-  if (why !== null) throw new CommandFailure(why, 2);
-  const content =
-    options.datev && settings ? writeDatev(bookkeeping, settings, onTotals) : writeBooksCsv(bookkeeping, onTotals);
+  if (why !== null) throw new CommandFailure(obstacleText(why), 2);
+  const content = options.datev ? writeDatev(bookkeeping, settings, onTotals) : writeBooksCsv(bookkeeping, onTotals);
   await write(options, content);
   if (!totals) throw new TypeError("An export has no totals.");
   process.stderr.write(booksText(totals));

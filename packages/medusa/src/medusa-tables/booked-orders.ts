@@ -58,27 +58,61 @@ const PLACED = `left join lateral (select cart_id from order_cart where order_id
 const PLACED_AT = `case when cart.cart_id is not null then o.created_at else greatest(o.created_at,
   (select min(created_at) from order_item where order_id = o.id and version = start.version and deleted_at is null)) end`;
 
+const movedPayment = (table: string) =>
+  `select link.order_id from ${table} moved join payment p on p.id = moved.payment_id
+   join order_payment_collection link on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
+   where moved.deleted_at is null and ${within("moved.created_at")}`;
+
 /**
- * Finds the orders in euro of which something was sold, changed, canceled, paid or refunded in a period, oldest first.
- * Reads order, order_change, payment, capture, refund and order_payment_collection, and the charges.
+ * Whether an order `o` is booked in a period, if it did anything in it. The money of an order that was placed later counts
+ * as money without an order.
  */
-export async function findBookedOrders(sql: Sql, { from, to }: Period): Promise<string[]> {
-  const paid = (table: string) =>
-    `select link.order_id from ${table} moved join payment p on p.id = moved.payment_id
-     join order_payment_collection link on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
-     where moved.deleted_at is null and ${within("moved.created_at")}`;
-  const rows = await sql(
-    `select o.id from "order" o where ${isSale} and o.id in (
-       select id from "order" where ${within("created_at")}
-       union select id from "order" where ${within("canceled_at")}
-       union select order_id from order_change where ${within("confirmed_at")} and deleted_at is null
-       union ${paid("capture")} union ${paid("refund")}
-       union select order_id from giftcard_charge where ${within("coalesce(devalued_at, sent_at, created_at)")}
-       union select order_id from giftcard_charge where ${within("reversed_at")})
-     order by o.created_at, o.id`,
-    [from, to],
+const isBooked = `${isSale} and o.created_at < $2`;
+
+/** The orders in euro of which something was sold, changed, canceled, paid or refunded in a period. */
+const BOOKED = `select o.id, o.created_at from "order" o where ${isBooked} and o.id in (
+  select id from "order" where ${within("created_at")}
+  union select id from "order" where ${within("canceled_at")}
+  union select order_id from order_change where ${within("confirmed_at")} and deleted_at is null
+  union ${movedPayment("capture")} union ${movedPayment("refund")}
+  union select order_id from giftcard_charge where ${within("coalesce(devalued_at, sent_at, created_at)")}
+  union select order_id from giftcard_charge where ${within("reversed_at")})`;
+
+/** Counts the orders of a period. Reads the tables of `readBookedOrders`. */
+export async function countBookedOrders(sql: Sql, { from, to }: Period): Promise<number> {
+  const [row] = await sql(`select count(*) from (${BOOKED}) booked`, [from, to]);
+  return Number(row?.count);
+}
+
+/** An order, and its place in the list. */
+export interface BookedOrder {
+  readonly id: string;
+  /** When the order was created, as PostgreSQL writes it, to the microsecond. */
+  readonly createdAt: string;
+}
+
+/**
+ * Reads some of the orders in euro of which something was sold, changed, canceled, paid or refunded in a period, oldest first.
+ * Reads order, order_change, payment, capture, refund and order_payment_collection, and the charges.
+ * @param after the last order of the page before
+ */
+export const readBookedOrders = (
+  sql: Sql,
+  { from, to }: Period,
+  { after, limit }: { readonly after: BookedOrder | null; readonly limit: number },
+): Promise<BookedOrder[]> =>
+  readRows(
+    sql,
+    `select id, created_at::text as "createdAt" from (${BOOKED}) booked
+     where $3::text is null or (created_at, id) > ($4::timestamptz, $3) order by created_at, id limit $5`,
+    [from, to, after?.id ?? null, after?.createdAt ?? null, limit],
   );
-  return rows.map(({ id }) => String(id));
+
+/** Returns those of these orders that can be booked in a period. Reads order. */
+export async function readBookable(sql: Sql, { to }: Period, orderIds: readonly string[]): Promise<Set<string>> {
+  if (orderIds.length === 0) return new Set();
+  const rows = await sql(`select o.id from "order" o where o.id = any($1::text[]) and ${isBooked}`, [orderIds, to]);
+  return new Set(rows.map(({ id }) => String(id)));
 }
 
 /**
@@ -112,30 +146,33 @@ export interface BookedColumns {
 }
 
 /**
- * Reads the methods and rates of orders. Reads order_item, order_shipping, their tax lines, order_payment_collection and
- * payment.
+ * Reads the methods and rates of a period's orders. Reads order_item, order_shipping, their tax lines, and the tables of
+ * `readBookedOrders`.
  */
-export async function readBookedColumns(sql: Sql, orderIds: readonly string[]): Promise<BookedColumns> {
+export async function readBookedColumns(sql: Sql, { from, to }: Period): Promise<BookedColumns> {
   const rates = await readRows<{ rate: string }>(
     sql,
-    `with item as (select distinct item_id as id from order_item where order_id = any($1::text[]) and deleted_at is null),
-       method as (select distinct shipping_method_id as id from order_shipping where order_id = any($1::text[]) and deleted_at is null),
+    `with booked as materialized (${BOOKED}),
+       item as (select distinct item_id as id from order_item where order_id in (select id from booked) and deleted_at is null),
+       method as (select distinct shipping_method_id as id from order_shipping
+         where order_id in (select id from booked) and deleted_at is null),
        percent as (
          select coalesce((select sum(rate) from order_line_item_tax_line where item_id = item.id and deleted_at is null), 0) as value from item
          union select coalesce((select sum(rate) from order_shipping_method_tax_line
            where shipping_method_id = method.id and deleted_at is null), 0) from method
-         union select 0 from unnest($1::text[]) bare (id)
-           where not exists (select from order_item where order_id = bare.id and deleted_at is null))
+         union select 0 from booked
+           where not exists (select from order_item where order_id = booked.id and deleted_at is null))
      select trim_scale(round(value::numeric, 4))::text as rate from percent
      group by round(value::numeric, 4) order by round(value::numeric, 4) desc`,
-    [orderIds],
+    [from, to],
   );
   const providers = await readRows<{ id: string }>(
     sql,
     `select distinct p.provider_id as id from order_payment_collection link
      join payment p on p.payment_collection_id = link.payment_collection_id and p.deleted_at is null
-     where link.order_id = any($1::text[]) and link.deleted_at is null and p.provider_id <> $2 order by p.provider_id`,
-    [orderIds, PROVIDER_ID],
+     where link.order_id in (select id from (${BOOKED}) booked) and link.deleted_at is null and p.provider_id <> $3
+     order by p.provider_id`,
+    [from, to, PROVIDER_ID],
   );
   return { rates: rates.map(({ rate }) => rate), providers: providers.map(({ id }) => id) };
 }
@@ -153,7 +190,7 @@ export const readOrderlessMoves = (sql: Sql, { from, to }: Period): Promise<Orde
   readRows(
     sql,
     `select p.provider_id as "providerId", moved.at, moved.cents from ${MOVED}
-     where not exists (select from order_payment_collection link join "order" o on o.id = link.order_id and ${isSale}
+     where not exists (select from order_payment_collection link join "order" o on o.id = link.order_id and ${isBooked}
        where link.payment_collection_id = p.payment_collection_id and link.deleted_at is null)
      order by moved.at, p.id`,
     [from, to, PROVIDER_ID],

@@ -1,12 +1,14 @@
 import type { Days } from "@giftcard-pay/checkout";
-import { momentsOf, readStatement } from "@giftcard-pay/checkout/plugin";
+import { momentsOf, readGrossCents } from "@giftcard-pay/checkout/plugin";
 import { readServices } from "../journal-tables/charges.js";
 import {
   type BookedColumns,
-  findBookedOrders,
+  type BookedOrder,
+  countBookedOrders,
   type MedusaTotals,
   type Period,
   readBookedColumns,
+  readBookedOrders,
   readMedusaTotals,
 } from "../medusa-tables/booked-orders.js";
 import { isNothing, type Movement, type MovementKind, movementKinds, type VatAmounts } from "./order-movements.js";
@@ -31,6 +33,11 @@ export interface BooksCheck {
 /** The totals of an export for the books, in whole cents. */
 export interface BooksTotals extends Days {
   readonly currency: "EUR";
+  /**
+   * If the period isn't over, the export covers what happened before this moment, in ISO 8601; otherwise null. A purchase takes
+   * less than the time from it to now, so none in progress is cut in two.
+   */
+  readonly until: string | null;
   /** The number of movements. */
   readonly movements: number;
   readonly byKind: Readonly<Record<MovementKind, { readonly count: number; readonly grossCents: number }>>;
@@ -62,12 +69,16 @@ export interface Bookkeeping {
   totals(): Promise<BooksTotals>;
 }
 
-/** How many orders are in memory at once. */
+/** How many orders, and how many of their ids, are in memory at once. */
 const PAGE = 200;
+const IDS = 5000;
+
+/** Whatever is younger may still be in progress, such as an order whose payments aren't written yet. */
+const SETTLED_MS = 2 * 60_000;
 
 /**
  * Begins an export of a period for the books. It reads some hundred orders at a time. Of a period that isn't over, it covers
- * what happened until now.
+ * what happened until two minutes ago.
  * @param onProgress called with the number of orders that were read, and of all orders
  * @throws {RangeError} for invalid days
  */
@@ -77,10 +88,9 @@ export async function openBookkeeping(
   onProgress?: (read: number, all: number) => void,
 ): Promise<Bookkeeping> {
   const { from, to } = momentsOf(days);
-  const now = new Date();
-  const period: Period = { from, to: to < now ? to : now };
-  const orderIds = await findBookedOrders(source.sql, period);
-  const columns = await readBookedColumns(source.sql, orderIds);
+  const settled = new Date(Date.now() - SETTLED_MS);
+  const period: Period = { from, to: to < settled ? to : settled };
+  const columns = await readBookedColumns(source.sql, period);
   const sums = new Sums();
   const medusa = await readMedusaTotals(source.sql, period);
   const providers = new Set([...columns.providers, ...medusa.methods.map(({ providerId }) => providerId)]);
@@ -93,31 +103,50 @@ export async function openBookkeeping(
   }
 
   async function* everyMovement(): AsyncGenerator<Movement> {
-    for (let at = 0; at < orderIds.length; at += PAGE) {
-      yield* await readOrderMovements(source, orderIds.slice(at, at + PAGE), period);
-      onProgress?.(Math.min(at + PAGE, orderIds.length), orderIds.length);
+    const all = onProgress ? await countBookedOrders(source.sql, period) : 0;
+    let read = 0;
+    for await (const orderIds of everyOrder(source, period)) {
+      yield* await readOrderMovements(source, orderIds, period);
+      read += orderIds.length;
+      onProgress?.(read, all);
     }
-    yield* readOrderlessMovements(source, new Set(orderIds), period);
+    yield* readOrderlessMovements(source, period);
   }
 
   return {
     days: { from: days.from, to: days.to },
     columns: { rates: columns.rates, providers: [...providers].sort() },
     movements,
-    totals: async () => sums.totals(days, { statementCents: await readStatementCents(source, days, period), medusa }),
+    totals: async () => {
+      const statementCents = await readStatementCents(source, days, period);
+      return sums.totals(days, { until: period.to < to ? period.to.toISOString() : null, statementCents, medusa });
+    },
   };
+}
+
+/** Reads the ids of a period's orders in pages, oldest first. */
+async function* everyOrder({ sql }: BookedSource, period: Period): AsyncGenerator<string[]> {
+  let after: BookedOrder | null = null;
+  for (;;) {
+    const orders: BookedOrder[] = await readBookedOrders(sql, period, { after, limit: IDS });
+    const orderIds = orders.map(({ id }) => id);
+    for (let at = 0; at < orderIds.length; at += PAGE) yield orderIds.slice(at, at + PAGE);
+    if (orders.length < IDS) return;
+    after = orders.at(-1) ?? null;
+  }
 }
 
 async function readStatementCents(source: BookedSource, { from, to }: Days, period: Period): Promise<number> {
   let cents = 0;
   for (const { environment, companyId } of await readServices(source.sql)) {
     const service = { journal: source.journal, environment: environment as "live", companyId: Number(companyId) };
-    cents += (await readStatement(service, { from, to, before: period.to })).grossCents;
+    cents += await readGrossCents(service, { from, to, before: period.to });
   }
   return cents;
 }
 
 interface Others {
+  readonly until: string | null;
   readonly statementCents: number;
   readonly medusa: MedusaTotals;
 }
@@ -163,7 +192,8 @@ class Sums {
     const checks = this.#checks(others, byKind.sale.grossCents);
     const sumOf = (cents: readonly number[]) => cents.reduce((sum, one) => sum + one, 0);
     return {
-      ...{ from, to, currency: "EUR", movements: this.#movements, byKind, byRate, byMethod, checks },
+      ...{ from, to, currency: "EUR", until: others.until },
+      ...{ movements: this.#movements, byKind, byRate, byMethod, checks },
       receivableCents:
         sumOf(byRate.map(({ grossCents }) => grossCents)) - sumOf(byMethod.map(({ netCents }) => netCents)),
       otherCurrencies: others.medusa.otherCurrencies,

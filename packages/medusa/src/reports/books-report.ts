@@ -4,14 +4,14 @@ import { formatCents } from "@giftcard-pay/client";
 import type { DatevSettings } from "../datev-settings.js";
 import { type BooksTotals, openBookkeeping } from "./bookkeeping.js";
 import { checkText } from "./bookkeeping-csv.js";
-import { bookingsOf, whyNoDatev } from "./datev.js";
+import { bookingsOf, type DatevObstacle, whyNoDatev } from "./datev.js";
 import { movementKinds } from "./order-movements.js";
 import type { BookedSource } from "./read-movements.js";
 
 /** The totals of an export for the books, and whether it can be made as a DATEV file. */
 export interface BooksReport extends BooksTotals {
   /** Why no DATEV file can be made; null if it can. */
-  readonly datev: string | null;
+  readonly datev: DatevObstacle | null;
 }
 
 /**
@@ -35,7 +35,7 @@ const euro = (cents: number): string => formatCents(cents as never);
 
 /** Formats the totals as tables to print, with amounts in euro, and the checks last. */
 export function booksText(totals: BooksTotals): string {
-  const { byKind, byRate, byMethod, receivableCents, checks, otherCurrencies } = totals;
+  const { byKind, byRate, byMethod, receivableCents, checks, otherCurrencies, until } = totals;
   const kinds = [
     ["movement", "count", "gross"],
     ...movementKinds.map((kind) => [kind, String(byKind[kind].count), euro(byKind[kind].grossCents)]),
@@ -57,5 +57,6 @@ export function booksText(totals: BooksTotals): string {
   ];
   const tables = [kinds, rates, methods].map((rows) => layOut(rows, [1, 2, 3]));
   const others = otherCurrencies > 0 ? [`orders in other currencies, left out: ${otherCurrencies}\n`] : [];
-  return [...tables, [...checks.map((check) => `${checkText(check)}\n`), ...others].join("")].join("\n");
+  const end = until === null ? [] : [`until ${until}: what is younger may still be in progress\n`];
+  return [...tables, [...checks.map((check) => `${checkText(check)}\n`), ...others, ...end].join("")].join("\n");
 }

@@ -6,7 +6,6 @@ import type { Movement, MovementKind } from "./order-movements.js";
 
 /** DATEV takes no more bookings in one file. */
 const MAX_BOOKINGS = 99_999;
-const TOO_MANY = `There are more than ${MAX_BOOKINGS} bookings: export fewer days at once.`;
 
 /** The default accounts of each chart. */
 const charts = {
@@ -50,29 +49,57 @@ function revenueAccount(rate: string, settings: DatevSettings): string | undefin
   return settings.revenue[rate] ?? (byDefault && ofLength(byDefault, settings));
 }
 
+/** Why no DATEV file can be made. */
+export interface DatevObstacle {
+  /**
+   * - `not_set`: the option `datev` is not set
+   * - `account_length`: some of its accounts have another length
+   * - `no_account`: some VAT rates have no revenue account
+   * - `two_years`: the days are in two fiscal years
+   * - `over_limit`: there are more bookings than a file can have
+   */
+  readonly code: "not_set" | "account_length" | "no_account" | "two_years" | "over_limit";
+  /** The accounts, the rates in percent, or the highest number of bookings. */
+  readonly values: readonly string[];
+}
+
+const NOT_SET: DatevObstacle = { code: "not_set", values: [] };
+const OVER_LIMIT: DatevObstacle = { code: "over_limit", values: [String(MAX_BOOKINGS)] };
+
 /**
- * Returns why no DATEV file can be made of an export, for a person; null if it can.
+ * Returns why no DATEV file can be made of an export; null if it can.
  * @param bookings the number of bookings, if it is known
  */
 export function whyNoDatev(
   { days, columns }: Pick<Bookkeeping, "days" | "columns">,
   settings: DatevSettings | undefined,
   bookings = 0,
-): string | null {
-  if (!settings) return "The option datev is not set.";
+): DatevObstacle | null {
+  if (!settings) return NOT_SET;
   const { accountLength, receivables, giftCards, payments, paymentsByProvider, revenue } = settings;
   const given = [receivables, giftCards, payments, ...Object.values(paymentsByProvider), ...Object.values(revenue)];
   const wrong = given.filter(
     (account) => account && account.length !== accountLength && account.length !== accountLength + 1,
   );
-  if (wrong.length > 0)
-    return `These accounts don't have the length ${accountLength}, or one digit more: ${wrong.join(", ")}.`;
+  if (wrong.length > 0) return { code: "account_length", values: wrong as string[] };
   const missing = columns.rates.filter((rate) => revenueAccount(rate, settings) === undefined);
-  if (missing.length > 0) return `These VAT rates have no revenue account: ${missing.join(", ")}. Set datev.revenue.`;
-  if (fiscalYearOf(days.from, settings) !== fiscalYearOf(days.to, settings))
-    return "The days are in two fiscal years: export each year on its own.";
-  if (bookings > MAX_BOOKINGS) return TOO_MANY;
+  if (missing.length > 0) return { code: "no_account", values: missing };
+  if (fiscalYearOf(days.from, settings) !== fiscalYearOf(days.to, settings)) return { code: "two_years", values: [] };
+  if (bookings > MAX_BOOKINGS) return OVER_LIMIT;
   return null;
+}
+
+/** Describes an obstacle, and what to do about it, for a person. */
+export function obstacleText({ code, values }: DatevObstacle): string {
+  const list = values.join(", ");
+  const texts: Record<DatevObstacle["code"], string> = {
+    not_set: "The option datev is not set.",
+    account_length: `These accounts don't have the length datev.accountLength, or one digit more: ${list}.`,
+    no_account: `These VAT rates have no revenue account: ${list}. Set datev.revenue.`,
+    two_years: "The days are in two fiscal years: export each year on its own.",
+    over_limit: `There are more than ${list} bookings: export fewer days at once.`,
+  };
+  return texts[code];
 }
 
 /** Returns the first day of the fiscal year of a day, yyyy-mm-dd. */
@@ -155,18 +182,18 @@ function headerOf(days: Days, settings: DatevSettings, now: Date): string[] {
  */
 export async function* writeDatev(
   bookkeeping: Bookkeeping,
-  settings: DatevSettings,
+  settings: DatevSettings | undefined,
   onTotals?: (totals: BooksTotals) => void,
 ): AsyncGenerator<Buffer> {
   const why = whyNoDatev(bookkeeping, settings);
-  if (why !== null) throw new RangeError(why);
+  if (why !== null || !settings) throw new RangeError(obstacleText(why ?? NOT_SET));
   yield encode(headerOf(bookkeeping.days, settings, new Date()));
   yield encode(datevColumns);
   let count = 0;
   for await (const movement of bookkeeping.movements()) {
     const bookings = bookingsOf(movement, settings);
     count += bookings.length;
-    if (count > MAX_BOOKINGS) throw new RangeError(TOO_MANY);
+    if (count > MAX_BOOKINGS) throw new RangeError(obstacleText(OVER_LIMIT));
     if (bookings.length > 0) yield Buffer.concat(bookings.map(lineOf));
   }
   onTotals?.(await bookkeeping.totals());

@@ -6,8 +6,15 @@ import {
   type Sql,
 } from "@giftcard-pay/checkout/plugin";
 import type { Charge, ChargeFilter, Journal } from "@giftcard-pay/checkout/store";
-import { type OrderDates, type Period, readOrderDates, readOrderlessMoves } from "../medusa-tables/booked-orders.js";
+import {
+  type OrderDates,
+  type Period,
+  readBookable,
+  readOrderDates,
+  readOrderlessMoves,
+} from "../medusa-tables/booked-orders.js";
 import { type RefundableOrder, readRefundables } from "../medusa-tables/order-refund.js";
+import { orderNamesOf } from "../medusa-tables/orders.js";
 import { readCancelRefunds } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 import { historyOf } from "../refunds/kept-units.js";
@@ -84,20 +91,24 @@ async function toMoneyMoves(sql: Sql, charges: readonly Charge[]): Promise<Map<s
 }
 
 /**
- * Reads the money that belongs to none of these orders: charges of purchases that failed, and payments without an order. Those
- * that were undone on the same day add up to nothing.
+ * Reads the money that belongs to no order of the period: charges of purchases that failed or got their order later, and
+ * payments without an order. Those that were undone on the same day add up to nothing.
  */
 export async function* readOrderlessMovements(
   { sql, journal }: BookedSource,
-  orderIds: ReadonlySet<string>,
   period: Period,
 ): AsyncGenerator<Movement> {
   for await (const page of readAnyCharges(journal, { moved: period })) {
-    const orderless = page.filter(({ orderId }) => orderId === null || !orderIds.has(orderId));
+    const orderIds = page.flatMap(({ orderId }) => orderId ?? []);
+    const bookable = await readBookable(sql, period, orderIds);
+    const orderless = page.filter(({ orderId }) => orderId === null || !bookable.has(orderId));
+    const names = await orderNamesOf(sql, orderless);
     for (const externalId of new Set(orderless.map((charge) => charge.externalId))) {
       const charges = orderless.filter((charge) => charge.externalId === externalId);
       const moves = [...(await toMoneyMoves(sql, charges)).values()].flat();
-      yield* movementsOf({ orderId: charges[0]?.orderId ?? null, orderName: null, steps: [], moves }, period);
+      const orderId = charges[0]?.orderId ?? null;
+      const orderName = (orderId !== null && names[orderId]) || null;
+      yield* movementsOf({ orderId, orderName, steps: [], moves }, period);
     }
   }
   for (const { providerId, at, cents } of await readOrderlessMoves(sql, period)) {

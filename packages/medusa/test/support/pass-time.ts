@@ -1,10 +1,10 @@
 import pg from "pg";
 
-/** The tables with timestamps that recovery reads: ours, and Medusa's carts, orders, payments and locks. */
+/** The tables with timestamps that the plugin reads: ours, and Medusa's carts, orders, returns, payments and locks. */
 const tables = `select table_name, array_agg(column_name::text) as columns from information_schema.columns
   where table_schema = 'public' and data_type = 'timestamp with time zone'
-    and (table_name like 'giftcard\\_%' or table_name in
-      ('cart', 'order', 'order_cart', 'payment_session', 'payment', 'capture', 'refund', 'locking'))
+    and (table_name like any (array['giftcard\\_%', 'order%', 'return%']) or table_name in
+      ('cart', 'payment_session', 'payment', 'capture', 'refund', 'locking'))
   group by table_name`;
 
 /** Moves every timestamp in a shop's database back, so that a test need not wait for a lease to expire. */

@@ -53,7 +53,7 @@ export function BooksSection() {
 
 function Totals({ books }: { books: BooksReport }) {
   const texts = useTexts();
-  const { t, money } = texts;
+  const { t, money, time } = texts;
   if (books.movements === 0) return <Nothing>{t("books.none")}</Nothing>;
   const kinds = Object.entries(books.byKind).filter(([, { count }]) => count > 0);
   return (
@@ -62,7 +62,10 @@ function Totals({ books }: { books: BooksReport }) {
         <StatusBadge color={books.reconciles ? "green" : "red"} className="self-start">
           {books.reconciles ? t("books.reconciles") : t("books.differs")}
         </StatusBadge>
-        {books.datev !== null && <Note>{t("books.noDatev", { why: books.datev })}</Note>}
+        {books.until !== null && <Note>{t("books.until", { time: time(books.until) })}</Note>}
+        {books.datev !== null && (
+          <Note>{t(`books.noDatev.${books.datev.code}`, { values: books.datev.values.join(", ") })}</Note>
+        )}
         {books.otherCurrencies > 0 && <Note>{t("books.otherCurrencies", { count: books.otherCurrencies })}</Note>}
       </div>
       {!books.reconciles && <Differences books={books} />}
