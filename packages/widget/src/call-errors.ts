@@ -2,7 +2,8 @@ import type { Action } from "./events.js";
 import type { ErrorCode } from "./messages/index.js";
 
 /** The two fields of a card, in the order in which they are shown. */
-export type FieldName = "number" | "pin";
+export const fieldNames = ["number", "pin"] as const;
+export type FieldName = (typeof fieldNames)[number];
 
 /** A failed call. It carries only a code: no text of the server's, no address, nothing that was sent. */
 export class CallError extends Error {
@@ -27,26 +28,14 @@ export interface ShownError {
   count: number;
 }
 
-const both = ["number", "pin"] as const;
-const number = ["number"] as const;
-const pin = ["pin"] as const;
+/** The codes of errors about each field, such as `invalid_card`, which is about both. */
+const codesOf = { number: /^(invalid|card)_/, pin: /^(invalid|quote|balance|amount)_/ };
 
-const fields: Partial<Record<ErrorCode, readonly FieldName[]>> = {
-  invalid_request: both,
-  invalid_card: both,
-  card_blocked: number,
-  card_expired: number,
-  card_no_balance: number,
-  card_not_active: number,
-  card_already_applied: number,
-  quote_expired: pin,
-  balance_changed: pin,
-  amount_changed: pin,
-};
-
-/** Returns the fields that an error is about. */
-export function refusedFields(error: ShownError | undefined): readonly FieldName[] {
-  return (error && fields[error.code]) ?? [];
+/** Returns the fields that an error is about: none unless it is about the card in them. The last one shows its text. */
+export function refusedFields(error: ShownError | undefined): FieldName[] {
+  return fieldNames.filter(
+    (name) => error && /quote|balance|apply/.test(error.action) && codesOf[name].test(error.code),
+  );
 }
 
 const closing: readonly ErrorCode[] = [

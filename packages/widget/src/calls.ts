@@ -11,7 +11,7 @@ export class Calls implements ReactiveController {
   busy: CardAction | undefined;
   /** Whether the pending call is slow. */
   slow = false;
-  /** The length of the whole wait, in seconds. */
+  /** The wait as shown, in seconds. A screen reader would read the seconds left again every second. */
   waitSeconds = 0;
   /** Resolves once no call is pending. */
   settled: Promise<unknown> = Promise.resolve();
@@ -37,9 +37,14 @@ export class Calls implements ReactiveController {
     return Math.max(0, Math.ceil((this.#waitUntil - Date.now()) / 1000));
   }
 
-  /** Whether a call may be made: none is pending, and there is no wait. */
-  get isFree(): boolean {
-    return !this.busy && this.secondsLeft === 0;
+  /** Returns whether a call may be made: none is pending, and there is no wait. A wait is shown, with what is left of it. */
+  mayCall(action: CardAction): boolean {
+    const { busy, secondsLeft } = this;
+    if (secondsLeft) {
+      this.waitSeconds = secondsLeft;
+      this.show(action, "too_many_attempts");
+    }
+    return !busy && !secondsLeft;
   }
 
   hostConnected(): void {

@@ -40,7 +40,7 @@ export const controls = css`
     align-self: center;
   }
   /* The groups of a card number run from left to right in every language. */
-  form > .field .box {
+  .field:first-child .box {
     direction: ltr;
   }
   .box .glyph {
@@ -65,7 +65,6 @@ export const controls = css`
   }
   .eye {
     justify-self: end;
-    place-items: center;
     place-content: center;
     padding: 0;
     border: 0;
@@ -81,8 +80,6 @@ export const controls = css`
     background: color-mix(in srgb, currentcolor 7%, #0000);
   }
   .primary {
-    flex: 1 10rem;
-    max-inline-size: 18rem;
     color: var(--giftcard-pay-on-accent, #fff);
     background: var(--_accent);
     border-color: var(--_accent);
@@ -99,8 +96,12 @@ export const controls = css`
     padding-inline: 8px;
     margin-inline: -8px;
   }
+  #apply {
+    flex: 1 10rem;
+    max-inline-size: 18rem;
+  }
+  .below .plain,
   #add,
-  #retry,
   .badge {
     justify-self: start;
   }

@@ -17,17 +17,11 @@ export function showGroups(field: HTMLInputElement): void {
   if ((field.getRootNode() as ShadowRoot).activeElement === field) field.setSelectionRange(caret, caret);
 }
 
-/**
- * Deletes the digit beyond a gap if the browser is about to delete the gap itself.
- * @returns whether it deleted a digit
- */
-export function deleteOverGap(event: InputEvent): boolean {
-  const field = event.target as HTMLInputElement;
+/** Moves the caret over a gap that the browser is about to delete, so that it deletes the digit beyond the gap. */
+export function skipGap({ target, inputType }: InputEvent): void {
+  const field = target as HTMLInputElement;
   const { value, selectionStart: caret, selectionEnd } = field;
-  const step = { deleteContentBackward: -2, deleteContentForward: 1 }[event.inputType];
-  if (!step || caret === null || caret !== selectionEnd || /[^\d ]/.test(value)) return false;
-  if (value[step < 0 ? caret - 1 : caret] !== " ") return false;
-  event.preventDefault();
-  field.setRangeText("", caret + step, caret + step + 1, "end");
-  return true;
+  const step = { deleteContentBackward: -1, deleteContentForward: 1 }[inputType];
+  if (!step || caret === null || caret !== selectionEnd || /[^\d ]/.test(value)) return;
+  if (value[step < 0 ? caret - 1 : caret] === " ") field.setSelectionRange(caret + step, caret + step);
 }

@@ -1,10 +1,11 @@
 import type { CardEntry } from "@giftcard-pay/checkout/storefront";
 import { html, type LitElement, nothing, type TemplateResult } from "lit";
-import { type FieldName, isRetryable, refusedFields, type ShownError } from "./call-errors.js";
+import { type FieldName, fieldNames, isRetryable, refusedFields, type ShownError } from "./call-errors.js";
 import { cardGlyph } from "./card-glyph.js";
-import { deleteOverGap, showGroups } from "./digit-groups.js";
+import { showGroups, skipGap } from "./digit-groups.js";
 import { normalize, parseEntry } from "./entry-parser.js";
 import { moveFocus } from "./focus.js";
+import { keyed } from "./keyed.js";
 import type { Messages } from "./messages/index.js";
 import { clock } from "./wording.js";
 
@@ -20,11 +21,24 @@ export interface EntryFormState {
   isLocked: boolean;
   /** Seconds until the next call is allowed; 0 without a wait. */
   waitSeconds: number;
-  /** The error in the alert. The fields that it is about are marked. */
+  /** The error on display. If it is about a field, the form shows it there. */
   error: ShownError | undefined;
   check(): void;
-  /** Closes the form; undefined if it can't be closed. */
+  /** Closes the form, or stops the check; undefined if neither is possible. */
   cancel: (() => void) | undefined;
+}
+
+/** The events that carry what is typed. */
+const typing = ["keydown", "keypress", "keyup", "beforeinput", "input", "compositionupdate", "compositionend", "paste"];
+
+/** Keeps what is typed from listeners around the element, and a held Enter from confirming a card that was never seen. */
+function onTyping(event: Event): void {
+  // Content of the page in a slot is its own.
+  if (event.target !== event.currentTarget) return;
+  const { key = "", repeat } = event as KeyboardEvent;
+  if (repeat && key === "Enter") event.preventDefault();
+  // Pages use other keys, such as Escape and Tab, for their dialogs.
+  if (key.length < 2) event.stopImmediatePropagation();
 }
 
 /** The fields for card number and PIN. The shopper's input stays in the fields: this class stores none of it. */
@@ -33,7 +47,9 @@ export class EntryForm {
   missing: readonly FieldName[] = [];
   #pinShown = false;
 
-  constructor(private readonly host: LitElement) {}
+  constructor(private readonly host: LitElement) {
+    for (const type of typing) host.addEventListener(type, onTyping);
+  }
 
   /** Returns the normalized card number and PIN. If a field is empty, focuses it and returns undefined. */
   readEntry(): CardEntry | undefined {
@@ -77,6 +93,7 @@ export class EntryForm {
 
   render(state: EntryFormState): TemplateResult {
     const { texts, hidden, isPlaceholder, busy, isLocked, waitSeconds, check, cancel } = state;
+    const isReady = this.host.hasUpdated && !this.#empty.length;
     // A sandboxed page never fires `submit`. It does fire `click` on the button, also for Enter in a field.
     const onSubmit = (event: Event) => {
       event.preventDefault();
@@ -84,18 +101,25 @@ export class EntryForm {
     };
     return html`<form part="form" novalidate class=${isPlaceholder ? "placeholder" : ""} ?hidden=${hidden} @submit=${onSubmit}>
       ${this.#field("number", texts.cardNumber, texts.cardNumberMissing, state, cardGlyph)}
-      <div class="pair">
-        ${this.#field("pin", texts.pin, texts.pinMissing, state, this.#eye(texts))}
-        <button part="button check" type="submit" class=${busy ? "busy" : ""} aria-disabled=${busy || isLocked || waitSeconds > 0} @click=${onSubmit}>
+      ${this.#field(
+        "pin",
+        texts.pin,
+        texts.pinMissing,
+        state,
+        this.#eye(texts),
+        html`<button
+          part="button check"
+          type="submit"
+          class="${isReady ? "primary" : ""} ${busy ? "busy" : ""}"
+          aria-disabled=${busy || isLocked || waitSeconds > 0}
+          @click=${onSubmit}
+        >
           ${busy ? texts.checking : texts.check}
           ${waitSeconds > 0 ? html`<span aria-hidden="true"> (${clock(waitSeconds)})</span>` : nothing}
-        </button>
-      </div>
-      ${
-        cancel
-          ? html`<button part="button cancel" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`
-          : nothing
-      }
+        </button>`,
+        cancel &&
+          html`<button part="button cancel" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`,
+      )}
     </form>`;
   }
 
@@ -106,7 +130,6 @@ export class EntryForm {
       part="reveal"
       aria-label=${showPin}
       aria-pressed=${this.#pinShown}
-      aria-controls="pin"
       @click=${this.#onTogglePin}
     >
       <svg viewBox="0 0 24 24" aria-hidden="true">
@@ -119,48 +142,64 @@ export class EntryForm {
 
   /**
    * Renders a field. The PIN is a masked text field: for a password field, browsers would offer to save number and PIN as
-   * a login.
+   * a login. Session recorders hide both: rrweb by `data-rr-is-password`, LogRocket by `data-private`, FullStory by
+   * `fs-exclude`. The others record no input by default.
    */
   #field(
     name: FieldName,
     label: string,
     missing: string,
-    { busy, error }: EntryFormState,
+    { texts, busy, error }: EntryFormState,
     decoration: TemplateResult,
+    button?: TemplateResult,
+    end?: TemplateResult,
   ): TemplateResult {
     const isEmpty = this.missing.includes(name);
-    const isRefused = refusedFields(error).includes(name);
+    const refused = refusedFields(error);
+    const isRefused = refused.includes(name);
+    const [shownAt] = isEmpty ? [name] : refused.slice(-1);
+    const text = isEmpty ? missing : error && shownAt === name && texts.errors[error.code];
     return html`<div class="field">
       <label part="label" for=${name}>${label}</label>
-      <p class="error" part="error" id="${name}-missing" ?hidden=${!isEmpty}>${missing}</p>
-      <div class="box">
-        <input
-          id=${name}
-          part="input"
-          class=${name === "pin" && !this.#pinShown ? "masked" : ""}
-          type="text"
-          inputmode=${this.host.inputMode || "numeric"}
-          autocomplete="off"
-          autocapitalize="off"
-          autocorrect="off"
-          spellcheck="false"
-          data-1p-ignore
-          data-lpignore="true"
-          enterkeyhint=${name === "pin" ? "go" : "next"}
-          maxlength="128"
-          required
-          ?readonly=${busy}
-          aria-invalid=${isEmpty || isRefused}
-          aria-describedby="${isEmpty ? `${name}-missing` : isRefused ? "error" : ""} ${name}-help"
-          @paste=${this.#onPaste}
-          @beforeinput=${this.#onDelete}
-          @input=${this.#onInput}
-          @compositionend=${this.#onInput}
-          @blur=${this.#onLeave}
-        />
-        ${decoration}
+      <div class="line">
+        <div class="box">
+          <input
+            id=${name}
+            part="input"
+            class="fs-exclude ${name === "pin" && !this.#pinShown ? "masked" : ""}"
+            type="text"
+            inputmode=${this.host.inputMode || "numeric"}
+            autocomplete="off"
+            autocapitalize="off"
+            autocorrect="off"
+            spellcheck="false"
+            data-1p-ignore
+            data-lpignore="true"
+            data-rr-is-password
+            data-private
+            enterkeyhint=${name === "pin" ? "go" : "next"}
+            maxlength="128"
+            required
+            ?readonly=${busy}
+            aria-invalid=${isEmpty || isRefused}
+            aria-describedby="${isRefused ? shownAt : name}-error ${name}-help"
+            @paste=${this.#onPaste}
+            @beforeinput=${skipGap}
+            @input=${this.#onInput}
+            @compositionend=${this.#onInput}
+            @blur=${this.#onLeave}
+          />
+          ${decoration}
+        </div>
+        ${button}
       </div>
-      <slot name="${name}-help" id="${name}-help"></slot>
+      <div class="below">
+        <div role="alert" id="${name}-error">
+          ${text ? keyed(error?.count ?? 0, html`<p class="error" part="error">${text}</p>`) : nothing}
+        </div>
+        <slot name="${name}-help" id="${name}-help"></slot>
+        ${end}
+      </div>
     </div>`;
   }
 
@@ -173,20 +212,15 @@ export class EntryForm {
     this.host.requestUpdate();
   };
 
-  /** Deletes across a gap between groups. Only the number has groups. */
-  readonly #onDelete = (event: InputEvent): void => {
-    if (event.target === this.#input("number") && deleteOverGap(event)) this.#onInput();
-  };
-
   /**
-   * Marks a field that is left empty while the other is filled. It shows nothing if the focus moves to the button: a
-   * message would move the button from under the click, and the button checks both fields anyway.
+   * Marks the number if it is left empty while the PIN is filled. It shows nothing if the focus moves to the button, which
+   * checks both fields anyway. An empty PIN is not marked: the element clears it and moves the focus, too.
    */
   readonly #onLeave = ({ target, relatedTarget }: FocusEvent): void => {
     this.#splitFields();
-    const { id } = target as HTMLInputElement;
     const empty = this.#empty;
-    if (!relatedTarget || (relatedTarget as HTMLButtonElement).type === "submit" || empty[0] !== id || empty[1]) return;
+    const isPassed = relatedTarget && (relatedTarget as HTMLButtonElement).type !== "submit";
+    if (!isPassed || target !== this.#input("number") || `${empty}` !== "number") return;
     this.missing = empty;
     this.host.requestUpdate();
   };
@@ -205,7 +239,7 @@ export class EntryForm {
 
   /** Splits a field that holds both number and PIN. A scanner types both into the focused field, as a keyboard would. */
   #splitFields(): void {
-    for (const name of ["number", "pin"] as const) {
+    for (const name of fieldNames) {
       const { value } = this.#input(name);
       // Digits with spaces or dashes are a single number.
       if (/[^\d\s-]/.test(value)) this.#fillIn(parseEntry(value));
@@ -226,8 +260,7 @@ export class EntryForm {
   }
 
   get #empty(): FieldName[] {
-    const { cardNumber, pin } = this.#entry;
-    return [...(cardNumber ? [] : ["number" as const]), ...(pin ? [] : ["pin" as const])];
+    return fieldNames.filter((name) => !normalize(this.#input(name).value));
   }
 
   #input(name: FieldName): HTMLInputElement {

@@ -1,31 +1,28 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { isRetryable, type ShownError } from "./call-errors.js";
+import type { Calls } from "./calls.js";
 import { keyed } from "./keyed.js";
 import type { Wording } from "./wording.js";
 
-/** The input of {@link errorAlert}. */
-export interface ErrorAlertState {
-  words: Wording;
-  error: ShownError;
-  /** The length of the whole wait. With the seconds left, a screen reader would read the alert again every second. */
-  waitSeconds: number;
-  busy: boolean;
-}
-
 /** Renders an error and what to do about it. A new `count` makes a screen reader announce it, even if the text repeats. */
-export function errorAlert(state: ErrorAlertState, retry: () => void): TemplateResult {
-  const { words, error, waitSeconds, busy } = state;
+export function errorAlert(
+  words: Wording,
+  error: ShownError,
+  { waitSeconds, busy }: Calls,
+  retry: () => void,
+): TemplateResult {
   const { texts } = words;
   const wait = error.code === "too_many_attempts" ? ` ${texts.wait}` : "";
   return keyed(
     error.count,
     html`<div class="alert" part="alert">
-      <p class="error" part="error">
+      <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 7v6m0 3v1" /><circle cx="12" cy="12" r="10" /></svg>
+      <p part="error">
         ${words.fill((error.reason || texts.errors[error.code]) + wait, { time: words.duration(waitSeconds) })}
       </p>
       ${
         isRetryable(error.code)
-          ? html`<button part="button retry" id="retry" type="button" aria-disabled=${busy} @click=${retry}>
+          ? html`<button part="button retry" id="retry" type="button" aria-disabled=${!!busy} @click=${retry}>
               ${texts.retry}
             </button>`
           : nothing

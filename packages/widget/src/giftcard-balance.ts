@@ -41,7 +41,7 @@ export class GiftcardBalance extends GiftcardElement {
 
   readonly #check = async (): Promise<void> => {
     const { calls, entry } = this;
-    const typed = this.endpoint && calls.isFree && entry.readEntry();
+    const typed = this.endpoint && calls.mayCall("balance") && entry.readEntry();
     if (!typed) return;
     this.#balance = undefined;
     const balance = await calls.run("balance", (signal) =>

@@ -1,4 +1,5 @@
 import { type CSSResult, html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from "lit";
+import { refusedFields } from "./call-errors.js";
 import { Calls } from "./calls.js";
 import { EntryForm } from "./entry-form.js";
 import { errorAlert } from "./error-alert.js";
@@ -56,13 +57,14 @@ interface Frame {
  * @csspart glyph - The picture of a gift.
  * @csspart amount - An amount.
  * @csspart hint - Small print: expiry date, what stays on a card, or that nothing is taken yet.
- * @csspart alert - The error message with its button.
+ * @csspart alert - What keeps a card from being used and belongs to no field, such as a wait or a limit.
  * @csspart error - The text of an error, in the alert or below a field.
  * @csspart status - The text of a pending call, or the text for screen readers.
  *
  * @cssproperty [--giftcard-pay-accent=#1f4fd1] - Colour of the main button and the focus ring.
  * @cssproperty [--giftcard-pay-on-accent=#fff] - Text colour of the main button.
  * @cssproperty [--giftcard-pay-error] - Colour of errors; by default a red mixed with the text colour.
+ * @cssproperty [--giftcard-pay-notice] - Colour of the alert's border and icon; by default an amber mixed with the text colour.
  * @cssproperty [--giftcard-pay-border] - Border colour of panels.
  * @cssproperty [--giftcard-pay-field] - Background of fields.
  * @cssproperty [--giftcard-pay-field-border] - Border colour of fields and buttons.
@@ -173,10 +175,12 @@ export class GiftcardElement extends LitElement {
     this.requestUpdate();
   }
 
-  /** Renders the form, the alert above it, and the element's own content. */
+  /** Renders the form, the alert below it, and the element's own content. */
   protected frame(frame: Frame): TemplateResult {
     const { words, calls } = this;
     const { error, busy, slow, secondsLeft } = calls;
+    // The form shows an error about a field there.
+    const notice = refusedFields(error).length ? undefined : error;
     const isReading = busy === "quote" || busy === "balance";
     const locale = this.#locale;
     const builtIn = builtInLanguage(locale);
@@ -185,9 +189,6 @@ export class GiftcardElement extends LitElement {
     return html`<fieldset class="base" part="base" tabindex="-1" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language} dir=${/^(ar|fa|he|ur)\b/.test(language) ? "rtl" : "ltr"}>
       <slot name="title"></slot>
       ${frame.before}
-      <div role="alert" id="error" class=${error ? "" : "silent"}>
-        ${error ? errorAlert({ words, error, waitSeconds: calls.waitSeconds, busy: !!busy }, frame.retry) : nothing}
-      </div>
       ${frame.between}
       ${this.entry.render({
         texts: words.texts,
@@ -200,6 +201,9 @@ export class GiftcardElement extends LitElement {
         check: frame.check,
         cancel: isReading && slow ? this.#stop : frame.cancel,
       })}
+      <div role="alert" id="error" class=${notice ? "" : "silent"}>
+        ${notice ? errorAlert(words, notice, calls, frame.retry) : nothing}
+      </div>
       ${frame.after}
       <slot name="terms"></slot>
       <div role="status" part="status" class=${frame.notice || slow ? "hint" : "silent"}>${frame.notice || this.spoken}</div>

@@ -11,9 +11,10 @@ export const styles = css`
     --_surface: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, #0000));
     --_muted: color-mix(in srgb, currentcolor 72%, #0000);
     --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 72%, currentcolor));
+    --_notice: var(--giftcard-pay-notice, color-mix(in srgb, #c80 72%, currentcolor));
     display: block;
     line-height: 1.45;
-    overflow-wrap: break-word;
+    overflow-wrap: anywhere;
   }
   :host([hidden]),
   [hidden] {
@@ -25,50 +26,64 @@ export const styles = css`
     padding: 0;
   }
   .base,
+  form,
   .field,
   .panel,
-  .alert,
   .box,
+  .below,
   .eye {
     display: grid;
     align-content: start;
     gap: var(--_gap);
-  }
-  .field,
-  .alert {
-    gap: 0.375rem;
   }
   fieldset {
     border: 0;
     min-inline-size: 0;
     max-inline-size: 44rem;
   }
-  form,
-  .pair,
+  .line,
+  .alert,
   .actions,
   .row {
     display: flex;
     flex-wrap: wrap;
-    align-items: end;
     gap: var(--_gap);
   }
-  .field,
-  .pair {
-    flex: 1 19rem;
-    min-inline-size: 0;
+  /* Side by side, the fields align even if a label has two lines or only one field has an error. */
+  form {
+    grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr));
+    gap: 0 var(--_gap);
+    margin-block-end: calc(-1 * var(--_gap));
   }
-  .pair {
+  .field {
+    grid-row: span 3;
+    grid-template-rows: subgrid;
+    gap: 0;
+  }
+  label {
+    align-self: end;
+    margin-block-end: 0.375rem;
+  }
+  .line {
     gap: 0.5rem;
   }
-  .pair .field {
+  .box {
     flex: 1 7rem;
   }
-  .pair > button {
+  .line > button {
     flex: 2 9rem;
     padding-inline: 0.5rem;
   }
+  .below {
+    gap: 0;
+    padding-block-end: var(--_gap);
+  }
+  .below .error,
+  .below ::slotted(*) {
+    margin-block-start: 0.375rem;
+  }
   .placeholder {
-    border-radius: var(--_radius);
+    clip-path: inset(0 0 var(--_gap) round var(--_radius));
     animation: reserve 3s;
   }
   .placeholder > * {
@@ -122,13 +137,17 @@ export const styles = css`
   }
   .note,
   .hint,
+  .error,
+  .alert,
   .badge {
     font-size: 0.875em;
   }
   .hint,
-  .eye,
-  .glyph {
+  .eye {
     color: var(--_muted);
+  }
+  .glyph {
+    opacity: 0.72;
   }
   .note {
     padding-inline-start: 0.75rem;
@@ -165,9 +184,17 @@ export const styles = css`
     color: var(--_error);
   }
   .alert {
-    padding: 0.75rem;
-    border-color: var(--_error);
-    background: color-mix(in srgb, var(--_error) 5%, #0000);
+    align-items: center;
+    gap: 0.5rem 0.75rem;
+    padding: 0.625rem 0.75rem;
+    border-color: var(--_notice);
+    background: color-mix(in srgb, var(--_notice) 8%, #0000);
+  }
+  .alert p {
+    flex: 1 7rem;
+  }
+  .alert svg {
+    stroke: var(--_notice);
   }
   .silent {
     position: absolute;

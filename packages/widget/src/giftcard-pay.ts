@@ -214,7 +214,7 @@ export class GiftcardPay extends FormAssociatedElement {
   };
 
   readonly #check = async (): Promise<void> => {
-    const typed = this.#isReady && this.calls.isFree && this.entry.readEntry();
+    const typed = this.#isReady && this.calls.mayCall("quote") && this.entry.readEntry();
     if (!typed) return;
     const quote = await this.#cards.fetchQuote(typed);
     if (!quote) return this.#showFailure();

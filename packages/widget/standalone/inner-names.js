@@ -3,7 +3,7 @@
  * must not be in this list, nor those of Lit.
  */
 const names = `calls clear clearPin duration entry fail fetchQuote frame isAnswered isApplied isBlank isClosed isCovered
-  isFieldsetDisabled isFormWaiting isFree isFull isLocked isPlaceholder isRemoving loadedAt locale missing money notice
+  isFieldsetDisabled isFormWaiting isFull isLocked isPlaceholder isRemoving loadedAt locale mayCall missing money notice
   onChange readEntry removing reset run say secondsLeft settled show spoken stop takesCard tell texts
   waitSeconds words`;
 

@@ -69,6 +69,73 @@ describe("errors", () => {
     expect(widget.pin.getAttribute("aria-invalid")).to.equal("false");
   });
 
+  for (const [code, name] of [
+    ["invalid_card", "pin"],
+    ["card_blocked", "number"],
+    ["quote_expired", "pin"],
+  ] as const)
+    it(`shows ${code} below the field, and the button stays where it is if the field is beside it`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      widget.element.style.inlineSize = "390px";
+      await cart.trouble({ code });
+      const button = widget.button("Check balance");
+      const { top } = button.getBoundingClientRect();
+      await widget.enter(rich);
+      await widget.until(() => widget.alert !== "" && widget.focused === name, "the error is shown");
+      const error = widget.find(`#${name}-error .error`) as HTMLElement;
+      const field = widget.find(`#${name}`) as HTMLElement;
+      expect(plain(error.textContent)).to.equal(plain(en.errors[code]));
+      expect(field.getAttribute("aria-describedby")).to.contain(`${name}-error`);
+      expect(error.getBoundingClientRect().top).to.be.within(
+        field.getBoundingClientRect().bottom,
+        field.getBoundingClientRect().bottom + 10,
+      );
+      expect(widget.find(".alert")).to.equal(null);
+      expect(button.getBoundingClientRect().top - top).to.be.within(0, name === "pin" ? 0 : 60);
+    });
+
+  it("shows no error of the order or of an applied card at the fields", async () => {
+    const widget = await show(await makeCart());
+    await widget.element.showError("card_blocked");
+    await widget.settled();
+    expect(plain(widget.find(".alert")?.textContent ?? "")).to.equal(plain(en.errors.card_blocked));
+    expect(widget.invalid).to.deep.equal([]);
+  });
+
+  it("shows a wait in another colour than a mistake", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await widget.enter({ number: rich.number, pin: "1" });
+    await widget.until(() => widget.focused === "pin" && widget.alert !== "", "the mistake is shown");
+    const mistake = getComputedStyle(widget.find(".error") as HTMLElement).color;
+    await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 60 });
+    await widget.type("2");
+    await widget.key("Enter");
+    await widget.until(() => !!widget.find(".alert"), "the wait is shown");
+    const { color, borderTopColor } = getComputedStyle(widget.find(".alert") as HTMLElement);
+    expect([color, borderTopColor]).not.to.include(mistake);
+    expect(widget.find(".error")).to.equal(null);
+    expect(widget.invalid).to.deep.equal([]);
+    await expect(widget.element).to.be.accessible();
+  });
+
+  it("shows the button as the next step once both fields are filled", async () => {
+    const widget = await show(await makeCart());
+    const colour = () => getComputedStyle(widget.button("Check balance")).backgroundColor;
+    const empty = colour();
+    widget.number.focus();
+    await widget.type(rich.number);
+    await widget.key("Tab");
+    expect(colour()).to.equal(empty);
+    await widget.type("0");
+    await widget.settled();
+    expect(colour()).to.equal("rgb(31, 79, 209)");
+    await widget.key("Backspace");
+    await widget.settled();
+    expect(colour()).to.equal(empty);
+  });
+
   it("marks empty fields, and removes a message while its field is being filled", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
@@ -136,7 +203,7 @@ describe("errors", () => {
     await widget.key("Shift+Tab");
     await widget.key("Tab");
     expect(widget.text, "left empty while the other is filled").to.contain("Enter the card number.");
-    expect(widget.number.getAttribute("aria-describedby")).to.contain("number-missing");
+    expect(widget.number.getAttribute("aria-describedby")).to.contain("number-error");
     await widget.key("Shift+Tab");
     await widget.type("6");
     expect(widget.text).not.to.contain("Enter the number");

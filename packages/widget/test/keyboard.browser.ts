@@ -47,6 +47,59 @@ describe("keyboard and screen reader", () => {
     expect(widget.text).to.contain("Enter the PIN.");
   });
 
+  it("shows no error if Enter checks a card and the shopper then cancels", async () => {
+    const widget = await show(await makeCart());
+    await widget.enter(rich);
+    await widget.until(() => widget.focused === "apply", "the focus is on Apply");
+    await widget.key("Tab");
+    await widget.key("Enter");
+    await widget.until(() => widget.focused === "pin", "the focus is on the PIN");
+    expect(widget.invalid).to.deep.equal([]);
+    expect(widget.text).not.to.contain("Enter the PIN");
+  });
+
+  for (const code of ["card_blocked", "card_no_balance", "card_already_applied"] as const)
+    it(`shows one error, at the number, if Enter checks a card and the shop answers ${code}`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      await cart.trouble({ code });
+      await widget.enter(rich);
+      await widget.until(() => widget.focused === "number", "the focus is on the number");
+      await widget.settled();
+      expect(widget.invalid).to.deep.equal(["number"]);
+      expect(widget.text).not.to.contain("Enter the PIN");
+    });
+
+  it("confirms nothing while a key is held", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    widget.number.focus();
+    await widget.type(rich.number);
+    await widget.key("Tab");
+    await widget.type(rich.pin);
+    await widget.hold("Enter", () => widget.focused === "apply", "the focus is on Apply");
+    await widget.settled();
+    expect(widget.focused).to.equal("apply");
+    expect(await cart.appliedCount()).to.equal(0);
+    await widget.key("Enter");
+    await widget.until(() => widget.focused === "add", "the card is applied");
+  });
+
+  it("explains the wait after too many attempts, with what is left of it", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 62 });
+    await widget.enter(rich);
+    await widget.until(() => widget.alert.includes("You can try again in 2 minutes."), "the wait is shown");
+    const shown = widget.find("#error .alert");
+    await widget.until(() => widget.text.includes("(00:58)"), "some seconds have passed");
+    await widget.type(rich.pin);
+    await widget.key("Enter");
+    await widget.until(() => widget.alert.includes("You can try again in 58 seconds."), "the rest is shown");
+    expect(widget.find("#error .alert"), "a screen reader announces it again").not.to.equal(shown);
+    expect((await cart.calls()).filter(({ method }) => method === "POST")).to.have.length(1);
+  });
+
   it("announces the quote, the applied amount, and the remainder", async () => {
     const widget = await show(await makeCart());
     await widget.check(rich);
@@ -62,9 +115,9 @@ describe("keyboard and screen reader", () => {
     const seen = new Set<Node>();
     for (let attempt = 0; attempt < 2; attempt++) {
       await widget.check({ number: rich.number, pin: "999999" });
-      seen.add(widget.find("#error .alert") as Node);
+      seen.add(widget.find("#pin-error .error") as Node);
     }
-    expect(widget.find("#error")?.getAttribute("role")).to.equal("alert");
+    expect(widget.find("#pin-error")?.getAttribute("role")).to.equal("alert");
     expect(seen.size).to.equal(2);
   });
 

@@ -1,4 +1,4 @@
-import { expect, makeCart, rich, show, type Widget } from "./shop/page.js";
+import { expect, makeCart, paste, rich, show, type Widget } from "./shop/page.js";
 
 /** Returns everything on the page that is readable outside the values of the fields. */
 function traces(widget: Widget, events: Event[]): string {
@@ -23,16 +23,6 @@ function collect(widget: Widget): Event[] {
   for (const type of ["before-apply", "applied", "removed", "error", "total"])
     widget.element.addEventListener(`giftcard-${type}`, (event) => events.push(event));
   return events;
-}
-
-function paste(field: HTMLElement, text: string): Event {
-  const clipboardData = new DataTransfer();
-  clipboardData.setData("text/plain", text);
-  const event = new Event("paste", { bubbles: true, cancelable: true });
-  // In Firefox, a page can't read the data of a ClipboardEvent that it has made itself.
-  Object.defineProperty(event, "clipboardData", { value: clipboardData });
-  field.dispatchEvent(event);
-  return event;
 }
 
 describe("card number and PIN", () => {

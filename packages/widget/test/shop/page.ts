@@ -90,8 +90,14 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     return plain((this.find(".base") as HTMLElement).innerText);
   }
 
+  /** The text of the error, in the alert or below a field. */
   get alert(): string {
-    return plain(this.find("#error")?.textContent ?? "");
+    return plain([...this.root.querySelectorAll('[role="alert"]')].map(({ textContent }) => textContent).join(" "));
+  }
+
+  /** The ids of the fields that are marked as wrong. */
+  get invalid(): string[] {
+    return [...this.root.querySelectorAll('[aria-invalid="true"]')].map(({ id }) => id);
   }
 
   get status(): string {
@@ -114,6 +120,15 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
 
   until(condition: () => boolean, expected: string): Promise<void> {
     return waitUntil(condition, expected, { timeout: 60_000, interval: 10 });
+  }
+
+  /** Types number and PIN into empty fields and presses Enter. */
+  async enter(card: { number: string; pin: string }): Promise<void> {
+    this.number.focus();
+    await this.type(card.number);
+    await this.key("Enter");
+    await this.type(card.pin);
+    await this.key("Enter");
   }
 
   /** Enters number and PIN and checks the balance. */
@@ -151,6 +166,15 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     return sendKeys({ type: text });
   }
 
+  /** Holds a key: it repeats at least twenty times, and until the condition holds. */
+  async hold(name: string, condition: () => boolean, expected: string): Promise<void> {
+    for (let presses = 0; presses < 20 || !condition(); presses++) {
+      if (presses > 400) throw new Error(expected);
+      await sendKeys({ down: name });
+    }
+    await sendKeys({ up: name });
+  }
+
   /** Presses one key, such as `Enter`, or `Shift+Tab`. */
   async key(name: string): Promise<void> {
     const [modifier, press] = name.includes("+") ? name.split("+") : [undefined, name];
@@ -158,6 +182,17 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     await sendKeys({ press: press as string });
     if (modifier) await sendKeys({ up: modifier });
   }
+}
+
+/** Pastes a text into a field, as the browser's menu does. */
+export function paste(field: HTMLElement, text: string): Event {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const event = new Event("paste", { bubbles: true, cancelable: true, composed: true });
+  // In Firefox, a page can't read the data of a ClipboardEvent that it has made itself.
+  Object.defineProperty(event, "clipboardData", { value: clipboardData });
+  field.dispatchEvent(event);
+  return event;
 }
 
 /** Collects the events of one type. */
