@@ -205,6 +205,8 @@ export class EntryForm {
 
   /** Removes the message of an empty field while the shopper types. It never adds one. */
   readonly #onInput = (event?: Event): void => {
+    // A scanner may type a space after the number, then the PIN. Groups that a person types are complete before a space.
+    if (/^(\d{4} ){4,}\d{1,3} $/.test(this.#input("number").value)) this.#input("pin").focus();
     // Leave the text alone while an input method composes it.
     if (!(event as InputEvent | undefined)?.isComposing) showGroups(this.#input("number"));
     const empty = this.#empty;

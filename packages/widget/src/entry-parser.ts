@@ -14,6 +14,9 @@ const plain = (text: string) =>
  */
 export const normalize = (typed: string): string => plain(typed).replace(/\][a-z]\d|[\s*-]/gi, "");
 
+/** Whether an entry still has text that is no part of it, or number and PIN in one field. Sending it would cost an attempt. */
+export const isUnclear = ({ cardNumber, pin }: CardEntry): boolean => /[^\p{L}\d]|\dpin\d/iu.test(cardNumber + pin);
+
 /** Prices, dates and times. A `€` replaces them. */
 const noise =
   /(?:[€$£]|eur)\s?\d[\d.,]*|(?<![\d.-])(?:\d{1,4}[.,]\d\d|\d{1,2}(?:[./:-]\d{1,2})?[./:-]\d{2,4}|\d{4}-\d\d-\d\d|\d{1,4}(?=\s?(?:[€$£]|eur|zł)(?!\s?\d)))(?![.-]?\d)/gi;

@@ -1,5 +1,6 @@
 import type { ApplyRequest } from "@giftcard-pay/checkout/storefront";
 import { CallError } from "./call-errors.js";
+import { isUnclear } from "./entry-parser.js";
 import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
 
@@ -33,6 +34,7 @@ export async function callShop<Answer>(
 ): Promise<Answer> {
   const send: Transport = transport ?? ((url, init) => fetch(url, init));
   try {
+    if (body && "pin" in body && isUnclear(body)) throw new CallError("invalid_request");
     const response = await send(endpoint.replace(/\/+$/, "") + path, {
       method,
       headers: {

@@ -86,6 +86,42 @@ describe("card number and PIN", () => {
     expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "").pin).to.equal(rich.pin);
   });
 
+  for (const key of [" ", "Tab", "Enter"])
+    it(`are told apart if a scanner types ${key === " " ? "a space" : key} between them`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      widget.number.focus();
+      await widget.type(rich.number);
+      await widget.key(key);
+      await widget.type(rich.pin);
+      await widget.key("Enter");
+      await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+      expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "")).to.deep.equal({
+        cardNumber: rich.number,
+        pin: rich.pin,
+      });
+    });
+
+  for (const text of [
+    "Card 1: 6064350000000001234 PIN: 012345, card 2: 6064350000000005678 PIN: 000007",
+    "606435 000000 0001234 PIN 012345",
+    "Valid until 31.05.2027",
+  ])
+    it(`are not sent, and cost no attempt, as long as the text is unclear: ${text}`, async () => {
+      const cart = await makeCart();
+      const widget = await show(cart);
+      widget.number.focus();
+      document.execCommand("insertText", false, text);
+      await widget.key("Tab");
+      await widget.type(rich.pin);
+      await widget.key("Enter");
+      await widget.until(() => widget.alert !== "", "the error is shown");
+      expect(widget.alert).to.equal("We can't read this. Check the number and the PIN.");
+      expect(widget.invalid).to.deep.equal(["number", "pin"]);
+      expect(widget.number.value, "it is left as it is").to.equal(text);
+      expect((await cart.calls()).filter(({ method }) => method === "POST")).to.have.length(0);
+    });
+
   it("let the browser paste a number alone", async () => {
     const widget = await show(await makeCart());
     expect(paste(widget.number, "6064 3500 0000 0001 234").defaultPrevented).to.equal(false);
