@@ -191,7 +191,7 @@ export const styles = css`
     background: color-mix(in srgb, var(--_notice) 8%, #0000);
   }
   .alert p {
-    flex: 1 7rem;
+    flex: 1 9rem;
   }
   .alert svg {
     stroke: var(--_notice);
