@@ -254,7 +254,7 @@ describe("a bulk refund", () => {
     expect(await balances(bought)).toEqual([0]);
     const done = await refund("--capture", "--confirm", "rondo");
     expect(done).toMatchObject({ exitCode: 0 });
-    expect(done.stdout).toContain("74.85 of that is captured first");
+    expect(done.stdout).toContain("74.85 is captured first");
     expect(done.stdout).toContain("rondo: 1 order refunded, 74.85");
     await expectRefunded(bought, 7485, [5000]);
   });

@@ -22,7 +22,7 @@ const timeoutMs = 20_000;
  * Calls one of the shop's gift card routes.
  * @param needed names of required fields in the response: integers, or the list of cards
  * @param path begins with a slash
- * @throws {CallError} for a refusal, an unreadable response, or no response
+ * @throws {CallError} for a refusal, an unreadable response, no response, or a card that is unclear and was not sent
  */
 export async function callShop<Answer>(
   { endpoint, publishableKey, headers, transport }: ShopAddress,

@@ -179,7 +179,7 @@ function planText(plan: BulkRefundPlan): string {
   const { title, orders, refused, amountCents, captureCents, uncaptured, sums } = plan;
   const lines = [
     `${title}: ${ordersText(orders.length)}, ${euro(amountCents)}`,
-    ...(captureCents > 0 ? [`  ${euro(captureCents)} of that is captured first`] : []),
+    ...(captureCents > 0 ? [`  ${euro(captureCents)} is captured first`] : []),
     ...sums.map(({ providerId, isCard, cents }) => `  ${isCard ? "gift cards" : providerId} ${euro(cents)}`),
     ...orders.map(orderText),
     ...refused.map(

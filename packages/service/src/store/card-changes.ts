@@ -174,15 +174,15 @@ export function refuseInactive({ id, inactiveCents }: Card): void {
   throw new OperatorError(`Card ${id} is not sold yet. Activate it first.`, exitCodes.conflict);
 }
 
-/** Returns until when wrong PINs have locked a card number; null if it is not locked. */
-export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | "unlocked" | null> {
+/** Returns until when wrong PINs have locked a card number: `infinity` until `card unlock`, and null if it is not locked. */
+export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | "infinity" | null> {
   const { rows } = await db.query<{ until: Date | number }>(
     "select locked_until as until from failed_attempts where subject = $1 and locked_until > now()",
     [keys.guessSubject(cardNumber)],
   );
   const until = rows[0]?.until ?? null;
-  // PostgreSQL's `infinity` is a number.
-  return typeof until === "number" ? "unlocked" : until;
+  // The driver reads PostgreSQL's `infinity` as a number.
+  return typeof until === "number" ? "infinity" : until;
 }
 
 /**

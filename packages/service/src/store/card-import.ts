@@ -44,7 +44,7 @@ export interface ImportOrder {
 }
 
 const CHUNK = 5000;
-/** The shortest PIN without a warning. At 10 guesses each 15 minutes, a PIN of four digits is found within days. */
+/** The shortest PIN without a warning. With 50 guesses a month at each card, one PIN of four digits in 200 is found. */
 export const GOOD_PIN_LENGTH = 6;
 
 /** Imports cards in one transaction. If any line is faulty, none is imported. */

@@ -66,13 +66,16 @@ export function removeCreated(pool: pg.Pool, removal: Removal, act: Act): Promis
     await db.query("set local statement_timeout = 0");
     const company = await db.query("select from companies where id = $1", [companyId]);
     if (company.rowCount === 0) throw noCompany();
-    const count = async (table: string, condition: string) => {
+    const remove = async (table: string, condition: string) => {
       const matching = `from ${table} where company_id = $1 and ${condition}
         and ($2::date is null or ${isSince("created_at", "$2")}) and ($3::date is null or ${isUntil("created_at", "$3")})`;
       const text = isDryRun ? `select ${matching}` : `delete ${matching}`;
       return (await db.query(text, [companyId, from ?? null, to ?? null])).rowCount ?? 0;
     };
-    const removed = { events: await count("events", "not from_feed"), concepts: await count("event_concepts", "true") };
+    const removed = {
+      events: await remove("events", "not from_feed"),
+      concepts: await remove("event_concepts", "true"),
+    };
     const details = { ...removed, from: from ?? null, to: to ?? null };
     if (!isDryRun) await writeAudit(db, act, { action: "events remove", companyId, details });
     return removed;
