@@ -20,7 +20,11 @@ import { type SharedShop, sharedShop, type TestPeer } from "./support/shop.js";
  * pay whole cents, and each unit is refunded once, at the cents paid for it.
  */
 
-const prices = { aria: 24.95, ballad: 19.95, canon: 12.95, iota: 25, kappa: 15 } as const;
+const prices = {
+  ...{ aria: 24.95, ballad: 19.95, canon: 12.95, iota: 25, kappa: 15 },
+  // Their exchanges leave a cent that nobody can pay, or that the order owes.
+  ...{ duet: 24.97, elegy: 24.99, fugue: 24.98, gavotte: 24.98, hymn: 24.99, jig: 24.95 },
+} as const;
 
 let shop: SharedShop;
 let peer: TestPeer;
@@ -284,6 +288,30 @@ describe("an order that was changed after it was placed", () => {
       await refundOrders(orderId);
       expect(await pendingOf(orderId)).toBe(0);
       expect(await spentCents(bought)).toBe(0);
+    });
+
+  for (const { goods, added, isCarried, balancesCents } of [
+    { goods: { duet: 2 }, added: "elegy", isCarried: false, balancesCents: [3000] },
+    { goods: { fugue: 3 }, added: "gavotte", isCarried: false, balancesCents: [5000, 5000] },
+    { goods: { hymn: 2 }, added: "jig", isCarried: true, balancesCents: [5000] },
+  ] as const)
+    test(`is refunded by product after an exchange that left a fraction of a cent: ${JSON.stringify(goods)} for ${added}`, async () => {
+      const { storefront: s } = shop;
+      const bought = await buy(shop, goods, { balancesCents });
+      const { orderId } = bought;
+      const [returned] = Object.keys(goods) as [string];
+      await fulfil(s, orderId, [returned]);
+      await exchange(s, orderId, returned, { variantId: await variantId(added), isCarried });
+      if ((await refundOf(s, orderId)).dueCents > 0) await markPaid(s, orderId);
+      for (const handle of [returned, added]) {
+        expect(refusalOf(await planOf(handle), orderId)).toBeUndefined();
+        await refundShow(handle);
+      }
+      expect(await refundOf(s, orderId)).toMatchObject({ owedCents: 0, dueCents: 0, rest: null });
+      expect(await pendingOf(orderId)).toBe(0);
+      expect(await bankCents(s, orderId)).toBe(0);
+      for (const [index, card] of bought.cards.entries())
+        expect(await shop.balanceCents(card)).toBe(balancesCents[index]);
     });
 
   for (const isRefunded of [true, false])

@@ -29,6 +29,7 @@ async function start(identifier: string, connections = 10) {
   const before = (await processes.read()).count;
   processes.start({ resolve: (name: string) => (name === Modules.LOCKING ? locking : null) } as MedusaContainer);
   await expect.poll(async () => (await processes.read()).count).toBe(before + 1);
+  await pool.query("update giftcard_process set started_at = seen_at - interval '20 seconds'");
   return processes;
 }
 
@@ -69,9 +70,18 @@ test("warns if the pools exceed PostgreSQL's connections", async () => {
 
 test("a process that died stops counting after a minute", async () => {
   const one = await start("in-memory");
-  await pool.query("insert into giftcard_process (id, lock, connections) values ('dead', 'in-memory', 10)");
+  await pool.query(
+    "insert into giftcard_process (id, lock, connections, started_at) values ('dead', 'in-memory', 10, now() - interval '1 day')",
+  );
   expect((await one.read()).count).toBe(2);
   await pool.query("update giftcard_process set seen_at = now() - interval '61 seconds' where id = 'dead'");
   expect((await one.read()).count).toBe(1);
+  await one.stop();
+});
+
+test("a command that has reported once, such as db:migrate, does not count as a process", async () => {
+  const one = await start("in-memory");
+  await pool.query("insert into giftcard_process (id, lock, connections) values ('command', 'in-memory', 10)");
+  expect(await one.read()).toMatchObject({ count: 1, warnings: [] });
   await one.stop();
 });

@@ -168,7 +168,7 @@ function report({ json, dryRun }: RefundOptions, plan: BulkRefundPlan | null, bu
   else if (!dryRun && plan?.refused.length === 0) process.stdout.write("There is nothing to refund.\n");
   const refused = plan?.refused.length ?? 0;
   if (bulkRefund && refused > 0 && !json)
-    process.stdout.write(`  ${ordersText(refused)} couldn't be refunded so, as the plan above says\n`);
+    process.stdout.write(`  ${ordersText(refused)} left out, for the reasons in the plan above\n`);
   if (refused > 0 || (bulkRefund?.waiting.length ?? 0) > 0) process.exitCode = 1;
 }
 
@@ -186,7 +186,7 @@ function planText(plan: BulkRefundPlan): string {
       ({ orderName, orderId, amountCents: cents, why }) =>
         `  ${orderName} ${orderId}: ${cents > 0 ? `not ${euro(cents)}. ` : ""}${why}`,
     ),
-    ...(refused.length > 0 ? [`  ${ordersText(refused.length)} can't be refunded so`] : []),
+    ...(refused.length > 0 ? [`  ${ordersText(refused.length)} left out, for the reasons above`] : []),
     ...(uncaptured.orders > 0
       ? [
           `  --capture captures ${euro(uncaptured.cents)} of ${ordersText(uncaptured.orders)} first, and refunds them too`,

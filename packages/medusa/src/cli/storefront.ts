@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { CommandFailure } from "./failure.js";
 
 interface StorefrontOptions {
+  remove?: boolean;
   dryRun?: boolean;
   json?: boolean;
 }
@@ -12,7 +13,7 @@ interface StorefrontOptions {
 interface Step {
   file: string;
   /** `kept`: a file of this name exists with other text. `by_hand`: the line isn't as expected. */
-  done: "written" | "edited" | "already" | "kept" | "by_hand";
+  done: "written" | "removed" | "edited" | "already" | "kept" | "by_hand";
   /** The existing line, and the one to replace it with. */
   line?: { from: string; to: string };
 }
@@ -24,6 +25,9 @@ const SITE = "src/modules/gift-cards";
 
 /** The module from which a storefront imports its headings and buttons: its own files since 2026, Medusa's package before. */
 const UI = { own: "@modules/common/components/ui", package: "@medusajs/ui" };
+
+const OTHER_FILE = "There is a file of this name with other text. Move it away and run this again.";
+const CHANGED = "This file was changed since it was added. Delete it yourself.";
 
 /** One import in each of these files of the starter is replaced by ours, which wraps what was imported. */
 const IMPORTS = [
@@ -71,7 +75,7 @@ const HELP = `
 Run it in your Medusa's folder, where the plugin is installed, with the storefront's folder as its argument.
 It adds ${SITE} and points one import in each of ${IMPORTS.length} files of the storefront to it.
 If the text of a file isn't as expected, the file is left as it is, and the command prints what to write there. It is safe
-to repeat.
+to repeat. With --remove it undoes all this.
 
 Exit code 1 means that something is left to do by hand.`;
 
@@ -80,15 +84,19 @@ export function storefrontCommand(): Command {
   return new Command("storefront")
     .description("Add gift cards to a checkout of Medusa's Next.js storefront")
     .argument("<folder>", "the storefront's folder, the one with its package.json")
+    .option("--remove", "remove what this command has added")
     .option("--dry-run", "show what would be done, and change nothing")
     .option("--json", "print JSON")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", HELP)
-    .action((folder: string, { dryRun = false, json = false }: StorefrontOptions) => {
+    .action((folder: string, { remove = false, dryRun = false, json = false }: StorefrontOptions) => {
       const root = openStorefront(folder);
-      const steps = [...addFiles(root, dryRun), ...replaceImports(root, dryRun)];
-      const install = installLine(root);
-      process.stdout.write(json ? `${JSON.stringify({ steps, install })}\n` : textOf(steps, install, dryRun));
+      const steps = [...(remove ? removeFiles : addFiles)(root, dryRun), ...replaceImports(root, dryRun, remove)];
+      const command = packagesLine(root, remove);
+      const named = remove ? { uninstall: command } : { install: command };
+      process.stdout.write(
+        json ? `${JSON.stringify({ steps, ...named })}\n` : textOf(steps, { command, dryRun, remove }),
+      );
       if (steps.some(({ done }) => done === "kept" || done === "by_hand")) process.exitCode = 1;
     });
 }
@@ -105,47 +113,75 @@ function openStorefront(folder: string): string {
   );
 }
 
-function addFiles(root: string, dryRun: boolean): Step[] {
+/** Returns our files with the text that they have in this storefront. */
+function ownFiles(root: string): { file: string; target: string; text: string }[] {
   const ui = existsSync(path.join(root, "src/modules/common/components/ui")) ? UI.own : UI.package;
-  if (!dryRun) mkdirSync(path.join(root, SITE), { recursive: true });
-  return readdirSync(SOURCE).map((name): Step => {
+  return readdirSync(SOURCE).map((name) => {
     const file = `${SITE}/${name}`;
     const text = readFileSync(path.join(SOURCE, name), "utf8").replace(UI.own, ui);
-    const target = path.join(root, file);
+    return { file, target: path.join(root, file), text };
+  });
+}
+
+function addFiles(root: string, dryRun: boolean): Step[] {
+  if (!dryRun) mkdirSync(path.join(root, SITE), { recursive: true });
+  return ownFiles(root).map(({ file, target, text }): Step => {
     if (existsSync(target)) return { file, done: readFileSync(target, "utf8") === text ? "already" : "kept" };
     if (!dryRun) writeFileSync(target, text);
     return { file, done: "written" };
   });
 }
 
-function replaceImports(root: string, dryRun: boolean): Step[] {
+function removeFiles(root: string, dryRun: boolean): Step[] {
+  const steps = ownFiles(root).map(({ file, target, text }): Step => {
+    if (!existsSync(target)) return { file, done: "already" };
+    if (readFileSync(target, "utf8") !== text) return { file, done: "kept" };
+    if (!dryRun) unlinkSync(target);
+    return { file, done: "removed" };
+  });
+  const folder = path.join(root, SITE);
+  if (!dryRun && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
+  return steps;
+}
+
+/** Points the storefront's imports to our files; with `remove`, back to its own. */
+function replaceImports(root: string, dryRun: boolean, remove: boolean): Step[] {
   return IMPORTS.map(({ file, name, from, to }): Step => {
     const target = path.join(root, file);
-    const line = { from: `import ${name} from "${from}"`, to: `import ${name} from "${to}"` };
+    const [before, after] = remove ? [to, from] : [from, to];
+    const line = { from: `import ${name} from "${before}"`, to: `import ${name} from "${after}"` };
     const text = existsSync(target) ? readFileSync(target, "utf8") : "";
-    if (text.includes(line.to)) return { file, done: "already" };
+    if (text.includes(line.to) || (remove && !text.includes(to))) return { file, done: "already" };
     if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
     if (!dryRun) writeFileSync(target, text.replace(line.from, line.to));
     return { file, done: "edited", line };
   });
 }
 
-/** Returns the command that installs the missing packages, by the lockfile in the folder or above it. */
-function installLine(root: string): string | undefined {
+/**
+ * Returns the command that installs the missing packages, or with `remove` uninstalls the present ones, by the lockfile in
+ * the folder or above it.
+ */
+function packagesLine(root: string, remove: boolean): string | undefined {
   const { dependencies = {} } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  const packages = PACKAGES.filter((name) => !(name in dependencies)).join(" ");
+  const packages = PACKAGES.filter((name) => name in dependencies === remove).join(" ");
   if (!packages) return undefined;
   for (let folder = root; ; folder = path.dirname(folder)) {
     const has = (file: string) => existsSync(path.join(folder, file));
-    if (has("pnpm-lock.yaml")) return `pnpm add ${packages}`;
-    if (has("yarn.lock")) return `yarn add ${packages}`;
-    if (has("package-lock.json") || folder === path.dirname(folder)) return `npm install ${packages}`;
+    if (has("pnpm-lock.yaml")) return `pnpm ${remove ? "remove" : "add"} ${packages}`;
+    if (has("yarn.lock")) return `yarn ${remove ? "remove" : "add"} ${packages}`;
+    if (has("package-lock.json") || folder === path.dirname(folder))
+      return `npm ${remove ? "uninstall" : "install"} ${packages}`;
   }
 }
 
-function textOf(steps: Step[], install: string | undefined, dryRun: boolean): string {
+function textOf(
+  steps: Step[],
+  { command, dryRun, remove }: { command: string | undefined; dryRun: boolean; remove: boolean },
+): string {
   const words = {
     written: dryRun ? "would write  " : "written      ",
+    removed: dryRun ? "would remove " : "removed      ",
     edited: dryRun ? "would edit   " : "edited       ",
     already: "already so   ",
     kept: "LEFT AS IT IS",
@@ -153,9 +189,9 @@ function textOf(steps: Step[], install: string | undefined, dryRun: boolean): st
   };
   const lines = steps.flatMap(({ file, done, line }) => [
     `${words[done]}  ${file}`,
-    ...(done === "kept" ? ["    There is a file of this name with other text. Move it away and run this again."] : []),
+    ...(done === "kept" ? [`    ${remove ? CHANGED : OTHER_FILE}`] : []),
     ...(done === "by_hand" && line ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`] : []),
   ]);
-  if (install) lines.push("", "Then, in the storefront's folder:", `  ${install}`);
+  if (command) lines.push("", "Then, in the storefront's folder:", `  ${command}`);
   return `${lines.join("\n")}\n`;
 }

@@ -7,6 +7,8 @@ import { nameOf } from "../errors.js";
 const REPORT_MS = 20_000;
 /** A process that has not reported for so long is down. */
 const LIFE_SECONDS = 60;
+/** A command such as `medusa db:migrate` starts the module too. It ends before its second report, and does not count. */
+const SETTLED_SECONDS = 15;
 /** By then the processes of a deployment before this one have ended. */
 const WARN_AFTER_MS = 80_000;
 /** A completion with `locking-postgres` needs one connection to wait and others to work. */
@@ -50,8 +52,9 @@ export function createProcesses(sql: Sql, logger: Logger, connections: number): 
       `select count(*)::integer as count, coalesce(sum(connections), 0)::integer as connections,
          coalesce(array_agg(distinct lock), '{}') as locks, coalesce(min(connections), 0)::integer as fewest,
          current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as allowed
-       from giftcard_process where seen_at > now() - interval '${LIFE_SECONDS} seconds'`,
-      [],
+       from giftcard_process where seen_at > now() - interval '${LIFE_SECONDS} seconds'
+         and (id = $1 or seen_at - started_at >= interval '${SETTLED_SECONDS} seconds')`,
+      [id],
     );
     const found = row as unknown as Omit<ProcessReport, "warnings"> & { fewest: number; allowed: number };
     const { count, locks } = found;

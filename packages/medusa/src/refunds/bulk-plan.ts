@@ -8,7 +8,7 @@ import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-table
 import { faultOf } from "../recovery/failing-jobs.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { sumOfCaptures } from "./capture-first.js";
-import { type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
+import { FRACTION_CENTS, type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
 import { planOf, toSplit, unexplainedText, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);
@@ -132,11 +132,12 @@ export async function planRest(
  * value.
  */
 function worthOf(
-  { isNoted, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks,
+  { isNoted, isExtended, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks,
   back: UnitsBack,
 ) {
   const worthCents = keptCents(before) - keptCents(back);
-  const isPlain = !isNoted || dueCents > 0 || leftCents < worthCents;
+  const fractionCents = isExtended ? FRACTION_CENTS : 0;
+  const isPlain = !isNoted || dueCents > 0 || leftCents + fractionCents < worthCents;
   return isPlain ? worthCents : Math.min(worthCents, owedWith(back) - owedCents);
 }
 
@@ -169,18 +170,21 @@ async function planBooks(
   const { orderId, orderName, leftCents, owedCents, dueCents } = books;
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
-  const amountCents = isWhole ? leftCents : worthOf(books, back);
-  if (amountCents === 0) return null;
+  const worthCents = isWhole ? leftCents : worthOf(books, back);
+  if (worthCents === 0) return null;
+  const amountCents = isWhole ? leftCents : worthCents + owedCents;
   const refuse = (why: string, captureCents = 0): RefusedOrder => ({
     ...{ orderId, orderName, amountCents, why, captureCents },
   });
   const why = await whyRefused();
   if (why !== null) return refuse(why);
-  const plan = planOf(books, amountCents, back, contextOf(container).settings.refundRule);
+  const planFor = (cents: number) => planOf(books, cents, back, contextOf(container).settings.refundRule);
+  const [together, alone] = [planFor(amountCents), planFor(worthCents)];
+  const plan = together.isPossible ? together : alone;
   if (!plan.isPossible) {
     const nearest = plan.nearest.map((split) => euro(split.amountCents)).join(" or ");
     return refuse(
-      `Exactly ${euro(amountCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
+      `Exactly ${euro(worthCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
         `${nearest === "" ? "" : `The nearest is ${nearest}. `}Remove the units by an edit or a return, then refund the ` +
         `order on its page. ${onItsPage(books)}`,
     );
@@ -191,8 +195,7 @@ async function planBooks(
       `${euro(captureCents)} of it isn't captured: capture it with the refund, or cancel the order.`,
       captureCents,
     );
-  const { parts } = toSplit(books, plan.split);
-  return { orderId, orderName, units: Object.fromEntries(back), amountCents, parts, captures };
+  return { orderId, orderName, units: Object.fromEntries(back), ...toSplit(books, plan.split), captures };
 
   async function whyRefused(): Promise<string | null> {
     const { sql } = contextOf(container);
@@ -200,7 +203,6 @@ async function planBooks(
       return "Another bulk refund includes this order, or a person has exempted it. See the order's own page.";
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
     if (books.awaitsReturn) return "A return of it was requested: receive or cancel it first.";
-    if (owedCents > 0 && !isWhole) return `It owes ${euro(owedCents)} already: refund that on its own page first.`;
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;
     if (dueCents > 0 && !isWhole)

@@ -50,6 +50,9 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
 /** Committed ones count only in the books of an order whose payments are still to be captured. */
 const openStates: readonly string[] = ["committed", "captured", "reversing", "reversed"];
 
+/** Medusa's figures differ from whole cents by no more than this. Medusa ignores a cent, and can't capture it. */
+export const FRACTION_CENTS = 1;
+
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /** Reads an order's books. Changes nothing and calls nobody. @throws {MedusaError} if there is no such order */
@@ -116,8 +119,7 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
   const balanceCents = balanceOf(unexplained, keptCents);
   const shortByMedusa = Math.max(0, toCents(order.pending) - uncapturedCents);
   const shortCents = order.isNoted ? shortOf(unexplained) : shortByMedusa;
-  // Medusa's fractions and added units can make a cent. Medusa ignores a cent, and can't capture it.
-  const isFraction = shortCents <= 1 && (order.isExtended || !order.isNoted);
+  const isFraction = shortCents <= FRACTION_CENTS && (order.isExtended || !order.isNoted);
   const dueCents = isFraction ? 0 : shortCents;
   const owedByMedusa = Math.min(leftCents, Math.max(0, -toCents(order.pending)));
   const owedCents = order.isNoted ? owedWith(back) : owedByMedusa;

@@ -15,7 +15,7 @@ import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.j
 import type { PlannedCapture } from "./as-captured.js";
 import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
-import type { OrderBooks, UnitsBack } from "./order-books.js";
+import { FRACTION_CENTS, type OrderBooks, type UnitsBack } from "./order-books.js";
 import type { UnexplainedRefund } from "./unexplained-refunds.js";
 
 export interface RefundPart {
@@ -54,12 +54,13 @@ export interface OwedRefund {
 const sumCents = (parts: readonly { readonly cents: number }[]) => parts.reduce((sum, { cents }) => sum + cents, 0);
 
 /**
- * Plans the refund of an amount from the order's payments.
+ * Plans the refund of an amount from the order's payments. An added unit can have fractions of a cent, which nobody pays:
+ * if only a cent more can be refunded, the customer gets it.
  * @param back the units that count as returned after this refund, by the line's id. Their charges are reversed first
  */
 export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, rule: RefundRule): RefundPlan {
   const others = books.payments.filter(({ isGiftcard }) => !isGiftcard);
-  return planRefund({
+  const plan = planRefund({
     amountCents,
     charges: books.open.map(toOpenCharge),
     reversed: books.charges.filter((charge) => !books.open.includes(charge)),
@@ -68,6 +69,9 @@ export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, 
     returned: books.returnedOf(back),
     rule,
   });
+  if (plan.isPossible || !books.isExtended) return plan;
+  const split = plan.nearest.find((near) => near.amountCents === amountCents + FRACTION_CENTS);
+  return split ? { isPossible: true, split } : plan;
 }
 
 /**

@@ -7,7 +7,7 @@ import { partsText, targetOf } from "./labels.js";
 import { SmallButton, Strong } from "./section.js";
 import { UnexplainedRefund } from "./unexplained-refund.js";
 
-/** Asks what refunds by hand were for, and refunds what the order owes, or all that is left of it. */
+/** Asks what refunds by hand were for, shows what the customer owes, and refunds what the order owes, or all that is left of it. */
 export function OrderRefundSections({ orderId }: { orderId: string }) {
   const { data } = useOrderRefund(orderId);
   const refund = data?.refund;
@@ -17,6 +17,7 @@ export function OrderRefundSections({ orderId }: { orderId: string }) {
       {refund.unexplained.map((unexplained) => (
         <UnexplainedRefund key={unexplained.refundId} orderId={orderId} refund={unexplained} items={refund.items} />
       ))}
+      {refund.dueCents > 0 && <Due cents={refund.dueCents} />}
       {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
       {refund.rest && <Rest orderId={orderId} refund={refund} rest={refund.rest} />}
     </>
@@ -43,6 +44,20 @@ function useConfirmedRefund(orderId: string, captureCents: number) {
     await mutateAsync({ amountCents, parts, captureCents, ...(isRest && { isRest }) }).catch(() => null);
   }
   return { refund, isPending };
+}
+
+/** Shows the amount that the customer still has to pay after an edit or exchange, and how to collect it. */
+function Due({ cents }: { cents: number }) {
+  const { t, money } = useTexts();
+  return (
+    <section aria-label={t("refund.due")} className="flex flex-col gap-y-2 px-6 py-4">
+      <div className="flex items-center justify-between">
+        <Strong>{t("refund.due")}</Strong>
+        <Strong>{money(cents)}</Strong>
+      </div>
+      <Note>{t("refund.dueHow")}</Note>
+    </section>
+  );
 }
 
 /** Shows the amount that an order owes after a return, claim, exchange or edit, its split over the payments, and a Refund button. */

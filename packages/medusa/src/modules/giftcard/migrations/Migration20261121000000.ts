@@ -91,6 +91,7 @@ create unlogged table giftcard_process (
   id text primary key,
   lock text not null,
   connections integer not null,
+  started_at timestamptz not null default now(),
   seen_at timestamptz not null default now()
 );
 
