@@ -90,8 +90,9 @@ describe("a refund of returned units", () => {
 
   it("never goes to the other method instead of a card: less than a charge is refused", () => {
     const charges = laid([4375], tickets);
-    const wish = { charges, otherCents: 625, lines: tickets, returned: units({ ticket: 2 }) };
-    expect(nearestTo({ ...wish, amountCents: 2400 })).toEqual([
+    const wish = { charges, otherCents: 625, lines: tickets };
+    expect(nearestTo({ ...wish, amountCents: 1874, returned: units({ ticket: 1 }) })).toEqual([[1875, [1875], 0]]);
+    expect(nearestTo({ ...wish, otherCents: 500, amountCents: 2400, returned: units({ ticket: 2 }) })).toEqual([
       [1875, [1875], 0],
       [2500, [2500], 0],
     ]);
@@ -103,6 +104,13 @@ describe("a refund of returned units", () => {
       const plan = planRefund({ ...back, amountCents: a * 300, returned: units({ a }) });
       for (const way of plan.isPossible ? [plan.split] : plan.nearest) expect(way.otherCents).toBe(0);
     }
+  });
+
+  it("goes to the other method as far as it has paid for the same units, if no charges add up to it", () => {
+    const charges = laid([4375], tickets);
+    const wish = { charges, otherCents: 625, lines: tickets };
+    expect(refund({ ...wish, amountCents: 251, returned: units({ ticket: 1 }) })).toEqual([251, [], 251]);
+    expect(refund({ ...wish, amountCents: 2400, returned: units({ ticket: 2 }) })).toEqual([2400, [1875], 525]);
   });
 
   it("uses other charges if their own don't add up, as close as possible, and their own first", () => {
@@ -335,7 +343,17 @@ describe("for random charges", () => {
         );
         // If the other method has too little left, the cards may get more.
         const more = sums.filter((cents) => cents >= wanted && cents <= amountCents).sort((one, two) => one - two);
-        const target = (atLeast > paidCents ? more[0] : undefined) ?? wanted;
+        const { lines = [] } = wish;
+        const units = lines.flatMap(({ id, quantity, totalCents }) =>
+          [...Array(quantity).keys()].map((at) => ({ line: id, unit: at + 1, cents: totalCents / quantity })),
+        );
+        const paidByOther = (some: readonly Piece[], paid: readonly Piece[]) => sum(centsOf(some)) - sum(centsOf(paid));
+        const otherGone = Math.max(0, paidByOther(units, pieces) - otherCents);
+        const share = Math.max(0, paidByOther(units.filter(isBack), pieces.filter(isBack)) - otherGone);
+        // If no charges add up to it, the other method refunds up to its own share of these units.
+        const least = amountCents - Math.min(otherCents, share);
+        const less = sums.filter((cents) => cents <= wanted && cents >= least).sort((one, two) => two - one);
+        const target = (atLeast > paidCents ? more[0] : undefined) ?? less[0] ?? wanted;
         const plan = planRefund(wish);
         const ways = plan.isPossible ? [plan.split] : plan.nearest;
         for (const way of ways) expect(way.amountCents).toBe(sum(centsOf(way.charges)) + way.otherCents);

@@ -5,7 +5,8 @@ import { dayOf } from "@giftcard-pay/checkout";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "./support/command-line.js";
-import { editTo, fulfil, takeBack } from "./support/order-admin.js";
+import { paymentsOf } from "./support/figures.js";
+import { editTo, fulfil, refundOf, takeBack } from "./support/order-admin.js";
 import { buy, giveBack } from "./support/ordinary-shop.js";
 import { type SharedShop, sharedShop } from "./support/shop.js";
 
@@ -53,7 +54,11 @@ test("an export reconciles with the statement and Medusa, for every kind of orde
   const covered = await buy(shop, { pamphlet: 1 }, { balancesCents: [5000], codes: [] });
   const plain = await buy(shop, { pamphlet: 2 }, { balancesCents: [], codes: ["FIVE"] });
   const canceled = await buy(shop, { volume: 1 }, { balancesCents: [1000] });
-  await shop.storefront.ok("POST", `/admin/orders/${canceled.orderId}/cancel`, {});
+  const begun = await buy(shop, { volume: 1 }, { balancesCents: [1000], captured: false });
+  const [card] = paymentsOf(await shop.storefront.order(begun.orderId)).gifts;
+  await shop.storefront.ok("POST", `/admin/payments/${card?.id}/capture`, {});
+  for (const { orderId } of [canceled, begun]) await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+  expect(await refundOf(shop.storefront, begun.orderId)).toMatchObject({ owedCents: 0, unexplained: [], rest: null });
   await fulfil(shop.storefront, returned.orderId, ["volume"]);
   await takeBack(shop.storefront, returned.orderId, "volume", 1);
   const refundedCents = await giveBack(shop.storefront, returned.orderId);
@@ -66,14 +71,21 @@ test("an export reconciles with the statement and Medusa, for every kind of orde
 
   const rows = await csvRows();
   const names = await Promise.all(
-    [split, returned, covered, plain, canceled].map(async ({ orderId }) => {
+    [split, returned, covered, plain, canceled, begun].map(async ({ orderId }) => {
       const { order } = await shop.storefront.ok("GET", `/admin/orders/${orderId}?fields=id,display_id`);
       return `#${order.display_id}`;
     }),
   );
   const kindsOf = (name: string | undefined) =>
     rows.filter(({ order }) => order === name).map(({ movement }) => movement);
-  expect(names.map(kindsOf)).toEqual([["sale"], ["sale", "refund"], ["sale"], ["sale"], ["sale", "cancellation"]]);
+  expect(names.map(kindsOf)).toEqual([
+    ["sale"],
+    ["sale", "refund"],
+    ["sale"],
+    ["sale"],
+    ["sale", "cancellation"],
+    ["sale", "cancellation"],
+  ]);
   const refund = rows.find(({ order, movement }) => order === names[1] && movement === "refund");
   expect([cents(refund?.gross_eur), cents(refund?.paid_eur)]).toEqual([-refundedCents, -refundedCents]);
   const ofCanceled = rows.filter(({ order }) => order === names[4]);

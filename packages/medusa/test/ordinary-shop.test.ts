@@ -314,6 +314,21 @@ describe("an order that was changed after it was placed", () => {
         expect(await shop.balanceCents(card)).toBe(balancesCents[index]);
     });
 
+  test("owes an exchange for a cheaper item, and the bank refunds what it paid of the unit", async () => {
+    const { storefront: s } = shop;
+    const bought = await buy(shop, { aria: 2 }, { balancesCents: [4000] });
+    const { orderId } = bought;
+    await fulfil(s, orderId, ["aria"]);
+    await exchange(s, orderId, "aria", { variantId: await variantId("ballad") });
+    // Medusa counts half a cent more.
+    expect(await pendingOf(orderId)).toBe(-2.505);
+    expect(await giveBack(s, orderId)).toBe(250);
+    expect([await pendingOf(orderId), await bankCents(s, orderId)]).toEqual([0, 241]);
+    for (const handle of ["aria", "ballad"]) await refundShow(handle);
+    expect([await pendingOf(orderId), await bankCents(s, orderId)]).toEqual([0, 0]);
+    expect(await shop.balanceCents(bought.cards[0] as never)).toBe(4000);
+  });
+
   for (const isRefunded of [true, false])
     test(`asks for what is added after a refund that was ahead and then used up${isRefunded ? "" : ", if that wasn't refunded yet"}`, {
       tags: "long",

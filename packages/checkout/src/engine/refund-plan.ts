@@ -66,8 +66,9 @@ type Sums = readonly (OpenCharge | null | undefined)[];
  * units, and among equal choices the one that keeps the earliest charges.
  *
  * With `as-paid`, the cards get exactly what they paid for the returned units, if the units were charged by line. The cards
- * get more only if the other method has too little left. If a charge pays for several units, an exact split can be
- * impossible; then only the nearest sums of charges are possible.
+ * get more only if the other method has too little left, and less only if whole charges don't add up to it, and the other
+ * method has paid that part of the same units. If a charge pays for several units, an exact split can be impossible; then
+ * only the nearest sums of charges are possible.
  *
  * The time is proportional to the number of charges times their cents: about a second for 1000 charges of 5000.00 euro.
  *
@@ -104,7 +105,8 @@ export function planRefund(wish: RefundWish): RefundPlan {
     // If the other method has too little left, the cards may get more.
     const isShort = leastCents > back.paidCents;
     const more = isShort ? closest(sums, wantedCents, wantedCents, amountCents) : undefined;
-    const toCards = more ?? wantedCents;
+    const less = closest(sums, wantedCents, amountCents - back.otherCents, wantedCents);
+    const toCards = more ?? less ?? wantedCents;
     const fromOther = Math.min(otherCents, amountCents - toCards);
     if (toCards + fromOther === amountCents && has(sums, toCards))
       return { isPossible: true, split: split(toCards, fromOther) };
@@ -198,15 +200,21 @@ function checked(wish: RefundWish): RefundWish {
   return wish;
 }
 
-/** Finds the open charges that pay only for returned units, and how much of these units the cards still have paid. */
-function backOf({ charges, reversed = [], lines = [], returned = new Map() }: RefundWish) {
+/** Finds the open charges that pay only for returned units, and how much of these units each side still has paid. */
+function backOf({ charges, reversed = [], lines = [], returned = new Map(), otherCents }: RefundWish) {
   const every = [...charges, ...reversed];
-  const back = new Set(returnedUnits(lines, every, returned).map(unitKey));
+  const units = returnedUnits(lines, every, returned);
+  const back = new Set(units.map(unitKey));
   const isUnitBack = (piece: Piece) => back.has(unitKey(piece));
   const piecesOf = (some: readonly ChargePieces[]) => some.flatMap(({ pieces }) => pieces ?? []);
   const goneCents = totalOf(piecesOf(reversed));
-  const paidCents = Math.max(0, totalOf(piecesOf(every).filter(isUnitBack)) - goneCents);
+  const byCards = totalOf(piecesOf(every).filter(isUnitBack));
+  const paidCents = Math.max(0, byCards - goneCents);
+  const byOther = lines.reduce((sum, { totalCents }) => sum + totalCents, 0) - totalOf(piecesOf(every));
+  const otherGoneCents = Math.max(0, byOther - otherCents);
   return {
+    /** The amount that the other method has paid for these units, and can still refund. */
+    otherCents: Math.min(otherCents, Math.max(0, totalOf(units) - byCards - otherGoneCents)),
     isBack: ({ pieces }: OpenCharge) => pieces?.every(isUnitBack) ?? false,
     /** null if a card was charged as a whole: it is unknown which units it paid for. */
     paidCents: every.every(({ pieces }) => pieces !== null) ? paidCents : null,

@@ -132,7 +132,8 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
     asCaptured: () => toBooks(withCaptures(order), charged),
     back,
     leftCents,
-    unexplained,
+    // A cancellation refunds what was captured, for all of the order.
+    unexplained: order.isCanceled ? [] : unexplained,
     owedWith,
     owedCents: order.isCanceled ? 0 : owedCents,
     dueCents: order.isCanceled ? 0 : dueCents,
