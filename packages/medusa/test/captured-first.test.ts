@@ -154,7 +154,7 @@ describe("a bulk refund", () => {
     expect(report.waiting).toMatchObject([
       {
         orderId: bought.orderId,
-        why: expect.stringMatching(/^24\.85 by pp_bank_bank couldn't be captured: .*Nothing was/),
+        why: expect.stringMatching(/^24\.85 of pp_bank_bank couldn't be captured: .*Nothing was/),
       },
     ]);
     expect(await balances(bought)).toEqual([0]);

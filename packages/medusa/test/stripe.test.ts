@@ -473,7 +473,7 @@ describe("the order in the admin", () => {
     const { refund } = await all.shop.storefront.ok("GET", path);
     all.wire.set("refund", "cut-before");
     const { body } = await all.shop.storefront.send("POST", path, refund.splits[0]);
-    expect(body.message).toMatch(/50\.00 euro of it is definitely refunded.*check the method before you try again/);
+    expect(body.message).toMatch(/50\.00 of it is definitely refunded.*check the method before you try again/);
     all.wire.clear();
     const left = (await all.shop.storefront.ok("GET", path)).refund;
     expect(left).toMatchObject({ owedCents: 2498 });

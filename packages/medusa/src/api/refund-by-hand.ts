@@ -9,8 +9,9 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
+import { notRefunded } from "../refunds/not-refunded.js";
 import type { OrderBooks } from "../refunds/order-books.js";
-import { notRefunded, whyUndecided } from "../refunds/order-refund.js";
+import { whyUndecided } from "../refunds/order-refund.js";
 import { changePaymentInTurn, openChange } from "./turns.js";
 
 /** The request's body. Medusa passes it on to its workflow after this middleware. */

@@ -8,7 +8,8 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
-import { notRefunded, UNDECIDED } from "../refunds/order-refund.js";
+import { notRefunded } from "../refunds/not-refunded.js";
+import { UNDECIDED } from "../refunds/order-refund.js";
 import { handleAnswer } from "./answer.js";
 
 /*

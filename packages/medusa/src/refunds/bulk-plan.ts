@@ -6,6 +6,7 @@ import { contextOf } from "../context/context.js";
 import { awaitsPayment, hasOpenChange } from "../medusa-tables/orders.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
 import { faultOf } from "../recovery/failing-jobs.js";
+import { say } from "../served-texts.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { sumOfCaptures } from "./capture-first.js";
 import { FRACTION_CENTS, type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
@@ -72,7 +73,7 @@ export async function planBulkRefund(
 function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
   if (!("orderIds" in sold)) return [];
   const known = new Set(found.map(({ orderId }) => orderId));
-  const why = "There is no such order, or it is canceled.";
+  const why = say("missing");
   const missing = [...new Set(sold.orderIds)].filter((id) => !known.has(id));
   return missing.map((orderId) => ({ orderId, orderName: "?", amountCents: 0, why, captureCents: 0 }));
 }
@@ -106,7 +107,7 @@ export async function planOrder(
   try {
     return await planBooks(container, await readBooks(container, orderId), wish);
   } catch (error) {
-    const why = `It can't be planned (${faultOf(error)}): look at it, and refund it on its own page.`;
+    const why = say("unplanned", { fault: faultOf(error) });
     return { orderId, orderName, amountCents: 0, why, captureCents: 0 };
   }
 }
@@ -123,7 +124,7 @@ export async function planRest(
   if (isCanceled) return null;
   const planned = await planBooks(container, books, { sold: { orderIds: [orderId] }, capture: true, isRest: true });
   if (planned === null || !(await isInProgress(contextOf(container).sql, orderId))) return planned;
-  const why = "A bulk refund is about to refund it: wait until that is done.";
+  const why = say("inBulk");
   return { orderId, orderName, amountCents: planned.amountCents, why, captureCents: 0 };
 }
 
@@ -155,10 +156,7 @@ function backWith(sold: Sold, { items, back }: OrderBooks): UnitsBack {
 }
 
 /** Says how to refund an order that a bulk refund can't. */
-export const onItsPage = ({ charges }: OrderBooks): string =>
-  charges.length > 0
-    ? 'To refund all that is left of it, use "Refund the rest" on its own page, under Gift cards.'
-    : "Refund it on its own page.";
+export const onItsPage = ({ charges }: OrderBooks): string => say(charges.length > 0 ? "useRest" : "onItsPage");
 
 async function planBooks(
   container: MedusaContainer,
@@ -182,37 +180,26 @@ async function planBooks(
   const [together, alone] = [planFor(amountCents), planFor(worthCents)];
   const plan = together.isPossible ? together : alone;
   if (!plan.isPossible) {
-    const nearest = plan.nearest.map((split) => euro(split.amountCents)).join(" or ");
-    return refuse(
-      `Exactly ${euro(worthCents)} can't be refunded, since a card takes back only what it was charged at once. ` +
-        `${nearest === "" ? "" : `The nearest is ${nearest}. `}Remove the units by an edit or a return, then refund the ` +
-        `order on its page. ${onItsPage(books)}`,
-    );
+    const [amount, other] = plan.nearest.map((split) => euro(split.amountCents));
+    const nearest = amount ? [other ? say("nearestTwo", { amount, other }) : say("nearest", { amount })] : [];
+    const inexact = say("inexact", { amount: euro(worthCents) });
+    return refuse([inexact, ...nearest, say("removeUnits"), onItsPage(books)].join(" "));
   }
   const captureCents = sumOfCaptures(captures);
-  if (captureCents > 0 && !capture)
-    return refuse(
-      `${euro(captureCents)} of it isn't captured: capture it with the refund, or cancel the order.`,
-      captureCents,
-    );
+  if (captureCents > 0 && !capture) return refuse(say("uncaptured", { amount: euro(captureCents) }), captureCents);
   return { orderId, orderName, units: Object.fromEntries(back), ...toSplit(books, plan.split), captures };
 
   async function whyRefused(): Promise<string | null> {
     const { sql } = contextOf(container);
-    if (!isRest && (await isHeld(sql, orderId, bulkRefundId)))
-      return "Another bulk refund includes this order, or a person has exempted it. See the order's own page.";
+    if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return say("held");
     if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
-    if (books.awaitsReturn) return "A return of it was requested: receive or cancel it first.";
+    if (books.awaitsReturn) return say("awaitsReturn");
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;
-    if (dueCents > 0 && !isWhole)
-      return `Its customer still has to pay ${euro(dueCents)}: get that paid, or remove it from the order by an edit. ${onItsPage(books)}`;
-    if (dueCents > 0 && (await awaitsPayment(sql, orderId)))
-      return "Its other payment is still pending, and could settle after the refund: cancel the order instead.";
-    if (leftCents < amountCents)
-      return `Only ${euro(leftCents)} of its payments is left to refund: the remainder was refunded before. ${onItsPage(books)}`;
-    if (await hasOpenChange(sql, orderId, { but: "credit_line" }))
-      return "An edit, return, exchange, claim or transfer is open: confirm or cancel it.";
+    if (dueCents > 0 && !isWhole) return `${say("due", { amount: euro(dueCents) })} ${onItsPage(books)}`;
+    if (dueCents > 0 && (await awaitsPayment(sql, orderId))) return say("pending");
+    if (leftCents < amountCents) return `${say("short", { amount: euro(leftCents) })} ${onItsPage(books)}`;
+    if (await hasOpenChange(sql, orderId, { but: "credit_line" })) return say("openChange");
     return null;
   }
 }

@@ -8,6 +8,7 @@ import { noteLines } from "../medusa-tables/orders.js";
 import { endCreditLines } from "../recovery/credit-lines.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import { BULK_REFUND } from "../refund-metadata.js";
+import { say } from "../served-texts.js";
 import { withOrder } from "./balanced-books.js";
 import { onItsPage, planOrder } from "./bulk-plan.js";
 import {
@@ -20,10 +21,11 @@ import {
   writeBulkRefund,
 } from "./bulk-store.js";
 import { captureFirst } from "./capture-first.js";
+import { sentenceOf } from "./not-refunded.js";
 import type { OrderBooks } from "./order-books.js";
 import { refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 
-const changed = (books: OrderBooks) => `The order has changed since the plan was made. Look at it. ${onItsPage(books)}`;
+const changed = (books: OrderBooks) => `${say("orderChanged")} ${onItsPage(books)}`;
 
 /**
  * Records a planned bulk refund. From then on the shop makes it, even if this process dies: `workBulkRefunds` does
@@ -113,7 +115,8 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
     );
     if (failure === null) continue;
     reportFailure(container, order, failure);
-    return part.lastFour === null ? `${faultOf(failure)}. ${UNSURE}` : faultOf(failure);
+    const stopped = say("stopped", { fault: sentenceOf(failure) });
+    return part.lastFour === null ? `${stopped} ${UNSURE}` : stopped;
   }
   return "done";
 }

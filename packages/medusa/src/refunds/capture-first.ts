@@ -2,9 +2,9 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { euro } from "../amount.js";
 import { capturePayment } from "../capture/capture-payment.js";
 import { withLock } from "../cart/cart-turn.js";
-import { refusal } from "../errors.js";
-import { faultOf } from "../recovery/failing-jobs.js";
+import { say } from "../served-texts.js";
 import type { PlannedCapture } from "./as-captured.js";
+import { notRefunded, sentenceOf } from "./not-refunded.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
 
 export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
@@ -30,7 +30,10 @@ export async function captureFirst(container: MedusaContainer, books: OrderBooks
 }
 
 const notCaptured = ({ providerId, lastFour, cents }: PlannedCapture, error: unknown) =>
-  refusal(
-    `${euro(cents)} ${lastFour === null ? `by ${providerId}` : `of the card …${lastFour}`} couldn't be captured: ` +
-      `${faultOf(error)} Nothing was refunded. Check the payment method. Then try again, or cancel the order.`,
+  notRefunded(
+    `${say("notCaptured", {
+      amount: euro(cents),
+      payment: lastFour === null ? providerId : `the card …${lastFour}`,
+      fault: sentenceOf(error),
+    })} ${say("checkMethod")}`,
   );

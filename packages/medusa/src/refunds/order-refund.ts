@@ -5,16 +5,16 @@ import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { euro, fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import { refusal } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
-import { faultOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
+import { say } from "../served-texts.js";
 import type { PlannedCapture } from "./as-captured.js";
 import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
+import { notRefunded, sentenceOf } from "./not-refunded.js";
 import { FRACTION_CENTS, type OrderBooks, type UnitsBack } from "./order-books.js";
 import type { UnexplainedRefund } from "./unexplained-refunds.js";
 
@@ -115,12 +115,7 @@ export function toOwedRefund(actual: OrderBooks, rule: RefundRule): OwedRefund {
 }
 
 /** While nobody knows whether a refund was made, another one could refund the same money twice. */
-export const UNDECIDED =
-  "A refund by the other payment method was begun, and nobody knows whether it was made: decide that first, under Tasks that fail.";
-
-/** For an order without gift cards, whose refunds recovery doesn't watch. */
-const UNBOOKED =
-  "A refund of its payment was begun, and Medusa never booked it: look at the payment method, and refund it on its own page.";
+export const UNDECIDED = say("undecided");
 
 /**
  * Explains why nothing more of an order can be refunded now: a refund by another method was begun, and never booked.
@@ -132,19 +127,18 @@ export async function whyUndecided(
 ): Promise<string | null> {
   const unknown = await findUnknownRefunds(scanOnly(contextOf(container).sql, orderId));
   if (unknown.length === 0) return null;
-  return charges.length > 0 ? UNDECIDED : UNBOOKED;
+  // Recovery doesn't watch the refunds of an order without gift cards.
+  return charges.length > 0 ? UNDECIDED : say("unbooked");
 }
 
 /** Advice after a failed refund, whose response may have been lost. */
-export const UNSURE =
-  "If the payment method's response was lost, the money may have been refunded: check the method before you try again.";
+export const UNSURE = say("unsure");
 
 /** Creates the error for a refund that failed after some of its payments. Medusa has recorded the completed parts. */
 const stopped = (failure: unknown, doneCents: number) =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,
-    `The refund stopped: ${faultOf(failure)} ` +
-      `${(doneCents / 100).toFixed(2)} euro of it is definitely refunded. ${UNSURE}`,
+    `${say("stopped", { fault: sentenceOf(failure) })} ${say("made", { amount: euro(doneCents) })} ${UNSURE}`,
   );
 
 /**
@@ -167,10 +161,7 @@ export async function refundOrder(
     const split = findWanted(splits, captureCents, wanted);
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw notRefunded(undecided);
-    if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId)))
-      throw notRefunded(
-        "An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it first.",
-      );
+    if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId))) throw notRefunded(say("openChange"));
     const now = await captureFirst(container, books, actor);
     // The order may have changed while a slow payment method captured.
     const { splits: splitsNow } = toOwedRefund(now, settings.refundRule);
@@ -186,11 +177,9 @@ export async function refundOrder(
  */
 export function findWanted<T extends SplitRefund>(splits: readonly T[], captureCents: number, wanted: unknown): T {
   const split = splits.find((offered) => isSame(offered, wanted));
-  if (!split) throw notRefunded(isSplit(wanted) ? NOT_ANY_MORE : NO_SPLIT);
+  if (!split) throw notRefunded(isSplit(wanted) ? say("owedChanged") : NO_SPLIT);
   if (((wanted as { captureCents?: unknown }).captureCents ?? 0) === captureCents) return split;
-  throw notRefunded(
-    `${euro(captureCents)} of the order isn't captured yet, and would be captured first. Confirm that, with captureCents.`,
-  );
+  throw notRefunded(say("captureChanged", { amount: euro(captureCents) }));
 }
 
 /** Refunds each part. @throws {MedusaError} that states how much was refunded before it failed */
@@ -236,10 +225,9 @@ export async function refundPart(
 
 export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
   const named = refunds.map(({ cents, createdAt }) => `${euro(cents)} on ${createdAt.slice(0, 10)}`);
-  return `It was refunded by hand for no returned unit: ${named.join(", ")}. Say on its page what that was for, then try again.`;
+  return say("byHand", { refunds: named.join(", ") });
 };
 const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts, captureCents }.";
-const NOT_ANY_MORE = "This isn't one of the splits, or what is owed has changed. Look at it again.";
 
 const isSplit = (wanted: unknown): wanted is SplitRefund => {
   const { amountCents, parts } = (wanted ?? {}) as Partial<SplitRefund>;
@@ -251,5 +239,3 @@ function isSame({ amountCents, parts }: SplitRefund, wanted: unknown): boolean {
   if (!isSplit(wanted) || wanted.amountCents !== amountCents) return false;
   return parts.map(key).sort().join() === wanted.parts.map(key).sort().join();
 }
-
-export const notRefunded = (message: string) => refusal(`${message} Nothing was refunded.`);

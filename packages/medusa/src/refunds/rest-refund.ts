@@ -5,15 +5,9 @@ import { withOrder } from "./balanced-books.js";
 import { planRest } from "./bulk-plan.js";
 import type { PlannedOrder } from "./bulk-store.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
+import { notRefunded } from "./not-refunded.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
-import {
-  findWanted,
-  notRefunded,
-  type OwedRefund,
-  refundParts,
-  type SplitRefund,
-  toOwedRefund,
-} from "./order-refund.js";
+import { findWanted, type OwedRefund, refundParts, type SplitRefund, toOwedRefund } from "./order-refund.js";
 
 /** The refund of everything that is left of an order, shipping included. */
 export interface RestRefund extends SplitRefund {

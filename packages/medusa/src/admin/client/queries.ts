@@ -2,6 +2,7 @@ import type { Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, type UseQueryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
 import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/sold-items.js";
@@ -77,15 +78,29 @@ function usePost<T, R = unknown>(
   { onSuccess, changesMedusa = false }: { onSuccess?: (answer: R) => unknown; changesMedusa?: boolean } = {},
 ) {
   const queries = useQueryClient();
+  const { served } = useTexts();
   return useMutation({
     mutationFn: (what: T) => {
       const { path, body } = callOf(what);
       return sdk.client.fetch<R>(at(path), { method: "POST", ...(body && { body }) });
     },
     onSuccess: (answer) => onSuccess?.(answer),
-    onError: (error) => toast.error(error.message),
+    onError: (error) => toast.error(served(error.message)),
     onSettled: () => queries.invalidateQueries(changesMedusa ? {} : { queryKey: [KEY] }),
   });
+}
+
+/** Refetches the plugin's data as soon as Medusa's own parts of the page have changed something. */
+export function useRefetchAfterChanges(): void {
+  const queries = useQueryClient();
+  useEffect(
+    () =>
+      queries.getMutationCache().subscribe((event) => {
+        if (event.type === "updated" && event.action.type === "success")
+          void queries.invalidateQueries({ queryKey: [KEY] });
+      }),
+    [queries],
+  );
 }
 
 export const useHealth = () => useRead<HealthView>(at("health"), {}, { refetchInterval: 30_000 });

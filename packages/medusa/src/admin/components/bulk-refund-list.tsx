@@ -50,14 +50,14 @@ export function WaitingRefunds({ bulkRefunds }: { bulkRefunds: readonly BulkRefu
 }
 
 function WaitingOrders({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
-  const { t, money } = useTexts();
+  const { t, money, served } = useTexts();
   const { mutate, isPending } = useDecideBulkRefundOrder();
   const decide = (orderId: string, decision: "retry" | "exempt") =>
     mutate({ bulkRefundId: bulkRefund.id, orderId, decision });
   return bulkRefund.waiting.map(({ orderId, orderName, amountCents, why }) => (
     <div key={orderId} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
       <Text size="small" className="min-w-0">
-        <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {why}
+        <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {served(why)}
       </Text>
       <div className="flex shrink-0 gap-2">
         <Button size="small" variant="transparent" isLoading={isPending} onClick={() => decide(orderId, "exempt")}>

@@ -25,17 +25,21 @@ export function OrderRefundSections({ orderId }: { orderId: string }) {
 }
 
 /** Asks for confirmation, then refunds. */
-function useConfirmedRefund(orderId: string, captureCents: number) {
+function useConfirmedRefund(orderId: string, { captureCents, owedCents }: OrderRefund) {
   const texts = useTexts();
   const { t, money } = texts;
   const { mutateAsync, isPending } = useRefundOrder(orderId);
   const prompt = usePrompt();
   async function refund(split: SplitRefund, isRest = false): Promise<void> {
-    const captures = captureCents > 0 ? ` ${t("refund.captures", { amount: money(captureCents) })}` : "";
     const { amountCents, parts } = split;
+    const notes = [
+      ...(isRest ? [t("refund.ofKept")] : []),
+      ...(!isRest && amountCents > owedCents ? [t("refund.gift", { amount: money(amountCents - owedCents) })] : []),
+      ...(captureCents > 0 ? [t("refund.captures", { amount: money(captureCents) })] : []),
+    ];
     const isConfirmed = await prompt({
       title: t("refund.question", { amount: money(amountCents) }),
-      description: `${t("refund.final", { parts: partsText(texts, parts) })}${captures}`,
+      description: [...notes, t("refund.final", { parts: partsText(texts, parts) })].join(" "),
       confirmText: t("refund.confirm"),
       cancelText: t("common.cancel"),
       variant: isRest ? "danger" : "confirmation",
@@ -64,7 +68,7 @@ function Due({ cents }: { cents: number }) {
 function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
   const texts = useTexts();
   const { t, money } = texts;
-  const { refund: make, isPending } = useConfirmedRefund(orderId, refund.captureCents);
+  const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
   const owed = money(refund.owedCents);
   return (
     <section aria-label={t("refund.owed")} className="flex flex-col gap-y-3 px-6 py-4">
@@ -104,11 +108,11 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
 
 /** Offers to refund all that is left of the order, such as if its show is off. */
 function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: RestRefund }) {
-  const { t, money } = useTexts();
-  const { refund: make, isPending } = useConfirmedRefund(orderId, refund.captureCents);
+  const { t, money, served } = useTexts();
+  const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
   return (
     <section aria-label={t("refund.rest")} className="flex flex-col items-end gap-y-2 px-6 py-3">
-      {rest.why !== null && <Note>{rest.why}</Note>}
+      {rest.why !== null && <Note>{served(rest.why)}</Note>}
       <Button
         size="small"
         variant="transparent"

@@ -1,6 +1,6 @@
 import { defineWidgetConfig } from "@medusajs/admin-sdk";
 import { Container, Heading, Text } from "@medusajs/ui";
-import { type ChargeRow, type LineTitles, useOrderCharges } from "../client/queries.js";
+import { type ChargeRow, type LineTitles, useOrderCharges, useRefetchAfterChanges } from "../client/queries.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { cardName, piecesText, reasonText, takenCents } from "../components/labels.js";
 import { OrderRefundSections } from "../components/order-refund.js";
@@ -12,6 +12,7 @@ import { useTexts } from "../i18n/use-texts.js";
 function OrderGiftcards({ data: order }: { data: { id: string } }) {
   const { t, money } = useTexts();
   const { data } = useOrderCharges(order.id);
+  useRefetchAfterChanges();
   const { decide, pendingReference } = useDecide();
   if (!data || data.charges.length === 0) return null;
   const owedCents = sumOf(data.charges.filter((charge) => charge.state === "reversing"));

@@ -9,6 +9,7 @@ import { refusal, toMedusaError } from "../../../errors.js";
 import { readLineTitles } from "../../../medusa-tables/charge-search.js";
 import { orderNamesOf } from "../../../medusa-tables/orders.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
+import { say } from "../../../served-texts.js";
 
 export interface AdminCall {
   readonly giftcard: GiftcardContext;
@@ -123,7 +124,7 @@ export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limi
 }
 
 /** Makes the error for a decision that isn't open (any more). */
-export const notOpen = (message: string) => refusal(`${message} Nothing was done.`, "not_open");
+export const notOpen = (message: string) => refusal(`${message} ${say("nothingDone")}`, "not_open");
 
 export const notFound = (what: string) => new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
 

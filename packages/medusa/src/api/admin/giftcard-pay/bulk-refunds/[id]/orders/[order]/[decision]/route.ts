@@ -1,5 +1,6 @@
 import { decideOrder } from "../../../../../../../../journal-tables/bulk-refund-orders.js";
 import { readBulkRefunds } from "../../../../../../../../refunds/bulk-store.js";
+import { say } from "../../../../../../../../served-texts.js";
 import { adminRoute, notFound, notOpen } from "../../../../../admin-route.js";
 
 const states = { retry: "open", exempt: "exempted" } as const;
@@ -8,6 +9,6 @@ export const POST = adminRoute(async ({ sql, req }) => {
   const { id, order, decision } = req.params as { id: string; order: string; decision: keyof typeof states };
   if (!Object.hasOwn(states, decision)) throw notFound("decision");
   if (!(await decideOrder(sql, { bulkRefundId: id, orderId: order }, states[decision])))
-    throw notOpen("This order doesn't wait for a person.");
+    throw notOpen(say("noDecision"));
   return { bulkRefund: (await readBulkRefunds(sql, { id }))[0] };
 });
