@@ -85,7 +85,9 @@ test("an interrupted refund is completed and recorded with its own amount, even 
   expect(await figures(orderId)).toMatchObject({ refunded: 15 });
 });
 
-test("an interrupted refund is completed before the rest of what is owed, and made once", { tags: "long" }, async () => {
+test("an interrupted refund is completed before the rest of what is owed, and made once", {
+  tags: "long",
+}, async () => {
   const { card, orderId, giftId } = await bought("concert");
   await shop.storefront.returnItem(orderId, 1, 2);
   await begunRefund(giftId, "18.75");
