@@ -6,11 +6,13 @@ import path from "node:path";
 import { build } from "vite";
 import { compile } from "./scripts/compile.mjs";
 import { writeFrameworkTypes } from "./scripts/framework-types.mjs";
+import { writeLoaders } from "./scripts/languages.mjs";
 
 const here = import.meta.dirname;
 const dist = path.join(here, "dist");
 const require = createRequire(import.meta.url);
 
+writeLoaders();
 compile(here);
 
 // Copy the storefront's types, so that a page compiles without the server package.

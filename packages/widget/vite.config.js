@@ -1,25 +1,11 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import { defineConfig, minify } from "vite";
+import { languages, standaloneLoaders } from "./scripts/languages.mjs";
 import { innerNames } from "./standalone/inner-names.js";
 
-const here = import.meta.dirname;
-
-/** Makes the standalone file load languages from files next to it, with a new URL after a failure. */
 const languagesBeside = {
   name: "languages-beside",
-  transform(code, id) {
-    if (!id.endsWith("dist/messages/index.js")) return undefined;
-    return code.replace(
-      /\(_query\) => \(await import\("\.\/(\w+)\.js"\)\)/g,
-      "(query) => (await import(/* @vite-ignore */ `./giftcard-pay.$1.js${query}`))",
-    );
-  },
+  load: (id) => (id.endsWith("dist/messages/loaders.js") ? standaloneLoaders : undefined),
 };
-
-const languages = readdirSync(path.join(here, "dist", "messages"))
-  .map((name) => /^(?!en)([a-z]{2})\.js$/.exec(name)?.[1])
-  .filter(Boolean);
 
 /** Shortens internal property names. Only the main file has any, so they need not match across files. */
 const shortNames = {

@@ -1,11 +1,15 @@
-/** Writes the tables of the README from the manifest. Run it after a change of the public API. */
+/** Writes the tables of the README from the manifest, its languages and sizes. Run it after a change of the public API or of a size. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { readElements, settable } from "./framework-types.mjs";
+import { languages } from "./languages.mjs";
 
 const readme = path.join(import.meta.dirname, "..", "README.md");
+const recorded = path.join(import.meta.dirname, "..", "test", "sizes.json");
 const marks = /(<!-- from the manifest: begin -->\n)[\s\S]*(<!-- from the manifest: end -->)/;
+const sizes = /[\d.]+( kB with Brotli, of which Lit is )[\d.]+( kB; a bundler\s+produces )[\d.]+/;
+const languageMarks = /(<!-- languages: begin -->\n)[\s\S]*(<!-- languages: end -->)/;
 
 const code = (text) => `\`${text.replaceAll("|", "\\|")}\``;
 const oneLine = (text = "") => text.replace(/\s+/g, " ").replaceAll("|", "\\|");
@@ -83,12 +87,25 @@ function section(element) {
   ].join("");
 }
 
-/** Returns the README as it is, and with the tables of the manifest. */
+function languageList() {
+  const names = new Intl.DisplayNames("en", { type: "language" });
+  const list = new Intl.ListFormat("en").format(languages.map((code) => `${names.of(code)} (\`${code}\`)`).sort());
+  return `English is built in. These are loaded on demand: ${list}.`.replace(/(.{1,118})(?: |$)/g, "$1\n");
+}
+
+/** Returns the README as it is, and with the tables of the manifest, the languages and the sizes. */
 export async function readmeFromManifest() {
   const before = await readFile(readme, "utf8");
-  if (!marks.test(before)) throw new Error("README.md misses the marks between which the tables go.");
+  if (![marks, languageMarks, sizes].every((pattern) => pattern.test(before)))
+    throw new Error("README.md misses the sizes, or the marks between which the tables or the languages go.");
+  const { standalone, vite, parts } = JSON.parse(await readFile(recorded, "utf8"));
+  const kB = (size) => (size / 1000).toFixed(1);
   const sections = (await readElements()).map(section).join("\n");
-  return { before, after: before.replace(marks, (_, begin, end) => `${begin}\n${sections}\n${end}`) };
+  const after = before
+    .replace(marks, (_, begin, end) => `${begin}\n${sections}\n${end}`)
+    .replace(sizes, (_, lit, bundled) => `${kB(standalone)}${lit}${kB(parts.lit)}${bundled}${kB(vite)}`)
+    .replace(languageMarks, (_, begin, end) => `${begin}\n${languageList()}\n${end}`);
+  return { before, after };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -2,7 +2,7 @@
  * Measures the bytes that a page loads, after Brotli, and writes them to `test/sizes.json` and `docs/performance.md`. A
  * test compares them, so that no change makes the widget larger unnoticed.
  */
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -10,6 +10,7 @@ import { build as buildByEsbuild } from "esbuild";
 import ts from "typescript";
 import { build } from "vite";
 import { rewriteTemplates } from "./compile.mjs";
+import { languages } from "./languages.mjs";
 
 const here = path.join(import.meta.dirname, "..");
 const dist = path.join(here, "dist");
@@ -18,8 +19,7 @@ const page = path.join(here, "..", "..", "docs", "performance.md");
 const marks = /(<!-- sizes: begin -->\n)[\s\S]*(<!-- sizes: end -->)/;
 
 /** Languages are files of their own in every bundle. */
-const languages = /\/(?!en)[a-z]{2}\.js$/;
-const isLanguage = (name) => languages.test(`/${name}`);
+const languageModules = languages.map((code) => `./${code}.js`);
 
 const brotli = (code) => brotliCompressSync(code).length;
 
@@ -27,10 +27,10 @@ const brotli = (code) => brotliCompressSync(code).length;
  * Bundles a module in memory by Vite.
  * @param {string} entry a file
  * @param {object[]} [plugins]
- * @param {RegExp[]} [external]
+ * @param {string[]} [external]
  * @returns {Promise<string>}
  */
-export async function bundle(entry, plugins = [], external = [languages]) {
+export async function bundle(entry, plugins = [], external = languageModules) {
   const [{ output }] = await build({
     configFile: false,
     logLevel: "warn",
@@ -97,7 +97,7 @@ async function sizeByEsbuild() {
     format: "esm",
     target: "es2022",
     legalComments: "none",
-    external: (await readdir(path.join(dist, "messages"))).filter(isLanguage).map((name) => `./${name}`),
+    external: languageModules,
   });
   return brotli(outputFiles[0].contents);
 }
@@ -105,7 +105,7 @@ async function sizeByEsbuild() {
 /** Returns all sizes in bytes after Brotli. The package must be built. */
 export async function widgetSizes() {
   const alone = (name) => bundleText(`import { ${name} } from "./index.js"; ${name}.define();`);
-  const files = (await readdir(dist)).filter((name) => /^giftcard-pay\.[a-z]{2}\.js$/.test(name)).sort();
+  const files = languages.map((code) => `giftcard-pay.${code}.js`);
   const languageSizes = await Promise.all(
     files.map(async (name) => [name, brotli(await readFile(path.join(dist, name)))]),
   );

@@ -18,7 +18,7 @@ export function errorAlert(
     html`<div class="alert" part="alert">
       <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 7v6m0 3v1" /><circle cx="12" cy="12" r="10" /></svg>
       <p part="error">
-        ${words.fill((error.reason || texts.errors[error.code]) + wait, { time: words.duration(waitSeconds) })}
+        ${words.fill((error.reason || texts.errors[error.code]) + wait, { time: words.fromNow(waitSeconds) })}
       </p>
       ${
         isRetryable(error.code)

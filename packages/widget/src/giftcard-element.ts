@@ -6,14 +6,7 @@ import { errorAlert } from "./error-alert.js";
 import { moveFocus } from "./focus.js";
 import { styles } from "./giftcard-pay.styles.js";
 import { hint } from "./hint.js";
-import {
-  builtInLanguage,
-  isLoaded,
-  loadMessages,
-  type MessageOverrides,
-  messagesOf,
-  withOverrides,
-} from "./messages/index.js";
+import { languageOf, loadMessages, type MessageOverrides, textsFor } from "./messages/index.js";
 import type { Transport } from "./shop-api.js";
 import { usableLocale, Wording } from "./wording.js";
 
@@ -101,7 +94,7 @@ export class GiftcardElement extends LitElement {
   /** A function that replaces `fetch`. */
   transport: Transport | undefined;
 
-  /** The page's own texts. They override the built-in ones; texts that are missing here stay built-in. */
+  /** The page's own texts. They override the built-in ones. A language that is not built in needs all of them. */
   messages: MessageOverrides = {};
 
   #loading: Promise<void> | undefined;
@@ -119,7 +112,7 @@ export class GiftcardElement extends LitElement {
     const { slow, wait, waitOver } = words.texts;
     if (seconds === undefined) this.say(slow);
     else if (seconds === 60 || seconds % 300 === 0)
-      this.say(seconds ? wait : waitOver, { time: words.duration(seconds) });
+      this.say(seconds ? wait : waitOver, { time: words.fromNow(seconds) });
   });
 
   /** @ignore */
@@ -150,8 +143,7 @@ export class GiftcardElement extends LitElement {
 
   /** Delays the render for a moment until the language is loaded. If it loads later, it then replaces English. */
   protected override async scheduleUpdate(): Promise<void> {
-    const language = builtInLanguage(this.#locale);
-    const loading = loadMessages(language);
+    const loading = loadMessages(languageOf(this.#locale));
     if (loading && loading !== this.#loading) {
       this.#loading = loading;
       void loading.then(() => this.requestUpdate());
@@ -161,8 +153,7 @@ export class GiftcardElement extends LitElement {
   }
 
   protected override willUpdate(_changed: Map<PropertyKey, unknown>): void {
-    const locale = this.#locale;
-    this.words = new Wording(locale, withOverrides(messagesOf(builtInLanguage(locale)), this.messages));
+    this.words = new Wording(...textsFor(this.#locale, this.messages));
   }
 
   /**
@@ -182,11 +173,7 @@ export class GiftcardElement extends LitElement {
     // The form shows an error about a field there.
     const notice = refusedFields(error).length ? undefined : error;
     const isReading = busy === "quote" || busy === "balance";
-    const locale = this.#locale;
-    const builtIn = builtInLanguage(locale);
-    const shown = isLoaded(builtIn) ? builtIn : "en";
-    const language = Object.keys(this.messages).length > 0 ? locale : shown;
-    return html`<fieldset class="base" part="base" tabindex="-1" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${language} dir=${/^(ar|fa|he|ur)\b/.test(language) ? "rtl" : "ltr"}>
+    return html`<fieldset class="base" part="base" tabindex="-1" ?disabled=${frame.disabled} aria-label=${frame.title} lang=${words.locale} dir=${/^(ar|fa|he|ur)\b/.test(words.locale) ? "rtl" : "ltr"}>
       <slot name="title"></slot>
       ${frame.before}
       ${frame.between}

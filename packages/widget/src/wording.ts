@@ -4,7 +4,7 @@ import type { Messages } from "./messages/index.js";
 export class Wording {
   /** @param locale a BCP 47 tag that `Intl` accepts */
   constructor(
-    private readonly locale: string,
+    readonly locale: string,
     readonly texts: Messages,
   ) {}
 
@@ -28,14 +28,13 @@ export class Wording {
     return time ? new Intl.DateTimeFormat(this.locale, style).format(time) : "";
   }
 
-  /** Formats a duration, rounded up: in seconds, from a minute in minutes, from two hours in hours. */
-  duration(seconds: number): string {
+  /** Formats a wait, such as "in 15 minutes", rounded up: in seconds, from a minute in minutes, from two hours in hours. */
+  fromNow(seconds: number): string {
     const [unit, size] = (seconds < 60 ? ["second", 1] : seconds < 7200 ? ["minute", 60] : ["hour", 3600]) as [
-      string,
+      Intl.RelativeTimeFormatUnit,
       number,
     ];
-    const style = { style: "unit", unit, unitDisplay: "long" } as const;
-    return new Intl.NumberFormat(this.locale, style).format(Math.ceil(seconds / size));
+    return new Intl.RelativeTimeFormat(this.locale).format(Math.ceil(seconds / size), unit);
   }
 }
 

@@ -1,4 +1,5 @@
 import { setViewport } from "@web/test-runner-commands";
+import { en } from "../src/messages/en.js";
 import { builtInLanguages } from "../src/messages/index.js";
 import { accessibilityTree, emulateMedia, hasDevtools } from "./shop/devtools.js";
 import { expect, makeCart, poor, rich, show, type Widget } from "./shop/page.js";
@@ -208,7 +209,7 @@ describe("layout and names", () => {
   it("reads from right to left in a right-to-left language", async () => {
     document.documentElement.dir = "rtl";
     const widget = await show(await makeCart(), "ar");
-    widget.element.messages = { check: "Check balance" };
+    widget.element.messages = en;
     await throughStates(widget, () => expectFit(widget));
     const [row] = [...widget.root.querySelectorAll("li .row")];
     const [name, , amount] = [...(row?.children ?? [])].map((part) => part.getBoundingClientRect());

@@ -1,6 +1,8 @@
 import { fixture, html, waitUntil } from "@open-wc/testing";
 import type { GiftcardPay } from "../src/define.js";
-import { expect, makeCart, Widget } from "./shop/page.js";
+import { en } from "../src/messages/en.js";
+import { builtInLanguages, textsFor } from "../src/messages/index.js";
+import { expect, makeCart, plain, rich, show, Widget } from "./shop/page.js";
 
 /** Shows a Dutch page whose language file arrives late. */
 async function showLate(late: string): Promise<Widget> {
@@ -17,7 +19,55 @@ const failing = () => `fails-${Math.random()}`;
 
 const langOf = (widget: Widget) => widget.find(".base")?.lang;
 
+/** Checks the rich card and returns the quote's text. */
+async function quoteIn(widget: Widget): Promise<string> {
+  widget.number.value = rich.number;
+  widget.pin.value = rich.pin;
+  await widget.press("[type=submit]");
+  await widget.until(() => !!widget.find("#apply"), "the quote is shown");
+  return widget.text;
+}
+
+/** The balance and the expiry date of the rich card, as the browser formats them. */
+function figuresIn(locale: string): string[] {
+  const balance = new Intl.NumberFormat(locale, { style: "currency", currency: "EUR" }).format(75);
+  return [balance, new Intl.DateTimeFormat(locale, { dateStyle: "long" }).format(new Date(2027, 4, 31))].map(plain);
+}
+
 describe("a language", () => {
+  for (const lang of builtInLanguages())
+    it(`has its own texts, amounts and dates: ${lang}`, async () => {
+      const widget = await show(await makeCart(), lang);
+      await widget.until(() => langOf(widget) === lang, "the language is loaded");
+      const quote = await quoteIn(widget);
+      const [, { kept, cancel }] = textsFor(lang, {});
+      for (const text of [cancel, ...figuresIn(lang)]) expect(quote).to.contain(text);
+      await widget.press("#apply");
+      expect(widget.text).to.contain(plain(kept.replace("{kept}", figuresIn(lang)[0]?.replace("75", "25") ?? "")));
+    });
+
+  for (const lang of ["da", "fa", "ar"])
+    it(`that is not built in is replaced by English, also in amounts and dates: ${lang}`, async () => {
+      const widget = await show(await makeCart(), lang);
+      widget.element.messages = { cancel: "Annuller" };
+      const quote = await quoteIn(widget);
+      for (const text of ["Valid until", "Annuller", ...figuresIn("en")]) expect(quote).to.contain(text);
+      expect(langOf(widget)).to.equal("en");
+      expect(widget.find(".base")?.dir).to.equal("ltr");
+    });
+
+  it("that is not built in is used if the page has all texts", async () => {
+    const widget = await show(await makeCart(), "da-DK");
+    widget.element.messages = { ...en, validUntil: "Gyldigt til {date}" };
+    const quote = await quoteIn(widget);
+    for (const text of ["Gyldigt til", ...figuresIn("da-DK")]) expect(quote).to.contain(text);
+    expect(langOf(widget)).to.equal("da-DK");
+    const { offline: _, ...errors } = en.errors;
+    widget.element.messages = { ...widget.element.messages, errors };
+    await widget.element.updateComplete;
+    expect(langOf(widget), "without one of them").to.equal("en");
+  });
+
   it("that loads late is replaced by English, marked as English", async () => {
     const startedAt = performance.now();
     const widget = await showLate("4000");
@@ -63,7 +113,7 @@ describe("a language", () => {
     const base = element.shadowRoot?.querySelector<HTMLElement>(".base");
     expect(base?.dir).to.equal("ltr");
     element.lang = "he";
-    element.messages = { check: "בדיקת יתרה" };
+    element.messages = { ...en, check: "בדיקת יתרה" };
     await element.updateComplete;
     expect(base?.dir).to.equal("rtl");
     document.documentElement.dir = "";

@@ -33,7 +33,7 @@ export const de: Messages = {
     "Für diese Bestellung sind keine weiteren Geschenkkarten möglich (höchstens {count}). Zahlen Sie den Rest auf andere Weise.",
   sandbox: "Testmodus",
   retry: "Erneut versuchen",
-  wait: "In {time} können Sie es erneut versuchen.",
+  wait: "Sie können es {time} erneut versuchen.",
   waitOver: "Sie können es jetzt erneut versuchen.",
   slow: "Das dauert länger als sonst.",
   sending: "Ihre Bestellung wird abgeschickt, sobald das fertig ist.",

@@ -31,7 +31,7 @@ export const en: Messages = {
   maxCards: "This order takes no more gift cards (at most {count}). Pay the rest another way.",
   sandbox: "Test mode",
   retry: "Try again",
-  wait: "You can try again in {time}.",
+  wait: "You can try again {time}.",
   waitOver: "You can try again now.",
   slow: "This is taking longer than usual.",
   sending: "Your order is sent once this is done.",

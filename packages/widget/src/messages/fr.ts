@@ -32,7 +32,7 @@ export const fr: Messages = {
   maxCards: "Cette commande n’accepte pas d’autre carte cadeau (au plus {count}). Payez le reste d’une autre manière.",
   sandbox: "Mode test",
   retry: "Réessayer",
-  wait: "Vous pourrez réessayer dans {time}.",
+  wait: "Vous pourrez réessayer {time}.",
   waitOver: "Vous pouvez réessayer maintenant.",
   slow: "Cela prend plus de temps que d’habitude.",
   sending: "Votre commande part dès que c’est terminé.",

@@ -56,7 +56,7 @@ export interface Messages {
   maxCards: string;
   sandbox: string;
   retry: string;
-  /** `{time}`, a rough duration such as "15 minutes" */
+  /** `{time}`, a rounded time such as "in 15 minutes" */
   wait: string;
   waitOver: string;
   /** Shown if a response is slow. */

@@ -33,7 +33,7 @@ export const nl: Messages = {
     "Er passen geen cadeaukaarten meer bij deze bestelling (hoogstens {count}). Betaal de rest op een andere manier.",
   sandbox: "Testmodus",
   retry: "Opnieuw proberen",
-  wait: "Je kunt het over {time} opnieuw proberen.",
+  wait: "Je kunt het {time} opnieuw proberen.",
   waitOver: "Je kunt het nu opnieuw proberen.",
   slow: "Dit duurt langer dan anders.",
   sending: "Je bestelling wordt verstuurd zodra dit klaar is.",
