@@ -1,4 +1,4 @@
-/** Writes the types of both tags for JSX, Vue and Svelte from the manifest. */
+/** Writes the types of both tags for frameworks from the manifest. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -35,78 +35,109 @@ function listenersOf({ events }, nameOf) {
 
 const camel = (text) => text.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
 
-function tags(elements, typeOf, nameOf) {
+const indent = (text) => text.replace(/^(?=.)/gm, "  ");
+
+/**
+ * Returns the tags with their types: what a framework accepts at any element, the props, and the listeners.
+ * @param {(name: string) => string} attributesOf returns the framework's type for the class of an element
+ * @param {(name: string) => string} nameOf
+ * @param {(type: string, name: string) => string} [typeOf] returns the tag's type
+ */
+function tags(elements, attributesOf, nameOf, typeOf = (type) => type) {
   return elements
-    .map((element) => `    "${element.tagName}": ${typeOf(element)} & {\n${listenersOf(element, nameOf)}\n    };`)
+    .map((element) => {
+      const { name, tagName } = element;
+      const any = `Omit<${attributesOf(name)}, keyof ${name}Props>`;
+      return `  "${tagName}": ${typeOf(`${any} & ${name}Props & {\n${listenersOf(element, nameOf)}\n  }`, name)};`;
+    })
     .join("\n");
 }
 
-const importTypes = (elements) =>
-  `import type { ${elements.map(({ name }) => name).join(", ")}, GiftcardEventMap } from "./index.js";\n`;
+/** Returns the imports of a file, and its tags in an interface of a framework. */
+function augmentation(elements, framework, imported, path, interfaceName, ...types) {
+  const names = elements.map(({ name }) => name);
+  const inside = `interface ${interfaceName} {\n${tags(elements, ...types)}\n}`;
+  const [module, namespace] = path;
+  const body = namespace ? `namespace ${namespace} {\n${indent(inside)}\n}` : inside;
+  return `import type { ${imported} } from "${framework}";
+import type { ${names.join(", ")}, GiftcardEventMap } from "./index.js";
+import type { ${names.map((name) => `${name}Props`).join(", ")} } from "./props.js";
 
-const jsx = (elements) => `${importTypes(elements)}
-${elements.map(propsOf).join("\n")}
-/** The props that JSX passes to any element. */
-interface Common {
-  id?: string;
-  class?: string;
-  className?: string;
-  style?: unknown;
-  slot?: string;
-  part?: string;
-  hidden?: boolean;
-  dir?: "ltr" | "rtl" | "auto";
-  title?: string;
-  tabIndex?: number;
-  key?: string | number | null;
-  ref?: unknown;
-  children?: unknown;
-}
-
-/** The tags with their props. Extend your framework's \`JSX.IntrinsicElements\` with them. */
-export interface CustomElements {
-${tags(
-  elements,
-  ({ name }) => `Common & ${name}Props`,
-  (name) => `on${name}`,
-)}
+declare module "${module}" {
+${indent(body)}
 }
 `;
-
-const vue = (elements) => `import type { DefineComponent } from "vue";
-import type { GiftcardEventMap } from "./index.js";
-import type { ${elements.map(({ name }) => `${name}Props`).join(", ")} } from "./jsx.js";
-
-declare module "vue" {
-  interface GlobalComponents {
-${elements
-  .map(
-    (element) =>
-      `    "${element.tagName}": DefineComponent<${element.name}Props & {\n${listenersOf(element, (name) => `on${camel(`-${name}`)}`)}\n    }>;`,
-  )
-  .join("\n")}
-  }
 }
-`;
 
-const svelte = (elements) => `import type { HTMLAttributes } from "svelte/elements";
-${importTypes(elements)}import type { ${elements.map(({ name }) => `${name}Props`).join(", ")} } from "./jsx.js";
+const plainListener = (name) => `on${name}`;
 
-declare module "svelte/elements" {
-  interface SvelteHTMLElements {
-${tags(
-  elements,
-  ({ name }) => `Omit<HTMLAttributes<${name}>, keyof ${name}Props> & ${name}Props`,
-  (name) => `on${name}`,
-)}
-  }
-}
-`;
+const props = (elements) =>
+  `import type { ${elements.map(({ name }) => name).join(", ")} } from "./index.js";\n\n${elements.map(propsOf).join("\n")}`;
+
+/** React 19. Its attributes miss two that only elements with a dash in their name have. */
+const jsx = (elements) =>
+  augmentation(
+    elements,
+    "react",
+    "DetailedHTMLProps, HTMLAttributes",
+    ["react", "JSX"],
+    "IntrinsicElements",
+    (name) => `DetailedHTMLProps<HTMLAttributes<${name}>, ${name}>`,
+    plainListener,
+    (type, name) => `{ class?: string; inputmode?: HTMLAttributes<${name}>["inputMode"] } & ${type}`,
+  );
+
+const preact = (elements) =>
+  augmentation(
+    elements,
+    "preact",
+    "HTMLAttributes",
+    ["preact", "JSX"],
+    "IntrinsicElements",
+    (name) => `HTMLAttributes<${name}>`,
+    plainListener,
+  );
+
+const solid = (elements) =>
+  augmentation(
+    elements,
+    "solid-js",
+    "JSX as Solid",
+    ["solid-js", "JSX"],
+    "IntrinsicElements",
+    (name) => `Solid.HTMLAttributes<${name}>`,
+    (name) => `on:${name}`,
+    (type, name) => `{ [Name in keyof ${name}Props as \`prop:\${Name}\`]?: ${name}Props[Name] } & ${type}`,
+  );
+
+/** Vue. Its attributes miss the one that puts content into a slot of an element. */
+const vue = (elements) =>
+  augmentation(
+    elements,
+    "vue",
+    "HTMLAttributes, PublicProps",
+    ["vue"],
+    "GlobalComponents",
+    () => "HTMLAttributes & PublicProps",
+    (name) => `on${camel(`-${name}`)}`,
+    (type, name) => `new () => ${name} & { $props: ${type} }`,
+  ).replace(/\}\n$/, "  interface HTMLAttributes {\n    slot?: string;\n  }\n}\n");
+
+const svelte = (elements) =>
+  augmentation(
+    elements,
+    "svelte/elements",
+    "HTMLAttributes",
+    ["svelte/elements"],
+    "SvelteHTMLElements",
+    (name) => `HTMLAttributes<${name}>`,
+    plainListener,
+  );
 
 /** Writes each as a type declaration file with an empty module next to it, so that it can be imported. */
 export async function writeFrameworkTypes() {
   const elements = await readElements();
-  for (const [name, write] of Object.entries({ jsx, vue, svelte })) {
+  for (const [name, write] of Object.entries({ props, jsx, preact, solid, vue, svelte })) {
     await writeFile(path.join(dist, `${name}.d.ts`), `${write(elements)}`);
     await writeFile(path.join(dist, `${name}.js`), "export {};\n");
   }

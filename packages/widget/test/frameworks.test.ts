@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 import { transform } from "@swc/core";
@@ -11,10 +10,9 @@ import { packPackages } from "../../../scripts/packed/pack.mjs";
 import { readmeFromManifest } from "../scripts/readme.mjs";
 
 const here = import.meta.dirname;
-const require = createRequire(import.meta.url);
 const run = promisify(execFile);
-// Inside node_modules, so that imports of the frameworks resolve as in a shop's project.
-const project = path.join(here, "..", "..", "..", "node_modules", ".cache", "giftcard-pay", `packed-${process.pid}`);
+// Below the package, so that imports of the frameworks resolve. In node_modules, svelte-check would report no error.
+const project = path.join(here, ".cache", `packed-${process.pid}`);
 
 // Makes a shop's project with the frameworks, and with the package as npm would publish it.
 beforeAll(async () => {
@@ -25,43 +23,78 @@ beforeAll(async () => {
   await symlink(path.join(project, "package"), path.join(modules, "@giftcard-pay", "widget"));
   await cp(path.join(here, "frameworks"), path.join(project, "src"), { recursive: true });
   await writeFile(path.join(project, "package.json"), '{ "type": "module", "private": true }\n');
-  const options = {
-    strict: true,
-    noEmit: true,
-    target: "ES2022",
-    module: "ESNext",
-    moduleResolution: "Bundler",
-    jsx: "react-jsx",
-    lib: ["ES2023", "DOM", "DOM.Iterable"],
-    types: [],
-    skipLibCheck: false,
-  };
-  await writeFile(
-    path.join(project, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: options, include: ["src/*.ts", "src/*.tsx"] }),
-  );
+  await writeFile(path.join(project, "svelte.config.js"), "export default {};\n");
 });
 
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 const source = (name: string) => readFile(path.join(here, "frameworks", name), "utf8");
 
+const react18 = { jsx: "react-jsx" };
+const react19 = {
+  ...react18,
+  paths: Object.fromEntries(
+    ["react", "react/*"].map((name) => [name, [`types-react-19${name.slice(5)}`].map(fromRoot)]),
+  ),
+};
+const preact = { jsx: "react-jsx", jsxImportSource: "preact" };
+const solid = { jsx: "preserve", jsxImportSource: "solid-js" };
+
+function fromRoot(name: string): string {
+  return path.join(here, "..", "..", "..", "node_modules", name);
+}
+
+/** Each framework's own compiler, with its strictest settings. A fixture also has mistakes that it must find. */
+const compilers: [name: string, compiler: string, options: object, ...files: string[]][] = [
+  ["no framework", "typescript/bin/tsc", {}, "plain.ts"],
+  ["React 18", "typescript/bin/tsc", react18, "react.tsx"],
+  ["React 19", "typescript/bin/tsc", react19, "react.tsx", "jsx.tsx"],
+  ["Preact", "typescript/bin/tsc", preact, "preact.tsx"],
+  ["Solid", "typescript/bin/tsc", solid, "solid.tsx"],
+  ["Vue", "vue-tsc/bin/vue-tsc.js", {}, "Checkout.vue"],
+  ["Svelte", "svelte-check/bin/svelte-check", {}, "svelte.ts", "Checkout.svelte"],
+];
+
 /** Returns the compiler's errors in the fixtures and in the package. Errors in the frameworks' own types don't count. */
-async function compilerErrors(...options: string[]): Promise<string[]> {
-  const tsc = require.resolve("typescript/bin/tsc");
-  const { stdout } = await run(process.execPath, [tsc, "--project", project, ...options]).catch(
-    (error: { stdout: string }) => ({ stdout: error.stdout }),
-  );
-  return stdout.split("\n").filter((line) => /giftcard|^src|\/src\//.test(line));
+async function compilerErrors(compiler: string, options: object, files: string[]): Promise<string[]> {
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: "ES2022",
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    lib: ["ES2023", "DOM", "DOM.Iterable"],
+    types: [],
+    skipLibCheck: false,
+    ...options,
+  };
+  const config = path.join(project, "tsconfig.json");
+  const included = files.map((file) => `src/${file}`);
+  const vueCompilerOptions = { strictTemplates: true };
+  await writeFile(config, JSON.stringify({ compilerOptions, files: included, vueCompilerOptions }));
+  const isSvelte = compiler.startsWith("svelte");
+  const { stdout } = await run(
+    process.execPath,
+    [fromRoot(compiler), ...(isSvelte ? ["--output", "machine", "--tsconfig", config] : ["--project", config])],
+    { cwd: project },
+  ).catch((error: { stdout: string }) => ({ stdout: error.stdout }));
+  // Without a file, the compiler may have checked nothing.
+  if (isSvelte) expect(stdout).toMatch(/COMPLETED [1-9]/);
+  return stdout.split("\n").filter((line) => /error/i.test(line) && /giftcard|\bsrc\//.test(line));
 }
 
 describe("the packed package", () => {
-  it("compiles in projects with React, JSX, Vue and Svelte, and without a framework", { tags: "long" }, async () => {
-    expect(await compilerErrors()).toEqual([]);
+  it.each(compilers)("compiles with %s", { tags: "long" }, async (_name, compiler, options, ...files) => {
+    expect(await compilerErrors(compiler, options, files)).toEqual([]);
   });
 
   it("has types for `node10` module resolution, which ignores `exports`", { tags: "long" }, async () => {
-    const errors = await compilerErrors("--moduleResolution", "node10", "--ignoreDeprecations", "6.0");
+    const { exports } = JSON.parse(await readFile(path.join(project, "package", "package.json"), "utf8"));
+    const entries = Object.keys(exports).filter((name) => !name.endsWith(".json"));
+    const imports = entries.map((name) => `import type {} from "@giftcard-pay/widget${name.slice(1)}";\n`);
+    await writeFile(path.join(project, "src", "entries.ts"), imports.join(""));
+    const node10 = { ...react18, moduleResolution: "node10", ignoreDeprecations: "6.0" };
+    const errors = await compilerErrors("typescript/bin/tsc", node10, ["entries.ts"]);
     expect(errors.filter((line) => line.includes("@giftcard-pay/widget"))).toEqual([]);
   });
 
