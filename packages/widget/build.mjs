@@ -19,6 +19,8 @@ compile(here);
 const shapes = "@giftcard-pay/checkout/storefront";
 await copyFile(path.join(here, "../checkout/dist/src/storefront.d.ts"), path.join(dist, "storefront.d.ts"));
 await writeFile(path.join(dist, "storefront.js"), "export {};\n");
+await copyFile(path.join(here, "src", "giftcard-pay.css"), path.join(dist, "giftcard-pay.css"));
+await writeFile(path.join(dist, "giftcard-pay.css.d.ts"), "export {};\n");
 for (const name of await readdir(dist, { recursive: true })) {
   if (!name.endsWith(".d.ts")) continue;
   const file = path.join(dist, name);

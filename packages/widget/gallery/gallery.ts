@@ -45,7 +45,8 @@ function showCode(): void {
   const css = rules
     .filter((rule) => rule.startsWith(`.theme-${name} `))
     .map((rule) => rule.replace(`.theme-${name} `, "").replace(":is(giftcard-pay, giftcard-balance)", "giftcard-pay"));
-  const html = `<script type="module" src="/giftcard-pay.standalone.js"></script>
+  const html = `<link rel="stylesheet" href="/giftcard-pay.css" />
+<script type="module" src="/giftcard-pay.standalone.js"></script>
 
 <giftcard-pay
   endpoint="https://shop.example/store/giftcard-pay"

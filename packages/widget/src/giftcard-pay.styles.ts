@@ -83,6 +83,7 @@ export const styles = css`
     margin-block-start: 0.375rem;
   }
   .placeholder {
+    min-block-size: 7.75rem;
     clip-path: inset(0 0 var(--_gap) round var(--_radius));
     animation: reserve 3s;
   }

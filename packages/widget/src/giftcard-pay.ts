@@ -29,6 +29,7 @@ import { isErrorCode } from "./messages/index.js";
  * @cssstate covered - The cards pay the whole order, so the page can hide its other payment methods.
  * @cssstate applied - The cart has a card.
  * @cssstate busy - A call is pending.
+ * @cssstate shown - The tag is rendered.
  *
  * @csspart button - Every other button but "remove"; most have a part name of their own: `check`, `apply`, `cancel`, `add` and `retry`.
  * @csspart summary - The applied cards and their sum.
@@ -145,7 +146,7 @@ export class GiftcardPay extends FormAssociatedElement {
     if (this.cart && !this.endpoint) hint("the tag has a cart but no endpoint.");
     const { isCovered, isApplied } = this.#cards;
     this.reflect(
-      { covered: isCovered, applied: isApplied, busy: this.busy },
+      { shown: true, covered: isCovered, applied: isApplied, busy: this.busy },
       this.#isUnfinished && this.words.texts.errors.unfinished,
     );
   }

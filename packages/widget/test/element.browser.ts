@@ -76,7 +76,7 @@ describe("the element", () => {
   it("keeps space for the form, but hides it for a moment while the cart loads", async () => {
     const cart = await makeCart({ faults: [{ delayMs: 400 }] });
     const element = await fixture<GiftcardPay>(
-      html`<giftcard-pay endpoint="/shop/store/giftcard-pay" cart=${cart.id} lang="en"></giftcard-pay>`,
+      html`<giftcard-pay endpoint="/shop/store/giftcard-pay" cart=${cart.id} lang="en" style="inline-size: 400px"></giftcard-pay>`,
     );
     const form = element.shadowRoot?.querySelector("form") as HTMLFormElement;
     const opacities = () => [...new Set([...form.children].map((part) => getComputedStyle(part).opacity))];
