@@ -14,6 +14,7 @@ export const page = (title, body) => html`<!doctype html>
       <title>${title} · Night Owl Tickets</title>
       <link rel="icon" href="/owl.svg">
       <link rel="stylesheet" href="/shop.css">
+      <link rel="stylesheet" href="/giftcard-pay.css">
     </head>
     <body>
       <header><a class="brand" href="/"><img src="/owl.svg" alt="" width="32" height="32"> Night Owl Tickets</a> <a href="/checkout">Checkout</a></header>

@@ -29,7 +29,7 @@ const publicDir = new URL("./public/", import.meta.url);
 const widgetDir = new URL("./", import.meta.resolve("@giftcard-pay/widget/standalone"));
 const publicFiles = ["shop.css", "checkout.js", "owl.svg"];
 const types = { ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
-const widgetFile = /^giftcard-pay\.(standalone|[a-z]{2})\.js$/;
+const widgetFile = /^giftcard-pay\.(css|(standalone|[a-z]{2})\.js)$/;
 
 /**
  * The context of the routes.
