@@ -436,6 +436,19 @@ describe("the admin", () => {
     await keepScreenshot(page, `admin-giftcards-${language}`);
   });
 
+  it("says in the admin's language what prevents a refund, until Medusa's own button removes it", async () => {
+    await page.evaluate(`localStorage.setItem("lng", "nl"); document.cookie = "lng=nl; path=/"`);
+    await storefront.createProduct("recital", 24.95);
+    const { orderId } = await buyOf("recital", { quantity: 1, balanceCents: 5000 });
+    await storefront.ok("POST", "/admin/order-edits", { order_id: orderId });
+    await page.goto(`${medusa.url}/app/orders/${orderId}`);
+    await shown("Er is nog een bewerking, retour, omruiling, claim of overdracht open: bevestig of annuleer die.");
+    await page.getByRole("button", { name: "Annuleren", exact: true }).first().click();
+    // Sooner than the page would look again by itself.
+    await page.getByText(/^Er is nog een bewerking/).waitFor({ state: "detached", timeout: 8_000 });
+    await button("De rest terugbetalen (€\u00a022,46)").waitFor();
+  });
+
   it("speaks English again", async () => {
     await page.evaluate(`localStorage.setItem("lng", "en"); document.cookie = "lng=en; path=/"`);
     await page.goto(`${medusa.url}/app/giftcard-pay?tab=charges`);
