@@ -1,33 +1,15 @@
-import { access, constants } from "node:fs/promises";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { esbuildPlugin } from "@web/dev-server-esbuild";
 import { chromeLauncher } from "@web/test-runner";
+import { findFirefox, whyMissing } from "../../scripts/driven-browser.mjs";
 import { findBrowser } from "../../scripts/find-browser.mjs";
 import { serverPage } from "./test/shop/server-page.mjs";
 import { shop } from "./test/shop/shop.mjs";
 
 const chrome = await findBrowser();
 const isShort = Boolean(process.env.GIFTCARD_TEST_SHORT);
-const firefox = isShort ? undefined : await findFirefox();
-if (!isShort && !firefox) console.log("Firefox is not installed, so its tests are skipped. FIREFOX_PATH can name one.");
-
-/** Returns FIREFOX_PATH or an installed Firefox. The tests do not need one. */
-async function findFirefox() {
-  const { FIREFOX_PATH, PATH = "" } = process.env;
-  const installed = PATH.split(path.delimiter).flatMap((folder) =>
-    ["firefox-esr", "firefox"].map((name) => path.join(folder, name)),
-  );
-  for (const file of FIREFOX_PATH ? [FIREFOX_PATH] : installed) {
-    const runs = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (runs) return file;
-    if (FIREFOX_PATH) throw new Error(`FIREFOX_PATH is ${file}, which is not an executable file.`);
-  }
-  return undefined;
-}
+const firefox = isShort ? undefined : findFirefox();
+if (!isShort && !firefox) console.log(`${whyMissing("Firefox")} Its tests are skipped.`);
 
 const sessions = new WeakMap();
 
@@ -43,12 +25,28 @@ const devtools = {
   },
 };
 
+/** Lets tests touch the page. */
+const touch = {
+  name: "touch-command",
+  async executeCommand({ command, payload, session }) {
+    if (command !== "touch") return undefined;
+    const page = session.browser.getPage(session.id);
+    await page.bringToFront();
+    await page.touchscreen.tap(payload.x, payload.y);
+    return true;
+  },
+};
+
 export default {
   rootDir: fileURLToPath(new URL("../..", import.meta.url)),
   files: ["test/*.browser.ts"],
   concurrency: 1,
   nodeResolve: { exportConditions: ["development"] },
-  plugins: [esbuildPlugin({ ts: true, tsconfig: fileURLToPath(new URL("tsconfig.json", import.meta.url)) }), devtools],
+  plugins: [
+    esbuildPlugin({ ts: true, tsconfig: fileURLToPath(new URL("tsconfig.json", import.meta.url)) }),
+    devtools,
+    touch,
+  ],
   middleware: [serverPage, shop],
   browsers: [
     chromeLauncher({

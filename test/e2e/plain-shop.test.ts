@@ -1,6 +1,8 @@
 import { createClient } from "@giftcard-pay/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { type DrivenBrowser, engines, openDriven, whyMissing } from "../../scripts/driven-browser.mjs";
+import { press } from "../../scripts/press.mjs";
 import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
 import { type PlainShop, startPlainShop } from "../../scripts/shops/plain-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";
@@ -53,16 +55,16 @@ describe("a purchase in the plain shop", () => {
   it("by mouse on a wide screen charges the card and the bank, and a cancel refunds both", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
-    await button(festival).click();
+    await press(button(festival));
     await apply(card);
     await page.locator("#remainder").getByText("€24.98").waitFor();
     await keepScreenshot(page, "plain-shop");
     expect(await balanceCents(card)).toBe(7500);
     expect(await loadIcon()).toBe("image/svg+xml");
-    await button("Place order").click();
+    await press(button("Place order"));
     await page.getByRole("heading", { name: "Pay €24.98" }).waitFor();
     expect(await loadIcon()).toBe("image/svg+xml");
-    await button("Approve, and come back twice").click();
+    await press(button("Approve, and come back twice"));
     await page.getByText("Your order is paid").waitFor();
     expect(await payments()).toEqual([
       [`Gift card ending in ${card.cardnumber.slice(-4)}`, "€50.00"],
@@ -72,7 +74,7 @@ describe("a purchase in the plain shop", () => {
     expect(problems).toEqual([]);
 
     const orders = await openOrders();
-    await orders.getByRole("row", { name: "paid" }).getByRole("button", { name: "Cancel order" }).click();
+    await press(orders.getByRole("row", { name: "paid" }).getByRole("button", { name: "Cancel order" }));
     await orders.getByRole("cell", { name: "canceled", exact: true }).waitFor();
     await orders.context().close();
     expect(await balanceCents(card)).toBe(7500);
@@ -85,47 +87,63 @@ describe("a purchase in the plain shop", () => {
     expect(shop.logs()).not.toContain(card.cardnumber);
   });
 
-  it("works on a phone with the keyboard alone", async () => {
-    const card = await shop.service.issueCard(7500);
-    await open(phone);
-    await tabTo(festival);
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Gift card number").waitFor();
-    await tabTo("Gift card number");
-    await page.keyboard.type(card.cardnumber);
-    await tabTo("PIN");
-    await page.keyboard.type(card.pin);
-    await page.keyboard.press("Enter");
-    // The widget moves the focus to its next button.
-    await expect.poll(focused).toBe("Apply €50.00");
-    await page.keyboard.press("Enter");
-    await page.locator("#remainder").getByText("€24.98").waitFor();
-    const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-    expect(overflow).toBeLessThanOrEqual(0);
-    await keepScreenshot(page, "plain-shop-phone");
-    await tabTo("Place order");
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Pay €24.98" }).waitFor();
-    await tabTo("Approve");
-    await page.keyboard.press("Enter");
-    await page.getByText("Your order is paid").waitFor();
-    expect(await balanceCents(card)).toBe(2500);
-    expect(problems).toEqual([]);
-  });
+  for (const engine of engines) {
+    const missing = whyMissing(engine);
+    if (missing) console.log(`${missing} Its tests are skipped.`);
+    it.skipIf(missing)(
+      `works on a phone with the keyboard alone, in ${engine}`,
+      async () => {
+        const card = await shop.service.issueCard(7500);
+        const driven = await openDriven(engine, phone);
+        const shown = (text: string) => expect.poll(() => driven.run("return document.body.innerText")).toContain(text);
+        const pressAt = async (name: string) => {
+          await tabTo(driven, name);
+          await driven.key("Enter");
+        };
+        try {
+          await driven.goto(shop.url);
+          await pressAt(festival);
+          await shown("Place order");
+          await expect.poll(() => driven.run("return document.querySelector('giftcard-pay').summary")).toBeTruthy();
+          await tabTo(driven, "Gift card number");
+          await driven.type(card.cardnumber);
+          await tabTo(driven, "PIN");
+          await driven.type(card.pin);
+          await driven.key("Enter");
+          // The widget moves the focus to its next button.
+          await expect.poll(() => driven.run(focused)).toBe("Apply €50.00");
+          await driven.key("Enter");
+          await expect
+            .poll(() => driven.run("return document.querySelector('#remainder').innerText"))
+            .toContain("€24.98");
+          const overflow = await driven.run("return document.documentElement.scrollWidth - innerWidth");
+          expect(overflow).toBeLessThanOrEqual(0);
+          await pressAt("Place order");
+          await shown("Pay €24.98");
+          await pressAt("Approve");
+          await shown("Your order is paid");
+          expect(await balanceCents(card)).toBe(2500);
+        } finally {
+          await driven.close();
+        }
+      },
+      120_000,
+    );
+  }
 
   it("takes nothing if the bank declines, and the same cart and card can be paid again", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
-    await button(festival).click();
+    await press(button(festival));
     await apply(card);
     await page.locator("#remainder").getByText("€24.98").waitFor();
-    await button("Place order").click();
-    await button("Decline").click();
+    await press(button("Place order"));
+    await press(button("Decline"));
     await page.getByRole("alert").getByText("Nothing was taken").waitFor();
     expect(await balanceCents(card)).toBe(7500);
     await page.locator("#remainder").getByText("€24.98").waitFor();
-    await button("Place order").click();
-    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    await press(button("Place order"));
+    await press(page.getByRole("button", { name: "Approve", exact: true }));
     await page.getByText("Your order is paid").waitFor();
     expect(await balanceCents(card)).toBe(2500);
   });
@@ -133,10 +151,10 @@ describe("a purchase in the plain shop", () => {
   it("does not involve the bank if the card covers the total", async () => {
     const card = await shop.service.issueCard(7500);
     await open(phone);
-    await button("Order Open-air Cinema").click();
+    await press(button("Order Open-air Cinema"));
     await apply(card);
     await page.locator("#remainder").getByText("€0.00").waitFor();
-    await button("Place order").click();
+    await press(button("Place order"));
     await page.getByText("Your order is paid").waitFor();
     expect(await payments()).toEqual([[`Gift card ending in ${card.cardnumber.slice(-4)}`, "€20.00"]]);
     expect(await balanceCents(card)).toBe(5500);
@@ -145,17 +163,18 @@ describe("a purchase in the plain shop", () => {
   it("reverses only the charge of a returned ticket, and only once if the request is repeated", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
-    await button("Order Open-air Cinema").click();
+    await press(button("Order Open-air Cinema"));
+    await page.getByLabel("Gift card number").waitFor();
     await page.goto(shop.url);
-    await button("Order Open-air Cinema").click();
+    await press(button("Order Open-air Cinema"));
     await apply(card);
     await page.locator("#remainder").getByText("€0.00").waitFor();
-    await button("Place order").click();
+    await press(button("Place order"));
     await page.getByText("Your order is paid").waitFor();
     expect(await balanceCents(card)).toBe(3500);
     const orders = await openOrders();
     const id = await orders.locator('input[name="id"]').first().getAttribute("value");
-    await orders.getByRole("button", { name: "Give one back: Open-air Cinema" }).first().click();
+    await press(orders.getByRole("button", { name: "Give one back: Open-air Cinema" }).first());
     await orders.waitForURL(`${shop.url}/operator`);
     await expect.poll(() => balanceCents(card)).toBe(5500);
     const again = (fields: Record<string, string>) =>
@@ -177,10 +196,10 @@ describe("a purchase in the plain shop", () => {
   it("shows an order only to its shopper", async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
-    await button("Order Open-air Cinema").click();
+    await press(button("Order Open-air Cinema"));
     await apply(card);
     await page.locator("#remainder").getByText("€0.00").waitFor();
-    await button("Place order").click();
+    await press(button("Place order"));
     await page.getByText("Your order is paid").waitFor();
     const mine = page.url();
     expect((await fetch(mine)).status).toBe(404);
@@ -199,24 +218,22 @@ const button = (name: string) => page.getByRole("button", { name });
 async function apply(card: IssuedCard): Promise<void> {
   await page.getByLabel("Gift card number").pressSequentially(card.cardnumber);
   await page.getByLabel("PIN", { exact: true }).pressSequentially(card.pin);
-  await button("Check balance").click();
-  await button("Apply").click();
+  await press(button("Check balance"));
+  await press(button("Apply"));
 }
 
-/** Returns the name of the focused element, including elements inside the widget's shadow DOM. */
-const focused = (): Promise<string> =>
-  page.evaluate(`(() => {
-    let at = document.activeElement;
-    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-    return at?.getAttribute("aria-label") ?? at?.labels?.[0]?.textContent.trim() ?? at?.textContent.trim() ?? "";
-  })()`);
+/** A script that returns the name of the focused element, including elements inside the widget's shadow DOM. */
+const focused = `
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at?.getAttribute("aria-label") ?? at?.labels?.[0]?.textContent.trim() ?? at?.textContent.trim() ?? "";`;
 
 /** Presses Tab until the element with this name has the focus. */
-async function tabTo(name: string): Promise<void> {
+async function tabTo(driven: DrivenBrowser, name: string): Promise<void> {
   const met: string[] = [];
   for (let i = 0; i < 30; i++) {
-    await page.keyboard.press("Tab");
-    const at = await focused();
+    await driven.key("Tab");
+    const at = await driven.run(focused);
     if (at === name) return;
     met.push(at);
   }

@@ -1,6 +1,7 @@
 import { cents, createClient } from "@giftcard-pay/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { press } from "../../scripts/press.mjs";
 import { type IssuedCard, startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";
 import { keepScreenshot } from "../support/screenshot.js";
@@ -44,7 +45,7 @@ describe("a purchase in the browser", () => {
     await fillDetails();
     await checkBalance(card);
     await expectText("giftcard-pay", "€75.00");
-    await button("Apply").click();
+    await press(button("Apply"));
     await expectText("#remainder", "€24.98");
     expect(await balanceCents(card)).toBe(7500);
     await keepScreenshot(page, "checkout");
@@ -70,7 +71,7 @@ describe("a purchase in the browser", () => {
     await fillDetails();
     await apply(first);
     await expectText("#remainder", "€24.98");
-    await button("Add another card").click();
+    await press(button("Add another card"));
     await apply(second);
     await expectText("#remainder", "€0.00");
     const orderId = await placeOrder();
@@ -96,7 +97,7 @@ describe("a purchase in the browser", () => {
     await page.getByRole("alert").getByText("don't belong together").waitFor();
     await apply(card);
     await expectText("#remainder", "€24.98");
-    await button(`Remove`).click();
+    await press(button(`Remove`));
     await page.locator("#remainder").waitFor({ state: "detached" });
     const orderId = await placeOrder();
     expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [], bank: [74.98] });
@@ -112,7 +113,7 @@ describe("a purchase in the browser", () => {
     await apply(card);
     await expectText("#remainder", "€54.98");
     await client().devalue({ cardNumber: card.cardnumber, pin: card.pin, amountCents: cents(1500) });
-    await button("Place order").click();
+    await press(button("Place order"));
     await page.getByText("The card holds less than before.").waitFor();
     await expectText("#remainder", "€69.98");
     const orderId = await placeOrder();
@@ -143,11 +144,11 @@ describe("a purchase in the browser", () => {
   it("applies a promotion code of 10 %, so that a ticket of 24.95 costs 22.46", { tags: "long" }, async () => {
     const card = await shop.service.issueCard(5000);
     await page.goto(String(shop.storefrontUrl));
-    await button("Add to cart: Late-night Comedy, Standard").click();
+    await press(button("Add to cart: Late-night Comedy, Standard"));
     await page.getByLabel("Promotion code").fill("TEN");
-    await button("Apply").click();
+    await press(button("Apply"));
     await expectText("#discount", "−€2.49");
-    await page.getByRole("link", { name: "To the checkout" }).click();
+    await press(page.getByRole("link", { name: "To the checkout" }));
     await fillDetails();
     await apply(card);
     await expectText("#discount", "−€2.49");
@@ -164,7 +165,7 @@ describe("a purchase in the browser", () => {
     await fillDetails();
     await apply(card);
     await expectText("#remainder", "€0.00");
-    await page.getByLabel("Tickets by post").click();
+    await press(page.getByLabel("Tickets by post"), " ");
     await expectText("#total", "€24.95");
     await expectText("#covered", "−€24.95");
     const orderId = await placeOrder();
@@ -181,8 +182,8 @@ async function expectText(selector: string, text: string): Promise<void> {
 
 async function toCheckout(product: string): Promise<void> {
   await page.goto(String(shop.storefrontUrl));
-  await page.locator(`[data-product=${product}]`).click();
-  await page.getByRole("link", { name: "To the checkout" }).click();
+  await press(page.locator(`[data-product=${product}]`));
+  await press(page.getByRole("link", { name: "To the checkout" }));
   await page.getByLabel("Gift card number").waitFor();
 }
 
@@ -204,16 +205,16 @@ async function checkBalance(card: IssuedCard): Promise<void> {
   await page.getByLabel("Gift card number").fill("");
   await page.getByLabel("Gift card number").pressSequentially(card.cardnumber);
   await page.getByLabel("PIN", { exact: true }).pressSequentially(card.pin);
-  await button("Check balance").click();
+  await press(button("Check balance"));
 }
 
 async function apply(card: IssuedCard): Promise<void> {
   await checkBalance(card);
-  await button("Apply").click();
+  await press(button("Apply"));
 }
 
 async function placeOrder(): Promise<string> {
-  await button("Place order").click();
+  await press(button("Place order"));
   await page.getByRole("heading", { name: "Order placed" }).waitFor();
   return new URL(page.url()).pathname.split("/").at(-1) ?? "";
 }

@@ -2,7 +2,8 @@ import "../src/define.js";
 import type { GiftcardPay } from "../src/define.js";
 import { builtInLanguages } from "../src/messages/index.js";
 import { endpoint, makeCart, poor, rich } from "./shop-client.js";
-import { type State, states } from "./states.js";
+import { type Shopper, withShopper } from "./shopper.js";
+import { type State, states, Visit } from "./states.js";
 import themes from "./themes.css?raw";
 
 const choices = {
@@ -83,7 +84,7 @@ async function tryOut(): Promise<void> {
   element("live").append(tag);
 }
 
-async function show(state: State): Promise<void> {
+async function show(state: State, shopper: Shopper): Promise<void> {
   const section = document.createElement("section");
   section.className = "state";
   const title = document.createElement("h2");
@@ -97,15 +98,19 @@ async function show(state: State): Promise<void> {
   section.append(tag);
   await tag.updateComplete;
   if (!state.tag && !state.isLoading) await (tag as GiftcardPay).refresh();
-  await state.act?.(tag, cart);
+  await state.act?.(new Visit(tag, shopper), cart);
 }
 
 showChoices();
 showCode();
 const only = query.get("only");
+document.documentElement.style.fontSize = query.get("size") ?? "";
+document.documentElement.style.inlineSize = query.get("width") ?? "";
 await tryOut();
-// One after another, since some of them move the focus.
-for (const state of states) if (!only || state.title.startsWith(only)) await show(state);
+await withShopper(query.get("by"), async (shopper) => {
+  // One after another, since some of them move the focus.
+  for (const state of states) if (!only || state.title.startsWith(only)) await show(state, shopper);
+});
 (document.activeElement as HTMLElement | null)?.blur();
 scrollTo(0, 0);
 document.documentElement.dataset.ready = "yes";

@@ -1,58 +1,50 @@
-/**
- * Takes screenshots of every state: light, dark, narrow, at twice the font size, right to left, and in each theme.
- * `node packages/widget/gallery/screenshots.mjs [folder]`
- */
-import { mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
+/** Takes screenshots of every state, in every view, in each browser that is installed. */
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { findBrowser } from "../../../scripts/find-browser.mjs";
+import { command, root, UsageError } from "../../../scripts/command.mjs";
+import { engines, whyMissing } from "../../../scripts/driven-browser.mjs";
 import { serveGallery } from "./serve.mjs";
+import { openView, views } from "./tour.mjs";
 
-const root = path.join(import.meta.dirname, "..", "..", "..");
-const { chromium } = createRequire(path.join(root, "scripts", "package.json"))("playwright-core");
-const folder = path.resolve(
-  process.argv[2] ?? path.join(root, "node_modules", ".cache", "giftcard-pay", "screenshots"),
-);
+const HELP = `Takes screenshots of the gallery. Keys and touch bring it into every state.
 
-const shots = {
-  light: { query: "theme=plain", width: 1500 },
-  dark: { query: "theme=dark", width: 1500 },
-  narrow: { query: "theme=plain&lang=de", width: 320 },
-  "twice-the-size": { query: "theme=plain&lang=fr", width: 320, css: ":root { font-size: 200% }" },
-  "right-to-left": { query: "theme=plain&dir=rtl&lang=nl", width: 1500 },
-  checkout: { query: "theme=checkout&lang=fr", width: 1500 },
-  dense: { query: "theme=dense&lang=nl", width: 1500 },
-  forced: { query: "theme=plain", width: 1500, forcedColors: "active" },
-};
+  node packages/widget/gallery/screenshots.mjs                every view, in every installed browser
+  node packages/widget/gallery/screenshots.mjs narrow WebKit  only these views and browsers
+  node packages/widget/gallery/screenshots.mjs --to FOLDER    node_modules/.cache/giftcard-pay/screenshots by default
 
-const found = await findBrowser();
-const gallery = await serveGallery();
-const browser = await chromium.launch({
-  executablePath: found.path,
-  args: found.args,
-  env: { ...process.env, ...found.env },
+Views: ${Object.keys(views).join(", ")}
+Browsers: ${engines.join(", ")}
+Also: npm run widget, which shows the gallery
+`;
+
+const options = /** @type {const} */ ({
+  to: { type: "string", default: path.join(root, "node_modules", ".cache", "giftcard-pay", "screenshots") },
 });
-try {
-  await mkdir(folder, { recursive: true });
-  for (const [name, { query, width, forcedColors, css }] of Object.entries(shots)) {
-    const page = await browser.newPage({
-      viewport: { width, height: 900 },
-      ...(forcedColors && { forcedColors }),
-    });
-    page.on("pageerror", (error) => {
-      process.exitCode = 1;
-      console.error(`${name}: ${error.message}`);
-    });
-    await page.goto(`${gallery.url}?${query}`);
-    await page.locator("html[data-ready]").waitFor({ timeout: 60_000 });
-    if (css) await page.addStyleTag({ content: css });
-    await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true });
-    await page.close();
-    console.log(path.join(folder, `${name}.png`));
+
+await command({ help: HELP, options, positionals: true }, async ({ values, positionals, signal, say }) => {
+  const names = /** @type {import("./tour.mjs").ViewName[]} */ (Object.keys(views));
+  const wrong = positionals.filter((word) => ![...names, ...engines].some((known) => known === word));
+  if (wrong.length > 0) throw new UsageError(`Unknown: ${wrong.join(", ")}.`);
+  /** @template {string} Known @param {readonly Known[]} all */
+  const chosen = (all) => {
+    const named = all.filter((known) => positionals.includes(known));
+    return named.length > 0 ? named : all;
+  };
+  await mkdir(values.to, { recursive: true });
+  const gallery = await serveGallery();
+  for (const engine of chosen(engines)) {
+    const missing = whyMissing(engine);
+    if (missing) say(missing);
+    for (const name of missing ? [] : chosen(names)) {
+      if (signal.aborted) break;
+      const browser = await openView(gallery.url, engine, name);
+      const file = path.join(values.to, `${engine.toLowerCase()}-${name}.png`);
+      await writeFile(file, await browser.screenshot());
+      await browser.close();
+      say(file);
+    }
   }
-} finally {
-  await browser.close();
   await gallery.close();
-}
+});
 // The simulated shop still has a slow response pending, which would keep the process alive.
 process.exit();

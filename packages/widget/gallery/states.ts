@@ -1,6 +1,7 @@
 import type { GiftcardBalance, GiftcardPay } from "../src/define.js";
 import { en } from "../src/messages/en.js";
 import { changeCart, poor, rich } from "./shop-client.js";
+import type { Shopper } from "./shopper.js";
 
 type Tag = GiftcardPay | GiftcardBalance;
 
@@ -11,43 +12,57 @@ export interface State {
   cart?: object;
   /** Whether the state is shown before the cart is loaded. */
   isLoading?: boolean;
-  act?(tag: Tag, cart: string): Promise<void>;
+  act?(visit: Visit, cart: string): Promise<void>;
 }
-
-const inside = (tag: Tag, selector: string) => tag.shadowRoot?.querySelector<HTMLElement>(selector);
 
 async function until(condition: () => unknown): Promise<void> {
   for (let tries = 0; tries < 300 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-function fill(tag: Tag, { number, pin }: { number: string; pin: string }): void {
-  for (const [id, value] of Object.entries({ number, pin })) {
-    const field = inside(tag, `#${id}`) as HTMLInputElement;
-    field.value = value;
-    field.dispatchEvent(new Event("input"));
+/** A shopper at one tag. */
+export class Visit {
+  constructor(
+    readonly tag: Tag,
+    private readonly shopper: Shopper,
+  ) {}
+
+  /** Returns the part as soon as it is shown. */
+  async find<Part extends HTMLElement = HTMLElement>(selector: string): Promise<Part> {
+    const part = () => this.tag.shadowRoot?.querySelector<Part>(selector);
+    await until(part);
+    if (!part()) throw new Error(`no ${selector} in ${this.tag.shadowRoot?.textContent}`);
+    return part() as Part;
   }
-}
 
-async function enter(tag: Tag, card: { number: string; pin: string }): Promise<void> {
-  fill(tag, card);
-  inside(tag, "button[type=submit]")?.click();
-  await until(() => !tag.busy);
-  await tag.updateComplete;
-}
+  async press(selector: string): Promise<void> {
+    await this.shopper.press(await this.find(selector));
+    await this.tag.updateComplete;
+  }
 
-async function apply(tag: Tag, card: typeof rich): Promise<void> {
-  inside(tag, "#add")?.click();
-  await tag.updateComplete;
-  await enter(tag, card);
-  inside(tag, "#apply")?.click();
-  await until(() => !tag.busy && !inside(tag, "#apply"));
+  async fill(card: { number: string; pin: string }): Promise<void> {
+    for (const name of ["number", "pin"] as const) await this.shopper.type(await this.find(`#${name}`), card[name]);
+    await this.tag.updateComplete;
+  }
+
+  async check(card: { number: string; pin: string }): Promise<void> {
+    await this.fill(card);
+    await this.press("button[type=submit]");
+    await until(() => !this.tag.busy);
+    await this.tag.updateComplete;
+  }
+
+  async apply(card: typeof rich): Promise<void> {
+    await this.check(card);
+    await this.press("#apply");
+    await until(() => !this.tag.busy && !this.tag.shadowRoot?.querySelector("#apply"));
+  }
 }
 
 const refused = (code: string, more: object = {}): State => ({
   title: `Refused: ${code}`,
-  async act(tag, cart) {
+  async act(visit, cart) {
     await changeCart(cart, { faults: [{ code, ...more }] });
-    await enter(tag, rich);
+    await visit.check(rich);
   },
 });
 
@@ -55,106 +70,87 @@ const reload = (tag: Tag) => (tag as GiftcardPay).refresh();
 
 export const states: State[] = [
   { title: "Empty" },
-  {
-    title: "Before the cart is loaded",
-    cart: { faults: [{ delayMs: 600_000 }] },
-    isLoading: true,
-    async act(tag) {
-      for (const animation of tag.shadowRoot?.getAnimations() ?? []) {
-        animation.pause();
-        animation.currentTime = 1000;
-      }
-    },
-  },
-  { title: "Left empty", act: async (tag) => inside(tag, "button[type=submit]")?.click() },
+  { title: "Left empty", act: (visit) => visit.press("button[type=submit]") },
   {
     title: "PIN shown",
-    async act(tag) {
-      fill(tag, rich);
-      inside(tag, ".eye")?.click();
+    async act(visit) {
+      await visit.fill(rich);
+      await visit.press(".eye");
     },
   },
-  {
-    title: "Checking, slow response",
-    async act(tag, cart) {
-      await changeCart(cart, { faults: [{ delayMs: 600_000 }] });
-      fill(tag, rich);
-      inside(tag, "button[type=submit]")?.click();
-      await until(() => inside(tag, "[role=status]:not(.silent)"));
-    },
-  },
-  { title: "Checked: limit per order", act: (tag) => enter(tag, rich) },
-  { title: "Checked: whole balance used", act: (tag) => enter(tag, poor) },
-  { title: "Applied", act: (tag) => apply(tag, rich) },
+  { title: "Checked: limit per order", act: (visit) => visit.check(rich) },
+  { title: "Checked: whole balance used", act: (visit) => visit.check(poor) },
+  { title: "Applied", act: (visit) => visit.apply(rich) },
   {
     title: "Two cards",
-    async act(tag) {
-      await apply(tag, rich);
-      await apply(tag, poor);
+    async act(visit) {
+      await visit.apply(rich);
+      await visit.press("#add");
+      await visit.apply(poor);
     },
   },
   {
     title: "Another card",
-    async act(tag) {
-      await apply(tag, rich);
-      inside(tag, "#add")?.click();
+    async act(visit) {
+      await visit.apply(rich);
+      await visit.press("#add");
     },
   },
-  { title: "Covered", cart: { totalCents: 4200 }, act: (tag) => apply(tag, rich) },
-  { title: "No more cards", cart: { maxCards: 1 }, act: (tag) => apply(tag, rich) },
+  { title: "Covered", cart: { totalCents: 4200 }, act: (visit) => visit.apply(rich) },
+  { title: "No more cards", cart: { maxCards: 1 }, act: (visit) => visit.apply(rich) },
   {
     title: "The order changed",
-    async act(tag, cart) {
-      await apply(tag, rich);
+    async act(visit, cart) {
+      await visit.apply(rich);
       await changeCart(cart, { totalCents: 6000 });
-      await reload(tag);
+      await reload(visit.tag);
     },
   },
   {
     title: "The balance decreased",
-    async act(tag, cart) {
-      await apply(tag, rich);
+    async act(visit, cart) {
+      await visit.apply(rich);
       await changeCart(cart, { cards: [{ ...rich, balanceCents: 1200 }, poor] });
-      await reload(tag);
+      await reload(visit.tag);
     },
   },
   {
     title: "Details expired, payment being undone",
-    async act(tag, cart) {
+    async act(visit, cart) {
       const applied = [
         { id: "a", number: rich.number, state: "expired" },
         { id: "b", number: poor.number, state: "settling" },
       ];
       await changeCart(cart, { applied });
-      await reload(tag);
+      await reload(visit.tag);
     },
   },
   {
     title: "The card was refused when the order was placed",
     cart: { totalCents: 4200 },
-    async act(tag, cart) {
+    async act(visit, cart) {
       await changeCart(cart, {
         applied: [{ id: "a", number: rich.number, state: "applied", refusal: "card_blocked" }],
       });
-      await reload(tag);
+      await reload(visit.tag);
     },
   },
   {
     title: "The page vetoed the card",
-    async act(tag) {
-      tag.addEventListener(
+    async act(visit) {
+      visit.tag.addEventListener(
         "giftcard-before-apply",
         ({ detail }) => detail.waitUntil(Promise.resolve("This show takes no gift cards.")),
         { once: true },
       );
-      await enter(tag, rich);
-      inside(tag, "#apply")?.click();
-      await until(() => !tag.busy && inside(tag, "#error:not(.silent)"));
+      await visit.check(rich);
+      await visit.press("#apply");
+      await visit.find("#error:not(.silent)");
     },
   },
   {
     title: "With the page's own title, help and terms",
-    async act(tag) {
+    async act({ tag }) {
       for (const [slot, text] of Object.entries({
         title: "Gift card",
         "pin-help": "Below the scratch panel",
@@ -170,33 +166,52 @@ export const states: State[] = [
   { title: "Test mode", cart: { environment: "sandbox" } },
   {
     title: "Disabled",
-    async act(tag) {
+    async act({ tag }) {
       (tag as GiftcardPay).disabled = true;
     },
   },
   {
     title: "Order submitted before the card was applied",
-    async act(tag) {
-      fill(tag, rich);
-      await tag.updateComplete;
-      (tag as GiftcardPay).reportValidity();
-      (document.activeElement as HTMLElement | null)?.blur();
+    async act(visit) {
+      await visit.fill(rich);
+      (visit.tag as GiftcardPay).reportValidity();
     },
   },
   {
     title: "Offline",
-    async act(tag, cart) {
+    async act(visit, cart) {
       await changeCart(cart, { faults: [{ cut: "before" }] });
-      await enter(tag, rich);
+      await visit.check(rich);
     },
   },
   {
     title: "Order: outcome unknown",
-    act: (tag) => (tag as GiftcardPay).showError("outcome_unknown"),
+    act: ({ tag }) => (tag as GiftcardPay).showError("outcome_unknown"),
   },
   { title: "Balance: empty", tag: "giftcard-balance" },
-  { title: "Balance: shown", tag: "giftcard-balance", act: (tag) => enter(tag, rich) },
+  { title: "Balance: shown", tag: "giftcard-balance", act: (visit) => visit.check(rich) },
   ...Object.keys(en.errors)
     .filter((code) => !["offline", "unfinished", "outcome_unknown", "nothing_to_pay"].includes(code))
     .map((code) => refused(code, code === "too_many_attempts" ? { retryAfterSeconds: 899 } : {})),
+  // Last: their calls time out after 20 seconds.
+  {
+    title: "Before the cart is loaded",
+    cart: { faults: [{ delayMs: 600_000 }] },
+    isLoading: true,
+    async act({ tag }) {
+      for (const animation of tag.shadowRoot?.getAnimations() ?? []) {
+        animation.pause();
+        animation.currentTime = 1000;
+      }
+    },
+  },
+  {
+    title: "Checking, slow response",
+    async act(visit, cart) {
+      await changeCart(cart, { faults: [{ delayMs: 600_000 }] });
+      await visit.fill(rich);
+      await visit.press("button[type=submit]");
+      await visit.find("[role=status]:not(.silent)");
+    },
+  },
 ];

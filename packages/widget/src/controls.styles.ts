@@ -97,7 +97,7 @@ export const controls = css`
     margin-inline: -8px;
   }
   #apply {
-    flex: 1 10rem;
+    flex: 1 8rem;
     max-inline-size: 18rem;
   }
   .below .plain,

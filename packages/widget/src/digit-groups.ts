@@ -3,25 +3,37 @@ import { normalize } from "./entry-parser.js";
 const inGroups = (digits: string) => digits.replace(/\d{4}(?=\d)/g, "$& ");
 
 /**
- * Shows the digits of a field in groups of four, as on a printed card. The caret stays behind the same digit. Text that
+ * Shows the digits of a field in groups of four, as on a printed card, with the caret after the digits in `before`. Text that
  * has more than digits in it is left as it was typed.
+ * @param before the text before the caret
+ * @returns whether the field has changed
  */
-export function showGroups(field: HTMLInputElement): void {
-  const digits = normalize(field.value);
+export function showGroups(
+  field: HTMLInputElement,
+  before = field.value.slice(0, field.selectionEnd ?? 0),
+  after = field.value.slice(before.length),
+): boolean {
+  const digits = normalize(before + after);
   const grouped = inGroups(digits);
-  if (/\D/.test(digits) || grouped === field.value) return;
-  const before = normalize(field.value.slice(0, field.selectionEnd ?? 0)).length;
-  field.value = grouped;
-  const caret = inGroups(digits.slice(0, before)).length;
-  // In a field without the focus, this would also move the focus there.
-  if ((field.getRootNode() as ShadowRoot).activeElement === field) field.setSelectionRange(caret, caret);
+  if (/\D/.test(digits) || grouped === field.value) return false;
+  const caret = inGroups(normalize(before)).length;
+  // In a field without the focus, a selection would also move the focus there.
+  if (!field.matches(":focus")) field.value = grouped;
+  else {
+    field.select();
+    // Like typing, this can be undone. The browser refuses it during a script's own command.
+    if (!document.execCommand("insertText", false, grouped)) field.value = grouped;
+    field.setSelectionRange(caret, caret);
+  }
+  return true;
 }
 
-/** Moves the caret over a gap that the browser is about to delete, so that it deletes the digit beyond the gap. */
-export function skipGap({ target, inputType }: InputEvent): void {
-  const field = target as HTMLInputElement;
-  const { value, selectionStart: caret, selectionEnd } = field;
-  const step = { deleteContentBackward: -1, deleteContentForward: 1 }[inputType];
-  if (!step || caret === null || caret !== selectionEnd || /[^\d ]/.test(value)) return;
-  if (value[step < 0 ? caret - 1 : caret] === " ") field.setSelectionRange(caret + step, caret + step);
+/** Deletes the digit beyond a gap together with the gap, if the browser is about to delete the gap alone. */
+export function skipGap(event: InputEvent): void {
+  const field = event.target as HTMLInputElement;
+  const { value, selectionStart, selectionEnd } = field;
+  const back = { deleteContentBackward: 1, deleteContentForward: 0 }[event.inputType] as number;
+  const gap = (selectionEnd ?? 0) - back;
+  if (selectionStart !== selectionEnd || value[gap] !== " ") return;
+  if (showGroups(field, value.slice(0, gap - back), value.slice(gap + 2 - back))) event.preventDefault();
 }

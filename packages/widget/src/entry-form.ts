@@ -3,7 +3,7 @@ import { html, type LitElement, nothing, type TemplateResult } from "lit";
 import { type FieldName, fieldNames, isRetryable, refusedFields, type ShownError } from "./call-errors.js";
 import { cardGlyph } from "./card-glyph.js";
 import { showGroups, skipGap } from "./digit-groups.js";
-import { normalize, parseEntry } from "./entry-parser.js";
+import { normalize, normalizePin, parseEntry } from "./entry-parser.js";
 import { moveFocus } from "./focus.js";
 import { keyed } from "./keyed.js";
 import type { Messages } from "./messages/index.js";
@@ -207,8 +207,9 @@ export class EntryForm {
   readonly #onInput = (event?: Event): void => {
     // A scanner may type a space after the number, then the PIN. Groups that a person types are complete before a space.
     if (/^(\d{4} ){4,}\d{1,3} $/.test(this.#input("number").value)) this.#input("pin").focus();
-    // Leave the text alone while an input method composes it.
-    if (!(event as InputEvent | undefined)?.isComposing) showGroups(this.#input("number"));
+    // Leave the text alone while an input method composes it, and as an undo restores it.
+    const { isComposing, inputType } = (event ?? {}) as Partial<InputEvent>;
+    if (!isComposing && !inputType?.includes("history")) showGroups(this.#input("number"));
     const empty = this.#empty;
     this.missing = this.missing.filter((name) => empty.includes(name));
     this.host.requestUpdate();
@@ -229,7 +230,8 @@ export class EntryForm {
 
   /** Puts number and PIN that were pasted together into their own fields. */
   readonly #onPaste = (event: ClipboardEvent): void => {
-    if (!this.#fillIn(parseEntry(event.clipboardData?.getData("text/plain") ?? ""))) return;
+    const { id } = event.target as HTMLInputElement;
+    if (!this.#fillIn(id, event.clipboardData?.getData("text/plain") ?? "")) return;
     event.preventDefault();
     this.#input("pin").focus();
   };
@@ -244,13 +246,17 @@ export class EntryForm {
     for (const name of fieldNames) {
       const { value } = this.#input(name);
       // Digits with spaces or dashes are a single number.
-      if (/[^\d\s-]/.test(value)) this.#fillIn(parseEntry(value));
+      if (/[^\d\s-]/.test(value)) this.#fillIn(name, value);
     }
   }
 
-  #fillIn(entry: CardEntry | undefined): boolean {
+  /** Fills in number and PIN from a text in one of the fields. @returns false if it is neither, or may be several */
+  #fillIn(name: string, text: string): boolean {
+    const entry = parseEntry(text);
     const pin = this.#input("pin");
     if (!entry || pin.readOnly) return false;
+    // A PIN may look like one with a label, such as "code1234".
+    if (name === "pin" && !/[\s:]/.test(text)) return false;
     if (entry.cardNumber) this.#input("number").value = entry.cardNumber;
     if (entry.pin) pin.value = entry.pin;
     this.#onInput();
@@ -258,11 +264,15 @@ export class EntryForm {
   }
 
   get #entry(): CardEntry {
-    return { cardNumber: normalize(this.#input("number").value), pin: normalize(this.#input("pin").value) };
+    return { cardNumber: this.#read("number"), pin: this.#read("pin") };
   }
 
   get #empty(): FieldName[] {
-    return fieldNames.filter((name) => !normalize(this.#input(name).value));
+    return fieldNames.filter((name) => !this.#read(name));
+  }
+
+  #read(name: FieldName): string {
+    return (name === "pin" ? normalizePin : normalize)(this.#input(name).value);
   }
 
   #input(name: FieldName): HTMLInputElement {

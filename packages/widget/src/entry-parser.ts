@@ -9,13 +9,23 @@ const plain = (text: string) =>
     .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15));
 
 /**
- * Removes spaces, dashes, and what scanners add (as in `*1234*` or `]C11234`) from what a shopper typed. It keeps letters and
- * leading zeros: number and PIN are opaque.
+ * Removes spaces, dashes, and what scanners add (as in `*1234*` or `]C11234`) from what a shopper typed as the number. It
+ * keeps letters and leading zeros: a number is opaque.
  */
 export const normalize = (typed: string): string => plain(typed).replace(/\][a-z]\d|[\s*-]/gi, "");
 
+/**
+ * Removes spaces from what a shopper typed as the PIN. Marks stay, since an issuer's PINs may have any. With marks, spaces
+ * stay too: it is more likely a sentence than a PIN.
+ */
+export const normalizePin = (typed: string): string => {
+  const text = plain(typed).trim();
+  return /[^\p{L}\d\s]/u.test(text) ? text : text.replace(/\s/g, "");
+};
+
 /** Whether an entry still has text that is no part of it, or number and PIN in one field. Sending it would cost an attempt. */
-export const isUnclear = ({ cardNumber, pin }: CardEntry): boolean => /[^\p{L}\d]|\dpin\d/iu.test(cardNumber + pin);
+export const isUnclear = ({ cardNumber, pin }: CardEntry): boolean =>
+  /[^\p{L}\d]|\dpin\d/iu.test(cardNumber) || /\s/.test(pin);
 
 /** Prices, dates and times. A `€` replaces them. */
 const noise =

@@ -72,6 +72,9 @@ export const styles = css`
   }
   .line > button {
     flex: 2 9rem;
+  }
+  .primary,
+  .line > button {
     padding-inline: 0.5rem;
   }
   .below {

@@ -41,16 +41,13 @@ const cards = (...lastFour: string[]) => [
     const cart = await makeCart({ maxWrong: 2, lockSeconds: 60 });
     const widget = await show(cart);
     expect(await tree()).to.deep.equal(form());
-    widget.button("Check balance").click();
-    await widget.settled();
+    await widget.press(widget.button("Check balance"));
     expect(await tree()).to.deep.equal(form(" invalid focused", " invalid"));
     await widget.check({ number: rich.number, pin: "1" });
     expect(await tree()).to.deep.equal(form(" invalid", " invalid focused"));
     await widget.check({ number: rich.number, pin: "2" });
     expect(widget.text).to.match(/Check balance \((01:00|00:5\d)\)/);
-    expect((await tree()).filter((line) => line.startsWith("button"))[1]).to.equal(
-      'button "Check balance" disabled focused',
-    );
+    expect((await tree()).filter((line) => line.startsWith("button"))[1]).to.equal('button "Check balance" disabled');
   });
 
   it("describes the quote, an error, the applied cards, and the remainder", async () => {
@@ -111,9 +108,8 @@ async function throughStates(widget: Widget, check: () => Promise<void> | void):
     await widget.press(selector);
     await check();
   };
-  const enter = async ({ number, pin }: { number: string; pin: string }) => {
-    widget.number.value = number;
-    widget.pin.value = pin;
+  const enter = async (card: { number: string; pin: string }) => {
+    await widget.fill(card);
     await press("button[type=submit]");
   };
   await check();
@@ -163,6 +159,20 @@ describe("layout and names", () => {
     }
   });
 
+  it("puts Apply and Cancel on one line at 320 pixels, in every language", async () => {
+    for (const lang of builtInLanguages()) {
+      const widget = await show(await makeCart(), lang);
+      // The page around it has a padding.
+      widget.element.style.inlineSize = "288px";
+      await widget.check(rich);
+      const [apply, cancel] = [...widget.root.querySelectorAll("#apply, #apply + button")].map((part) =>
+        part.getBoundingClientRect(),
+      );
+      expect(cancel?.top, lang).to.equal(apply?.top);
+      widget.element.remove();
+    }
+  });
+
   it("puts fields and button on one line if there is room, else the number on a line above", async () => {
     const widget = await show(await makeCart());
     const labels = () =>
@@ -182,8 +192,7 @@ describe("layout and names", () => {
       widget.element.style.inlineSize = width;
       await widget.element.updateComplete;
       expectLines(width === "660px");
-      widget.button("Check balance").click();
-      await widget.settled();
+      await widget.press(widget.button("Check balance"));
       expectLines(width === "660px");
       widget.element.form?.reset();
     }
@@ -193,12 +202,10 @@ describe("layout and names", () => {
     const cart = await makeCart();
     const widget = await show(cart);
     widget.element.style.inlineSize = "400px";
-    await cart.trouble({ delayMs: 300 });
-    widget.number.value = rich.number;
-    widget.pin.value = rich.pin;
+    await cart.trouble({ delayMs: 600 });
     const button = widget.button("Check balance");
     const place = JSON.stringify(button.getBoundingClientRect());
-    button.click();
+    await widget.enter(rich);
     await widget.element.updateComplete;
     expect(getComputedStyle(button, "::before").borderTopStyle).to.equal("solid");
     expect(JSON.stringify(button.getBoundingClientRect())).to.equal(place);
@@ -268,8 +275,8 @@ describe("layout and names", () => {
       const cart = await makeCart();
       const widget = await show(cart);
       await throughStates(widget, () => expect(widget.root.getAnimations()).to.deep.equal([]));
-      await cart.trouble({ delayMs: 300 });
-      widget.find("[data-remove]")?.click();
+      await cart.trouble({ delayMs: 600 });
+      await widget.start("[data-remove]");
       await widget.element.updateComplete;
       const moving = widget.root.getAnimations().map((animation) => (animation as CSSAnimation).animationName);
       expect(moving).to.deep.equal(preference === "reduce" ? [] : ["turn"]);

@@ -101,13 +101,11 @@ describe("applying cards", () => {
     await widget.apply(rich);
     await widget.press("#add");
     await widget.apply(poor);
-    widget.button("Remove card ending in 1234").click();
-    await widget.settled();
+    await widget.press(widget.button("Remove card ending in 1234"));
     expect(removed.map((event) => event.detail.card.lastFour)).to.deep.equal(["1234"]);
     expect(widget.focused).to.equal("Remove card ending in 5678");
     expect(widget.status).to.equal("Card ending in 1234 removed. €64.98 left to pay.");
-    widget.button("Remove card ending in 5678").click();
-    await widget.settled();
+    await widget.press(widget.button("Remove card ending in 5678"));
     expect(widget.focused).to.equal("number");
     expect(widget.text).not.to.contain("•••• 5678");
   });
@@ -144,8 +142,7 @@ describe("applying cards", () => {
     await expect(widget.element).to.be.accessible();
     const dutch = await show(cart, "nl");
     expect(dutch.text).to.contain("Je bestelling is niet geplaatst. Deze kaart is geblokkeerd.");
-    widget.button("Remove card ending in 1234").click();
-    await widget.settled();
+    await widget.press(widget.button("Remove card ending in 1234"));
     expect(widget.text).not.to.contain("blocked");
   });
 

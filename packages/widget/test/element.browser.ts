@@ -23,9 +23,7 @@ describe("the element", () => {
     const widget = new Widget(page.querySelector("giftcard-pay") as GiftcardPay);
     // The cart may be loaded before the language, without which nothing is rendered.
     await widget.until(() => !!widget.element.summary && widget.element.hasUpdated, "the cart is shown");
-    widget.number.value = rich.number;
-    widget.pin.value = rich.pin;
-    widget.button("Saldo bekijken").click();
+    await widget.enter(rich);
     await widget.until(() => !!widget.find("#apply"), "the quote is shown");
     await widget.press("#apply");
     expect(widget.text).to.contain("−€ 50,00");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { normalize, parseEntry } from "../src/entry-parser.js";
+import { isUnclear, normalize, normalizePin, parseEntry } from "../src/entry-parser.js";
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789"), minLength, maxLength });
@@ -141,6 +141,21 @@ describe("an entry", () => {
   it("loses what scanners add", () => {
     expect(normalize("*012345*")).toBe("012345");
     expect(normalize("]C1012345")).toBe("012345");
+  });
+
+  it("has a PIN of any visible characters, without spaces around or between letters and digits", () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[!-~]{1,64}$/),
+        noise.filter((text) => !/[\p{Pd}\u2212]/u.test(text)),
+        (code, around) => {
+          expect(normalizePin(around + code + around)).toBe(code);
+          expect(isUnclear({ cardNumber: "6064350000000001234", pin: code })).toBe(false);
+        },
+      ),
+    );
+    expect(normalizePin("AB12 CD34")).toBe("AB12CD34");
+    expect(isUnclear({ cardNumber: "1", pin: normalizePin("Valid until 31.05.2027") })).toBe(true);
   });
 
   it("may use the digits of other scripts", () => {

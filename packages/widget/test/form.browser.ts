@@ -29,7 +29,7 @@ describe("in a form", () => {
     expect(widget.element.form).to.equal(form);
     expect([...form.elements]).to.include(widget.element);
     expect(widget.element.checkValidity()).to.equal(true);
-    button.click();
+    await widget.press(button);
     expect(sent.map((data) => [...data])).to.deep.equal([[["order", "yes"]]]);
   });
 
@@ -41,22 +41,20 @@ describe("in a form", () => {
     expect(widget.element.validity.customError).to.equal(true);
     expect(widget.element.validationMessage).to.contain("This card isn't applied yet.");
     expect(widget.element.willValidate).to.equal(true);
-    button.click();
-    await widget.settled();
+    await widget.press(button);
     expect(sent).to.have.length(0);
     expect(widget.alert).to.contain("This card isn't applied yet.");
     expect(widget.focused).to.equal("number");
     await expect(widget.element).to.be.accessible();
     await widget.check(rich);
     expect(widget.alert).to.equal("");
-    button.click();
-    await widget.settled();
+    await widget.press(button);
     expect(widget.alert).to.contain("This card isn't applied yet.");
     expect(widget.focused).to.equal("apply");
     await widget.press("#apply");
     expect(widget.element.reportValidity()).to.equal(true);
     expect(widget.alert).to.equal("");
-    button.click();
+    await widget.press(button);
     expect(sent).to.have.length(1);
   });
 
@@ -64,11 +62,10 @@ describe("in a form", () => {
     const cart = await makeCart();
     const { widget, sent, button } = await showForm(cart);
     await widget.check(rich);
-    await cart.trouble({ delayMs: 200 });
-    (widget.find("#apply") as HTMLElement).click();
+    await cart.trouble({ delayMs: 1500 });
+    await widget.start("#apply");
     expect(widget.element.busy).to.equal(true);
-    await widget.element.updateComplete;
-    button.click();
+    await widget.start(button);
     expect(sent).to.have.length(0);
     await widget.until(() => sent.length === 1, "the form is submitted");
     expect(await cart.appliedCount()).to.equal(1);
@@ -82,10 +79,9 @@ describe("in a form", () => {
     Object.assign(other, { name: "order", value: "as a gift" });
     form.append(other);
     await widget.check(rich);
-    await cart.trouble({ delayMs: 300 });
-    (widget.find("#apply") as HTMLElement).click();
-    await widget.element.updateComplete;
-    for (const pressed of [button, button, other]) pressed.click();
+    await cart.trouble({ delayMs: 2000 });
+    await widget.start("#apply");
+    for (const pressed of [button, button, other]) await widget.start(pressed);
     await widget.element.updateComplete;
     expect(widget.text).to.contain("Your order is sent once this is done.");
     expect(widget.status).to.equal("Your order is sent once this is done.");
@@ -101,12 +97,11 @@ describe("in a form", () => {
     widget.number.focus();
     await widget.type("6");
     await widget.element.updateComplete;
-    button.click();
-    await widget.settled();
+    await widget.press(button);
     expect(sent).to.have.length(0);
     expect(widget.alert).to.contain("This card isn't applied yet.");
     button.formNoValidate = true;
-    button.click();
+    await widget.press(button);
     expect(sent).to.have.length(1);
   });
 
@@ -114,10 +109,9 @@ describe("in a form", () => {
     const cart = await makeCart();
     const { widget, sent, button } = await showForm(cart);
     await widget.check(rich);
-    await cart.trouble({ delayMs: 100, code: "service_unavailable" });
-    (widget.find("#apply") as HTMLElement).click();
-    await widget.element.updateComplete;
-    button.click();
+    await cart.trouble({ delayMs: 1500, code: "service_unavailable" });
+    await widget.start("#apply");
+    await widget.start(button);
     await widget.until(() => widget.alert !== "", "the alert is shown");
     await widget.settled();
     expect(sent).to.have.length(0);

@@ -73,6 +73,22 @@ describe("the digits of a card number", () => {
     expect(widget.number.value, "each key deletes a digit").to.equal("");
   });
 
+  it("are typed again by undoing, from the last key to the first, and grouped again by typing on", async () => {
+    const widget = await typed(rich.number.slice(0, 9), 99);
+    await widget.key("ArrowLeft");
+    await widget.key("Backspace");
+    expect(field(widget)).to.equal("6064 350|0");
+    const seen = [];
+    for (let presses = 0; presses < 12 && widget.number.value; presses++) {
+      await widget.key("Control+z");
+      seen.push(widget.number.value);
+    }
+    expect(widget.number.value, seen.join()).to.equal("");
+    expect(seen[0]?.replaceAll(" ", ""), "the deleted digit").to.equal("606435000");
+    await widget.type("60643");
+    expect(field(widget)).to.equal("6064 3|");
+  });
+
   it("are grouped when they are pasted or filled in, without moving the focus", async () => {
     const widget = await typed("", 0);
     document.execCommand("insertText", false, "6064-3500-0000-0001-234");

@@ -36,9 +36,7 @@ describe("in an older browser", () => {
       const cart = await makeCart();
       await without(from, name, async () => {
         const widget = await show(cart);
-        widget.number.value = rich.number;
-        widget.pin.value = rich.pin;
-        widget.find("button[type=submit]")?.click();
+        await widget.enter(rich);
         await widget.until(() => widget.focused === "apply", "the focus is on Apply");
         await widget.press("#apply");
         expect(widget.text).to.contain("−€50.00");

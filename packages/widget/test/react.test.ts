@@ -44,17 +44,19 @@ it("is rendered on a server with React 19, and hydrated without a warning", asyn
   const { id } = (await made.json()) as { id: string };
   const rendered = await (await fetch(`${server.url}checkout/${id}`)).text();
   expect(rendered).toContain('<giftcard-pay class="pay"></giftcard-pay>');
-  const tab = await openPage(browser);
+  const tab = await openPage(browser, { hasTouch: true });
   const warnings: string[] = [];
   tab.on("console", (message) => {
     if (["warning", "error"].includes(message.type())) warnings.push(message.text());
   });
   tab.on("pageerror", (error) => warnings.push(error.message));
   await tab.goto(`${server.url}checkout/${id}`);
-  await tab.getByLabel("Gift card number").fill(card.number);
-  await tab.getByLabel("PIN", { exact: true }).fill(card.pin);
-  await tab.getByRole("button", { name: "Check balance" }).click();
-  await tab.getByRole("button", { name: "Apply €50.00" }).click();
+  await tab.getByLabel("Gift card number").tap();
+  await tab.keyboard.type(card.number);
+  await tab.getByLabel("PIN", { exact: true }).tap();
+  await tab.keyboard.type(card.pin);
+  await tab.getByRole("button", { name: "Check balance" }).tap();
+  await tab.getByRole("button", { name: "Apply €50.00" }).tap();
   await tab.locator("output").getByText("2498").waitFor();
   const { log } = (await (await fetch(`${server.url}shop/carts/${id}`)).json()) as {
     log: { headers: Record<string, string> }[];

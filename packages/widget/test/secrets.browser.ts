@@ -122,6 +122,15 @@ describe("card number and PIN", () => {
       expect((await cart.calls()).filter(({ method }) => method === "POST")).to.have.length(0);
     });
 
+  for (const pin of ["a*1-]c1", "code1234", "!#$%&'()+,./:;<=>?@[\\]^_`{|}~", "12-34", "*"])
+    it(`may be a PIN such as ${pin}`, async () => {
+      const cart = await makeCart({ cards: [{ ...rich, pin }] });
+      const widget = await show(cart);
+      await widget.check({ number: rich.number, pin });
+      expect(widget.text).to.contain("Balance €75.00");
+      expect(JSON.parse((await cart.calls()).at(-1)?.body ?? "").pin).to.equal(pin);
+    });
+
   it("let the browser paste a number alone", async () => {
     const widget = await show(await makeCart());
     expect(paste(widget.number, "6064 3500 0000 0001 234").defaultPrevented).to.equal(false);
@@ -130,8 +139,7 @@ describe("card number and PIN", () => {
   it("show the PIN on demand, and mask it again after use", async () => {
     const widget = await show(await makeCart());
     expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("disc");
-    widget.button("Show PIN").click();
-    await widget.settled();
+    await widget.press(widget.button("Show PIN"));
     expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("none");
     await widget.check({ number: rich.number, pin: "1" });
     expect(getComputedStyle(widget.pin).getPropertyValue("-webkit-text-security")).to.equal("disc");

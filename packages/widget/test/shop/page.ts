@@ -1,8 +1,9 @@
 import { expect, fixture, html, waitUntil } from "@open-wc/testing";
-import { sendKeys } from "@web/test-runner-commands";
+import { executeServerCommand, sendKeys } from "@web/test-runner-commands";
 import type { GiftcardBalance, GiftcardPay } from "../../src/define.js";
 import "../../src/define.js";
 import type { GiftcardEventMap } from "../../src/index.js";
+import { type Hand, press, tabTo, tap } from "./hand.js";
 
 /** A card with a balance above the limit per order. Every test cart knows this card and the next. */
 export const rich = {
@@ -53,6 +54,18 @@ export async function makeCart(options: Record<string, unknown> = {}): Promise<T
 }
 
 export const endpoint = "/shop/store/giftcard-pay";
+
+/** The browser's real keys, and its real touch. */
+const hand: Hand = {
+  type: (text) => sendKeys({ type: text }),
+  async key(name) {
+    const [modifier, key] = name.includes("+") ? name.split("+") : [undefined, name];
+    if (modifier) await sendKeys({ down: modifier });
+    await sendKeys({ press: key as string });
+    if (modifier) await sendKeys({ up: modifier });
+  },
+  touch: (x, y) => executeServerCommand("touch", { x, y }),
+};
 
 /** Puts the widget on the page and waits until it shows the cart. */
 export async function show(cart: TestCart, lang = "en"): Promise<Widget> {
@@ -122,21 +135,26 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     return waitUntil(condition, expected, { timeout: 60_000, interval: 10 });
   }
 
-  /** Types number and PIN into empty fields and presses Enter. */
+  /** Types number and PIN and presses Enter, which checks the balance. */
   async enter(card: { number: string; pin: string }): Promise<void> {
-    this.number.focus();
-    await this.type(card.number);
+    await this.fill(card);
     await this.key("Enter");
-    await this.type(card.pin);
-    await this.key("Enter");
+  }
+
+  /** Types number and PIN, or one of them, in place of what the fields hold. */
+  async fill(card: { number?: string; pin?: string }): Promise<void> {
+    for (const name of ["number", "pin"] as const) {
+      const text = card[name];
+      if (text === undefined) continue;
+      await tabTo(this[name], hand);
+      this[name].select();
+      await this.type(text);
+    }
   }
 
   /** Enters number and PIN and checks the balance. */
   async check(card: { number: string; pin: string }): Promise<void> {
-    this.number.value = card.number;
-    this.pin.value = card.pin;
-    this.button("Check balance").focus();
-    this.button("Check balance").click();
+    await this.enter(card);
     await this.settled();
   }
 
@@ -146,12 +164,27 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     await this.press("#apply");
   }
 
-  async press(selector: string): Promise<void> {
-    const button = this.find(selector);
-    if (!button) throw new Error(`no ${selector} in: ${this.text}`);
-    button.focus();
-    button.click();
+  /** Moves the focus to a part by the Tab key, presses Enter, and waits until no call is pending. */
+  async press(part: string | HTMLElement): Promise<void> {
+    await this.start(part);
     await this.settled();
+  }
+
+  /** Presses a part as `press` does, and doesn't wait for the calls that it starts. */
+  start(part: string | HTMLElement): Promise<void> {
+    return press(this.#part(part), hand);
+  }
+
+  /** Touches a part, and waits until no call is pending. */
+  async tap(part: string | HTMLElement): Promise<void> {
+    await tap(this.#part(part), hand);
+    await this.settled();
+  }
+
+  #part(part: string | HTMLElement): HTMLElement {
+    const found = typeof part === "string" ? this.find(part) : part;
+    if (!found) throw new Error(`no ${part} in: ${this.text}`);
+    return found;
   }
 
   /** Waits until no call is pending. */
@@ -162,8 +195,8 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
-  type(text: string): Promise<void> {
-    return sendKeys({ type: text });
+  async type(text: string): Promise<void> {
+    await hand.type(text);
   }
 
   /** Holds a key: it repeats at least twenty times, and until the condition holds. */
@@ -177,10 +210,7 @@ export class Widget<Element extends GiftcardPay | GiftcardBalance = GiftcardPay>
 
   /** Presses one key, such as `Enter`, or `Shift+Tab`. */
   async key(name: string): Promise<void> {
-    const [modifier, press] = name.includes("+") ? name.split("+") : [undefined, name];
-    if (modifier) await sendKeys({ down: modifier });
-    await sendKeys({ press: press as string });
-    if (modifier) await sendKeys({ up: modifier });
+    await hand.key(name);
   }
 }
 
