@@ -9,7 +9,7 @@
 export async function press(part, key = "Enter", limit = {}) {
   const page = part.page();
   await part.hover({ trial: true, ...limit });
-  const enabled = part.and(page.locator(":enabled, a, summary"));
+  const enabled = part.and(page.locator(":not(:disabled)"));
   await enabled.waitFor(limit);
   await enabled.focus(limit);
   await page.keyboard.press(key);
