@@ -8,7 +8,6 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { passTime } from "../../packages/medusa/test/support/pass-time.js";
 import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
-import { press } from "../../scripts/press.mjs";
 import {
   buildAdmin,
   createStoreDatabase,
@@ -164,7 +163,7 @@ async function fulfillUnpaid(): Promise<string> {
 const balanceCents = async (card: TestCard) => (await client.balance(card)).balanceCents;
 const button = (name: string) => page.getByRole("button", { name, exact: true });
 const shown = (text: string | RegExp) => page.getByText(text).first().waitFor();
-const tab = (name: string) => press(page.getByRole("tab", { name }));
+const tab = (name: string) => page.getByRole("tab", { name }).click();
 
 describe("the admin", () => {
   let canceled: { card: TestCard; orderId: string };
@@ -173,7 +172,7 @@ describe("the admin", () => {
     await page.goto(`${medusa.url}/app/login`);
     await page.locator("input[name=email]").fill(medusa.admin.email);
     await page.locator("input[name=password]").fill(medusa.admin.password);
-    await press(page.getByRole("button", { name: /continue/i }));
+    await page.getByRole("button", { name: /continue/i }).click();
     await page.waitForURL(/\/app\/(?!login)/);
 
     canceled = await buy();
@@ -185,12 +184,12 @@ describe("the admin", () => {
     await shown("Going back to the card");
     await shown(`•••• ${canceled.card.cardNumber.slice(-4)}`);
     await keepScreenshot(page, "admin-order");
-    await press(button("Try now"));
+    await button("Try now").click();
     await shown(/Tried [2-9] times since .*; the shop keeps trying/);
   });
 
   it("shows whether the service is reachable", async () => {
-    await press(page.getByRole("link", { name: "Gift cards" }).first());
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
     await shown("Not reachable");
     // Block the reversal until the comparison has reported it as a difference.
     proxy.set("canceldevalue", "cut-before");
@@ -205,7 +204,7 @@ describe("the admin", () => {
     await page.keyboard.press("Enter");
     await page.getByText("All data can be read").waitFor({ state: "detached" });
     await tab("Reconciliation");
-    await press(button("Compare"));
+    await button("Compare").click();
     await shown("1 difference");
     await shown("Medusa: ");
     await keepScreenshot(page, "admin-reconciliation");
@@ -222,11 +221,11 @@ describe("the admin", () => {
     await page.reload();
     await shown("Needs your decision (1)");
     await keepScreenshot(page, "admin-giftcards");
-    await press(button("Review"));
+    await button("Review").click();
     await shown("The card was probably not charged");
     await keepScreenshot(page, "admin-evidence");
-    await press(button("The card was not charged"));
-    await press(page.getByRole("alertdialog").getByRole("button", { name: "The card was not charged" }));
+    await button("The card was not charged").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "The card was not charged" }).click();
     await shown(medusa.admin.email);
     await page.keyboard.press("Escape");
     await page.getByRole("heading", { name: "Needs your decision" }).waitFor({ state: "detached" });
@@ -243,8 +242,8 @@ describe("the admin", () => {
     await shown("Unpaid orders (1)");
     await shown(/It is fulfilled/);
     await keepScreenshot(page, "admin-unpaid-order");
-    await press(button("Keep the order"));
-    await press(page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }));
+    await button("Keep the order").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }).click();
     await page.getByRole("heading", { name: "Unpaid orders" }).waitFor({ state: "detached" });
     expect((await storefront.order(orderId)).status).not.toBe("canceled");
   });
@@ -263,17 +262,17 @@ describe("the admin", () => {
     await shown("1 problem needs you");
     await shown("Automatic cancellation stopped");
     await keepScreenshot(page, "admin-failing-job");
-    await press(button("Resume cancellation"));
-    await press(page.getByRole("alertdialog").getByRole("button", { name: "Resume cancellation" }));
+    await button("Resume cancellation").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Resume cancellation" }).click();
     await page.getByText("Automatic cancellation stopped").waitFor({ state: "detached" });
     const tried = page.waitForResponse((response) => response.url().endsWith("/retry"));
-    await press(button("Try now").first());
+    await button("Try now").first().click();
     expect((await tried).status()).toBe(200);
     await shown(/Tried [2-9]/);
     await database.query("drop function refuse cascade");
     // Scheduled recovery may cancel the order first. Then there is nothing left to retry.
     const again = page.waitForResponse((response) => response.url().endsWith("/retry"), { timeout: 10_000 });
-    const isPressed = await Promise.all([again, press(button("Try now").first(), "Enter", { timeout: 10_000 })]).then(
+    const isPressed = await Promise.all([again, button("Try now").first().click({ timeout: 10_000 })]).then(
       () => true,
       () => false,
     );
@@ -289,16 +288,16 @@ describe("the admin", () => {
   });
 
   it("shows a reconciliation without differences and a statement to download", async () => {
-    await press(page.getByRole("link", { name: "Gift cards" }).first());
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
     await tab("Reconciliation");
-    await press(button("Compare"));
+    await button("Compare").click();
     await shown("No difference");
     await tab("Monthly statement");
     await page.getByLabel("Provider's commission, percent").fill("10");
     await shown("Commission 10%");
     await shown("€45.00");
     await keepScreenshot(page, "admin-statement");
-    const [download] = await Promise.all([page.waitForEvent("download"), press(button("Download CSV"))]);
+    const [download] = await Promise.all([page.waitForEvent("download"), button("Download CSV").click()]);
     expect(await readFile(await download.path(), "utf8")).toContain(`\r\n"net",,,,,45.00\r\n`);
   });
 
@@ -362,7 +361,7 @@ describe("the admin", () => {
 
   it("finds a payment by the card's last four digits, and shows where its money went", async () => {
     const { card } = await buyOf("summer-night-festival", { quantity: 1, balanceCents: 2498 });
-    await press(page.getByRole("link", { name: "Gift cards" }).first());
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
     await tab("Card payments");
     const search = page.getByRole("searchbox", { name: "Search" });
     await search.fill("nobody@example.com");
@@ -382,8 +381,8 @@ describe("the admin", () => {
     await page.getByRole("dialog").getByText("Balance before").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await press(page.getByRole("combobox", { name: "State" }));
-    await press(page.getByRole("option", { name: "Back on the card" }));
+    await page.getByRole("combobox", { name: "State" }).click();
+    await page.getByRole("option", { name: "Back on the card" }).click();
     await shown("No card payment matches.");
   });
 
@@ -468,8 +467,8 @@ describe("the admin", () => {
     await shown("To Manual payment");
     await button("Refund €22.46").scrollIntoViewIfNeeded();
     await keepScreenshot(page, "admin-refund");
-    await press(button("Refund €22.46"));
-    await press(page.getByRole("alertdialog").getByRole("button", { name: "Refund", exact: true }));
+    await button("Refund €22.46").click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Refund", exact: true }).click();
     await shown("Back on the card");
     await expect.poll(() => page.getByText("Owed to the customer").count()).toBe(0);
     expect(await balanceCents(card)).toBe(cents(1509));
@@ -478,10 +477,10 @@ describe("the admin", () => {
     // Medusa treats a cent or less as nothing outstanding.
     expect(Math.abs(summary.pending_difference)).toBeLessThan(0.01);
     // Its show is off: everything that is left goes back.
-    await press(button("Refund the rest (€44.91)"));
+    await button("Refund the rest (€44.91)").click();
     const dialog = page.getByRole("alertdialog");
     await dialog.getByText(`€44.91 to card •••• ${card.cardNumber.slice(-4)}`).waitFor();
-    await press(dialog.getByRole("button", { name: "Refund", exact: true }));
+    await dialog.getByRole("button", { name: "Refund", exact: true }).click();
     await expect.poll(() => balanceCents(card)).toBe(6000);
   });
 
@@ -491,27 +490,26 @@ describe("the admin", () => {
     for (const balanceCents of [4375, 5000, 2500]) bought.push(await buyOf("gala", { quantity: 2, balanceCents }));
     // The last order stays uncaptured, so the plan must leave it out.
     for (const { orderId } of bought.slice(0, 2)) await capture(orderId);
-    await press(page.getByRole("link", { name: "Gift cards" }).first());
+    await page.getByRole("link", { name: "Gift cards" }).first().click();
     await tab("Refund a show");
     await page.getByLabel("Find a product").fill("gala");
-    await press(page.getByRole("combobox", { name: "Product" }));
-    await press(page.getByRole("option", { name: "gala" }));
-    await press(button("Show the plan"));
+    await page.getByRole("combobox", { name: "Product" }).click();
+    await page.getByRole("option", { name: "gala" }).click();
+    await button("Show the plan").click();
     await shown(/2 orders/);
     await shown(/of it isn't captured/);
     await keepScreenshot(page, "admin-refund-show");
     // The shop may have captured the order's card already.
-    await press(
-      page.getByRole("checkbox", { name: /^Capture €(44\.91|19\.91) of 1 order first, and refund it too$/ }),
-      " ",
-    );
+    await page
+      .getByRole("checkbox", { name: /^Capture €(44\.91|19\.91) of 1 order first, and refund it too$/ })
+      .click();
     await shown(/3 orders/);
-    await press(button("Refund €134.73"));
+    await button("Refund €134.73").click();
     const dialog = page.getByRole("alertdialog");
     expect(await dialog.getByRole("button", { name: "Refund", exact: true }).isEnabled()).toBe(false);
     await dialog.getByText(/€(44\.91|19\.91) is captured first\./).waitFor();
     await dialog.getByRole("textbox").fill("gala");
-    await press(dialog.getByRole("button", { name: "Refund", exact: true }));
+    await dialog.getByRole("button", { name: "Refund", exact: true }).click();
     await shown("€134.73 of €134.73");
     await shown(/3 orders refunded/);
     const [first, second, third] = bought.map(({ card }) => card) as [TestCard, TestCard, TestCard];

@@ -1,4 +1,3 @@
-import { press } from "../../scripts/press.mjs";
 import type { GiftcardService, IssuedCard } from "../../scripts/shops/card-service.mjs";
 import type { FaultProxy } from "../support/fault-proxy.js";
 import type { PlayedStripe } from "../support/played-stripe.js";
@@ -84,7 +83,7 @@ export const manualFlows: readonly Flow[] = [
       const visit = await Visit.start(stage, CINEMA);
       await visit.applyCard(card, "€0.00");
       await picture(visit, "covered");
-      await press(visit.page.getByTestId("gift-cards-continue-button"));
+      await visit.page.getByTestId("gift-cards-continue-button").click();
       await picture(visit, "covered-review");
       return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
     },
@@ -191,8 +190,8 @@ export const stripeFlows: readonly Flow[] = [
       await visit.payByStripe(STRIPE, ASKING_NUMBER);
       await visit.toReview();
       const authenticate = visit.page.getByRole("button", { name: "Complete authentication" });
-      await press(visit.page.getByTestId("submit-order-button"));
-      await press(authenticate);
+      await visit.page.getByTestId("submit-order-button").click();
+      await authenticate.click();
       const shown = await visit.confirmed();
       return { visit, shown, expected: [part(card, "€50.00"), `${STRIPE} €24.98`] };
     },
@@ -206,9 +205,9 @@ export const stripeFlows: readonly Flow[] = [
       await visit.applyCard(card, "€24.98");
       await visit.payByStripe(STRIPE, DECLINED_NUMBER);
       await visit.toReview();
-      await press(visit.page.getByTestId("submit-order-button"));
+      await visit.page.getByTestId("submit-order-button").click();
       await visit.page.getByTestId("stripe-payment-error-message").waitFor();
-      await press(visit.page.getByTestId("edit-payment-button"));
+      await visit.page.getByTestId("edit-payment-button").click();
       await visit.typeNumber(GOOD_NUMBER);
       await visit.toReview();
       const shown = await visit.placeOrder();
@@ -223,7 +222,7 @@ export const stripeFlows: readonly Flow[] = [
       const visit = await Visit.start(stage, CINEMA);
       await visit.payByStripe(STRIPE, GOOD_NUMBER);
       await visit.applyCard(card, "€0.00");
-      await press(visit.page.getByTestId("gift-cards-continue-button"));
+      await visit.page.getByTestId("gift-cards-continue-button").click();
       return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
     },
   },

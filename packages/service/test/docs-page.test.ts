@@ -1,7 +1,6 @@
 import { endpoints } from "@giftcard-pay/client/contract";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { press } from "../../../scripts/press.mjs";
 import { launchBrowser, openPage } from "../../../test/support/browser.js";
 import { serviceForFile } from "./service-for-file.js";
 
@@ -27,7 +26,7 @@ test("the docs page shows all operations under a strict content security policy,
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
   expect(await page.locator(".operation").count()).toBe(Object.keys(endpoints).length);
-  await press(page.locator("#devalue summary"));
+  await page.locator("#devalue summary").click();
   const devalue = page.locator("#devalue");
   for (const text of ["Idempotency-Key", "cardnumber", "integer, 1 to 5000", "card_blocked", "-d amount=7498"])
     expect(await devalue.getByText(text).first().isVisible()).toBe(true);
