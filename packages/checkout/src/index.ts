@@ -8,7 +8,7 @@ export type { OnFailure } from "./engine/observers.js";
 export type { RefundShares } from "./engine/refund-plan.js";
 export { createHandler, type HandlerOptions } from "./http/handler.js";
 export type { ShopPayment } from "./operator/charge-groups.js";
-export type { Difference, DifferenceKind } from "./operator/difference.js";
+export type { CardSums, Difference, DifferenceKind, PaymentState } from "./operator/difference.js";
 export type { Health } from "./operator/health.js";
 export type { CheckoutHealth, Operator } from "./operator/operator.js";
 export { type Days, dayOf, daysOfMonth } from "./operator/period.js";

@@ -25,7 +25,7 @@ export { type HealthSource, readHealth } from "./operator/health.js";
 export { type BookedCharge, bookedChargeOf, movementsOf as cardMovementsOf } from "./operator/movements.js";
 export { momentsOf } from "./operator/period.js";
 export { readGrossCents, readReconciliation, readStatement } from "./operator/reports.js";
-export { ReportError } from "./operator/service-report.js";
+export { ReportError, type ReportFault } from "./operator/service-report.js";
 export { csvCell } from "./operator/statement.js";
 export { layOut } from "./operator/text-table.js";
 export { createSealer, SealError, type Sealer, type SealFault } from "./sealing/seal.js";

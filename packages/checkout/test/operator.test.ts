@@ -182,15 +182,18 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         {
           ...{ kind: "payment_missing", orderId: lost },
           ...{ reference: charges[0]?.reference, lastFour: charges[0]?.lastFour },
-          journal: { says: "committed", cents: 5000 },
-          other: { who: "payments", says: "nothing", cents: null },
+          journal: { says: "committed", cents: 5000, states: ["committed"] },
+          other: { who: "payments", says: "nothing", cents: null, payments: [] },
         },
       ]);
       expect(seen.charge_missing).toEqual([
         {
           ...{ kind: "charge_missing", orderId: "order_none", reference: null, lastFour: null },
-          journal: { says: "nothing", cents: null },
-          other: { who: "payments", says: "order_none paid", cents: 1200 },
+          journal: { says: "nothing", cents: null, states: [] },
+          other: {
+            ...{ who: "payments", says: "order_none paid", cents: 1200 },
+            payments: [{ name: "order_none", state: "paid" }],
+          },
         },
       ]);
       expect(seen.captured).toMatchObject([
@@ -224,7 +227,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(cards).toBeGreaterThan(1);
       expect(differences.filter(({ lastFour }) => lastFour === other.cardNumber.slice(-4))).toMatchObject([
         {
-          ...{ kind: "service", journal: { says: expect.stringContaining("devalued"), cents: 0 } },
+          ...{ kind: "service", journal: { says: expect.stringContaining("charged"), cents: 0 } },
           other: { who: "service", cents: 900 },
         },
       ]);

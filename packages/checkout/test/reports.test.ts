@@ -4,7 +4,7 @@ import type { BookedCharge } from "../src/operator/movements.js";
 import { dayOf, daysOfMonth, isDay, momentsOf } from "../src/operator/period.js";
 import { type Reconciliation, reconciliationText } from "../src/operator/reconciliation.js";
 import { CardFigures } from "../src/operator/service-figures.js";
-import { type ReportedCard, readServiceReport } from "../src/operator/service-report.js";
+import { type ReportError, type ReportedCard, readServiceReport } from "../src/operator/service-report.js";
 import { makeStatement, statementCsv, statementText } from "../src/operator/statement.js";
 
 type Given = Partial<Record<keyof BookedCharge, unknown>>;
@@ -250,15 +250,18 @@ describe("a reconciliation", () => {
     expect(differences(all, [{ ...paid, refundedCents: 1000 }])).toEqual([
       {
         ...{ kind: "held", reference: null, orderId: "order_x", lastFour: null },
-        journal: { says: "captured, committed", cents: 6000 },
-        other: { who: "payments", says: "order_x partly refunded", cents: 5000 },
+        journal: { says: "captured, committed", cents: 6000, states: ["captured", "committed"] },
+        other: {
+          ...{ who: "payments", says: "order_x partly refunded", cents: 5000 },
+          payments: [{ name: "order_x", state: "partly_refunded" }],
+        },
       },
     ]);
     expect(differences([reversed({ orderId: "order_y" })], [{ orderId: "order_y", amountCents: 5000 }])).toEqual([
       expect.objectContaining({
         kind: "held",
         reference: expect.any(String),
-        journal: { says: "reversed", cents: 0 },
+        journal: { says: "reversed", cents: 0, states: ["reversed"] },
       }),
     ]);
   });
@@ -344,8 +347,14 @@ describe("a reconciliation", () => {
       { kind: "service", lastFour: "1234", journal: { cents: 5000 }, other: { who: "service", cents: 0 } },
       {
         ...{ kind: "service", lastFour: "5678" },
-        journal: { says: "100.00 devalued, 50.00 canceled", cents: 5000 },
-        other: { says: "100.00 devalued, 100.00 canceled", cents: 0 },
+        journal: {
+          ...{ says: "100.00 charged, 50.00 canceled", cents: 5000 },
+          sums: { chargedCents: 10_000, canceledCents: 5000 },
+        },
+        other: {
+          ...{ says: "100.00 charged, 100.00 canceled", cents: 0 },
+          sums: { chargedCents: 10_000, canceledCents: 10_000 },
+        },
       },
     ]);
   });
@@ -399,6 +408,20 @@ describe("the service's report", () => {
         await expect(read(text, length)).rejects.toMatchObject({ name: "ReportError" });
     },
   );
+
+  it("states in its refusal what is wrong", async () => {
+    const faultOf = (text: string) =>
+      read(text, 0).then(
+        () => null,
+        ({ fault }: ReportError) => fault,
+      );
+    for (const text of ["", "nothing", "a,b\r\n1,2", '{"cards":1}'])
+      expect(await faultOf(text), text).toEqual({ code: "not_a_report" });
+    expect(await faultOf(JSON.stringify(json).slice(0, -1))).toEqual({ code: "broken" });
+    expect(await faultOf(csv.replace("\r\n8", "\r\n\r\n8"))).toEqual({ code: "broken", line: 4 });
+    const days = { from: "2026-02-01", to: "2026-02-28" };
+    expect(await faultOf(JSON.stringify({ ...days, cards: [] }))).toEqual({ code: "other_days", ...days });
+  });
 
   it("is refused if an entry is too long", async () => {
     const endless = JSON.stringify({ ...march, cards: [{ ...card, company: "x".repeat(1_000_000) }] });

@@ -1,5 +1,5 @@
 import { chargingStates, orderedStates } from "../store/charge-states.js";
-import type { Difference, DifferenceKind } from "./difference.js";
+import type { Difference, DifferenceKind, PaymentState } from "./difference.js";
 import { type BookedCharge, heldCents } from "./movements.js";
 
 /** A gift card payment in the shop's own books: of one charge, or of all cards of an order. */
@@ -96,14 +96,16 @@ const heldByShop = ({ isCanceled, amountCents, refundedCents = 0 }: ShopPayment)
   isCanceled ? 0 : amountCents - refundedCents;
 
 function sideOf(payments: readonly ShopPayment[]): Difference["other"] {
-  if (payments.length === 0) return { who: "payments", says: "nothing", cents: null };
-  const says = payments.map((payment) => {
-    const { id, orderId, amountCents, capturedCents, refundedCents = 0, isCanceled } = payment;
-    const refunded = refundedCents < amountCents ? "partly refunded" : "refunded";
-    const paid = capturedCents === undefined ? "paid" : capturedCents > 0 ? "captured" : "authorized";
-    return `${id ?? orderId} ${isCanceled ? "canceled" : refundedCents > 0 ? refunded : paid}`;
-  });
-  return { who: "payments", says: says.join(", "), cents: sum(payments.map(heldByShop)) };
+  if (payments.length === 0) return { who: "payments", says: "nothing", cents: null, payments: [] };
+  const named = payments.map((payment) => ({ name: String(payment.id ?? payment.orderId), state: stateOf(payment) }));
+  const says = named.map(({ name, state }) => `${name} ${state.replace("_", " ")}`);
+  return { who: "payments", says: says.join(", "), cents: sum(payments.map(heldByShop)), payments: named };
+}
+
+function stateOf({ amountCents, capturedCents, refundedCents = 0, isCanceled }: ShopPayment): PaymentState {
+  if (isCanceled) return "canceled";
+  if (refundedCents > 0) return refundedCents < amountCents ? "partly_refunded" : "refunded";
+  return capturedCents === undefined ? "paid" : capturedCents > 0 ? "captured" : "authorized";
 }
 
 const sum = (amounts: readonly number[]): number => amounts.reduce((total, cents) => total + cents, 0);
@@ -118,7 +120,7 @@ function compare({ charges, payments }: Group): Difference[] {
       reference,
       orderId,
       lastFour,
-      journal: { says: state, cents: null },
+      journal: { says: state, cents: null, states: [state] },
       other,
     }));
   }
@@ -127,18 +129,19 @@ function compare({ charges, payments }: Group): Difference[] {
   const holding = charges.filter((charge) => heldCents(charge) !== 0);
   const named = holding.length > 0 ? holding : charges;
   const [only] = named.length === 1 ? named : [];
+  const states = named.map(({ state }) => state);
   const found = (kind: DifferenceKind): Difference[] => [
     {
       kind,
       reference: only?.reference ?? null,
       orderId,
       lastFour: only?.lastFour ?? null,
-      journal: { says: named.map(({ state }) => state).join(", "), cents: held },
+      journal: { says: states.join(", "), cents: held, states },
       other,
     },
   ];
   if (charges.length === 0) {
-    const nothing = { says: "nothing", cents: null };
+    const nothing = { says: "nothing", cents: null, states: [] };
     return other.cents === 0 ? [] : found("charge_missing").map((d) => ({ ...d, journal: nothing }));
   }
   if (payments.length === 0) return held === 0 ? [] : found("payment_missing");

@@ -26,12 +26,33 @@ const cardSchema = z
 /** A report without its cards. */
 const frameSchema = z.object({ from: z.string(), to: z.string(), cards: z.tuple([]) });
 
+/**
+ * - `not_a_report`: another file, such as a spreadsheet
+ * - `broken`: a report that was cut off or edited; of CSV, with the first `line` that can't be read
+ * - `other_days`: a report for the days `from` to `to`
+ */
+export type ReportFault =
+  | { readonly code: "not_a_report" }
+  | { readonly code: "broken"; readonly line?: number }
+  | ({ readonly code: "other_days" } & Days);
+
 /** The error of a report that can't be read, or has another period. Its message can be shown to people. */
 export class ReportError extends Error {
   override readonly name = "ReportError";
+  /** What is wrong with the report. */
+  readonly fault: ReportFault;
+
+  constructor(message: string, fault: ReportFault) {
+    super(message);
+    this.fault = fault;
+  }
 }
 
-const NO_REPORT = "The file is not a report of the service.";
+const notAReport = () =>
+  new ReportError(
+    "The file is not the gift card provider's report. Choose the output of the service's command report, as JSON or CSV.",
+    { code: "not_a_report" },
+  );
 
 /**
  * Reads the output of the service's `report` command with `--json` or `--csv`, card by card.
@@ -80,11 +101,13 @@ async function* readJson(chunks: Chunks, { from, to }: Days): AsyncGenerator<Row
     }
     const frame = frameSchema.parse(JSON.parse(next.value));
     if (frame.from !== from || frame.to !== to)
-      throw new ReportError(`The report is about ${frame.from} to ${frame.to}, not ${from} to ${to}.`);
+      throw new ReportError(`The report is about ${frame.from} to ${frame.to}, not ${from} to ${to}.`, {
+        ...{ code: "other_days", from: frame.from, to: frame.to },
+      });
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof RangeError)
-      throw new ReportError("The service's report is not readable JSON.");
-    throw error instanceof z.ZodError ? new ReportError(NO_REPORT) : error;
+      throw new ReportError("The service's report is not readable JSON.", { code: "broken" });
+    throw error instanceof z.ZodError ? notAReport() : error;
   }
 }
 
@@ -100,7 +123,7 @@ async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
     if (head === undefined) {
       head = cells;
       // Otherwise any text would be accepted as a report without cards.
-      if (!columns.every((name) => cells.includes(name))) throw new ReportError(NO_REPORT);
+      if (!columns.every((name) => cells.includes(name))) throw notAReport();
       continue;
     }
     // Empty lines are allowed only at the end.
@@ -109,7 +132,8 @@ async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
       continue;
     }
     const row = cardSchema.safeParse(Object.fromEntries(head.map((name, column) => [name, cells[column]])));
-    if (isOver || !row.success) throw new ReportError(`Line ${number} of the service's report can't be read.`);
+    if (isOver || !row.success)
+      throw new ReportError(`Line ${number} of the service's report can't be read.`, { code: "broken", line: number });
     yield row.data;
   }
 }
