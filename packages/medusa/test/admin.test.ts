@@ -114,8 +114,11 @@ describe("an order's gift cards in the admin", () => {
     expect(Date.parse(owed.stateChangedAt)).toBeGreaterThan(Date.parse(owed.devaluedAt));
     expect((await reconcile()).differences).toContainEqual(
       expect.objectContaining({
-        ...{ kind: "held", orderId, journal: { says: "reversing", cents: 5000 } },
-        other: { who: "payments", says: expect.stringContaining("canceled"), cents: 0 },
+        ...{ kind: "held", orderId, journal: { says: "reversing", cents: 5000, states: ["reversing"] } },
+        other: expect.objectContaining({
+          ...{ who: "payments", says: expect.stringContaining("canceled"), cents: 0 },
+          payments: [{ name: expect.any(String), state: "canceled" }],
+        }),
       }),
     );
     const down = await admin("POST", `charges/${owed.reference}/retry`);
@@ -140,12 +143,24 @@ describe("an order's gift cards in the admin", () => {
     shop.proxy.set("canceldevalue", "error");
     await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
     shop.proxy.clear();
-    const recovered = async () => {
-      await admin("POST", "recover");
-      return (await chargesOf(orderId))[0].state;
-    };
-    await expect.poll(recovered, { interval: 500 }).toBe("reversed");
+    const { body } = await admin("POST", "recover");
+    expect(body.charges).toContainEqual(expect.objectContaining({ orderId, state: "reversed" }));
     expect(await shop.balanceCents(card)).toBe(7500);
+  });
+
+  it("are tried at once by an admin while the service is down, and reported as waiting", async () => {
+    const { orderId } = await buy();
+    shop.proxy.set("canceldevalue", "error");
+    await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
+    // The last attempt has just put off the next one.
+    for (const tries of [2, 3]) {
+      const { charges, waiting } = (await admin("POST", "recover")).body;
+      expect(charges).toContainEqual(expect.objectContaining({ orderId, state: "reversing", tries }));
+      expect(waiting).toBeGreaterThan(0);
+    }
+    shop.proxy.clear();
+    expect((await admin("POST", "recover")).body).toMatchObject({ waiting: 0 });
+    expect(await chargesOf(orderId)).toMatchObject([{ state: "reversed" }]);
   });
 });
 
@@ -299,7 +314,14 @@ describe("the books", () => {
     const lastFour = card.cardNumber.slice(-4);
     const mine = found.differences.find((d: { lastFour: string }) => d.lastFour === lastFour);
     expect(mine).toMatchObject({ kind: "service", journal: { cents: 5000 }, other: { cents: 0 } });
-    expect((await admin("POST", "reconciliation", { ...days, report: "nothing" })).status).toBe(400);
+    expect((await admin("POST", "reconciliation", { ...days, report: "nothing" })).body).toMatchObject({
+      ...{ reconciliation: null, reportFault: { code: "not_a_report" } },
+    });
+    const others = JSON.stringify({ ...report, from: "2020-01-01", to: "2020-01-31" });
+    expect((await admin("POST", "reconciliation", { ...days, report: others })).body).toMatchObject({
+      ...{ reconciliation: null, reportFault: { code: "other_days", from: "2020-01-01", to: "2020-01-31" } },
+    });
+    expect((await admin("POST", "reconciliation", { from: "yesterday", to: days.to })).status).toBe(400);
 
     const file = path.join(folder, "report.json");
     await writeFile(file, JSON.stringify(report));

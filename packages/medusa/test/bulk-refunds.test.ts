@@ -118,6 +118,8 @@ describe("a bulk refund of a canceled product", () => {
       doneCents: 12_500,
       amountCents: 12_500,
       waiting: [],
+      refused: plan.refused,
+      refusedCount: 1,
     });
     expect(await balanceOf(split)).toBe(4375);
     expect(await balanceOf(mixed)).toBe(5000 - 1000);

@@ -3,6 +3,8 @@ import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { openStates } from "@giftcard-pay/checkout/store";
 import { hasRows } from "../rows.js";
 
+const RETRIED = sqlList(["reversing", "unknown"]);
+
 export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(openStates)})`;
 
 /** Counts the payments that are being released, without those that a person has exempted. */
@@ -13,7 +15,28 @@ export const OPEN_RELEASES = `select count(*) from giftcard_release release wher
 export const FAILING_CHARGES = `
   select case state when 'reversing' then 'reversal' else 'outcome' end as kind, reference as id, order_id, tries,
     coalesce(last_error, reason, 'unknown') as last_error, created_at as first_failed_at, updated_at as last_failed_at
-  from giftcard_charge where state in (${sqlList(["reversing", "unknown"])}) and tries > 0`;
+  from giftcard_charge where state in (${RETRIED}) and tries > 0`;
+
+/** How many charges become due at once. More would keep the person's request waiting while the service is down. */
+const DUE_AT_ONCE = 100;
+
+/**
+ * Makes the charges due whose next attempt the money flow has put off, the oldest first. An hour may pass after an outage
+ * until the next attempt; a person who asks for it needn't wait.
+ */
+export async function makeRetriesDue(sql: Sql): Promise<void> {
+  await sql(
+    `update giftcard_charge set next_try_at = now() where reference in (select reference from giftcard_charge
+       where state in (${RETRIED}) and next_try_at > now() order by created_at limit $1)`,
+    [DUE_AT_ONCE],
+  );
+}
+
+/** Counts the charges that the money flow retries by itself. */
+export async function countRetried(sql: Sql): Promise<number> {
+  const [counted] = await sql(`select count(*) from giftcard_charge where state in (${RETRIED})`, []);
+  return Number(counted?.count);
+}
 
 /** Tells whether an order has a charged card that isn't captured. */
 export const hasUncaptured = (sql: Sql, orderId: string): Promise<boolean> =>

@@ -60,19 +60,25 @@ export interface BulkRefundReport {
   readonly doneCents: number;
   readonly amountCents: number;
   readonly waiting: readonly Omit<RefusedOrder, "captureCents">[];
+  /** The orders that its plan left out, each with the reason at that time: the first 200 of `refusedCount`. */
+  readonly refused: readonly RefusedOrder[];
+  readonly refusedCount: number;
 }
+
+const REFUSED_SHOWN = 200;
 
 /**
  * Writes a bulk refund with all its orders, or nothing. @returns false if another bulk refund has one of the orders
  */
 export async function writeBulkRefund(sql: Sql, id: string, plan: BulkRefundPlan, actor: string): Promise<boolean> {
   const write = sql(
-    `with bulk_refund as (insert into giftcard_bulk_refund (id, title, sold, actor) values ($1, $2, $3::jsonb, $4) returning id)
+    `with bulk_refund as (insert into giftcard_bulk_refund (id, title, sold, actor, refused)
+       values ($1, $2, $3::jsonb, $4, $6::jsonb) returning id)
      insert into giftcard_bulk_refund_order (bulk_refund_id, order_id, units, amount_cents, parts, captures)
      select bulk_refund.id, planned."orderId", planned.units, planned."amountCents", planned.parts, planned.captures
      from bulk_refund, jsonb_to_recordset($5::jsonb)
        as planned ("orderId" text, units jsonb, "amountCents" bigint, parts jsonb, captures jsonb)`,
-    [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(plan.orders)],
+    [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(plan.orders), JSON.stringify(plan.refused)],
   );
   return write.then(
     () => true,
@@ -171,12 +177,14 @@ export async function readBulkRefunds(
        count(*) filter (where o.state = 'open')::integer as open, count(*) filter (where o.state = 'done')::integer as done,
        coalesce(sum(o.amount_cents) filter (where o.state = 'done'), 0)::float8 as "doneCents",
        coalesce(json_agg(json_build_object('orderId', o.order_id, 'orderName', '#' || placed.display_id,
-         'amountCents', o.amount_cents, 'why', o.why) order by placed.display_id) filter (where o.state = 'person'), '[]') as waiting
-     from (select id, title, actor, created_at, case when sold ? 'orderIds' then '{"orderIds": []}'::jsonb else sold end as sold
+         'amountCents', o.amount_cents, 'why', o.why) order by placed.display_id) filter (where o.state = 'person'), '[]') as waiting,
+       (select coalesce(jsonb_agg(one order by at), '[]') from jsonb_array_elements(r.refused) with ordinality as listed (one, at)
+         where at <= ${REFUSED_SHOWN}) as refused, jsonb_array_length(r.refused) as "refusedCount"
+     from (select id, title, actor, created_at, refused, case when sold ? 'orderIds' then '{"orderIds": []}'::jsonb else sold end as sold
        from giftcard_bulk_refund where $1::text is null or id = $1 order by created_at desc, id limit $2) r
      left join giftcard_bulk_refund_order o on o.bulk_refund_id = r.id
      left join "order" placed on placed.id = o.order_id
-     group by r.id, r.title, r.sold, r.actor, r.created_at order by r.created_at desc, r.id`,
+     group by r.id, r.title, r.sold, r.actor, r.refused, r.created_at order by r.created_at desc, r.id`,
     [id ?? null, limit],
   );
 }

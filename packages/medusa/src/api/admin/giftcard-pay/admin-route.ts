@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import { type ChargeView, CheckoutError, type Days, daysOfMonth } from "@giftcard-pay/checkout";
-import { ReportError, type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
+import { type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
@@ -47,7 +47,7 @@ function toAdminError(error: unknown): unknown {
       MedusaError.Types.INVALID_DATA,
       "It contains a character or a number that a database can't store: a NUL, half a character, or too many digits.",
     );
-  if (!(error instanceof RangeError || error instanceof ReportError)) return error;
+  if (!(error instanceof RangeError)) return error;
   return new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
 }
 

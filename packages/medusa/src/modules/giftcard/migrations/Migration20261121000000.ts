@@ -103,6 +103,8 @@ create table giftcard_bulk_refund (
   title text not null,
   sold jsonb not null,
   actor text not null,
+  -- The orders that its plan left out, each with the reason at that time.
+  refused jsonb not null default '[]',
   created_at timestamptz not null default now()
 );
 create table giftcard_bulk_refund_order (
