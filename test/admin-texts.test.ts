@@ -134,6 +134,43 @@ describe.each(["medusa", "medusa-events"])("the admin pages of %s", (plugin) => 
   });
 });
 
+/** Texts of ours that name the same as these of Medusa's, and a stem of Medusa's word for it. */
+const medusasWords = {
+  "states.captured": "orders.activity.events.payment.captured",
+  "reconciliation.paymentStates.captured": "orders.activity.events.payment.captured",
+  "bulk.capture_other": "orders.payment.capture_short",
+  "reconciliation.paymentStates.refunded": "orders.payment.status.refunded",
+  "statement.refunded": "orders.payment.status.refunded",
+  "reconciliation.paymentStates.canceled": "orders.fulfillment.status.canceled",
+  "common.order": "orders.domain",
+  "jobs.kinds.credit_line": "orders.creditLines.title",
+} as const;
+
+it.each(languages)("the pages use Medusa's words in %s", (language) => {
+  const ours = textsOf("medusa", language);
+  const dashboard = path.resolve(packages, "../node_modules/@medusajs/dashboard/src/i18n/translations");
+  const medusas = JSON.parse(readFileSync(path.join(dashboard, `${language}.json`), "utf8"));
+  const stemOf = (text: string) => (text.toLowerCase().split(" ").at(-1) as string).slice(0, 5);
+  for (const [own, theirs] of Object.entries(medusasWords)) {
+    const text: string = theirs.split(".").reduce((tree, key) => tree[key], medusas);
+    expect(ours.get(own)?.toLowerCase(), own).toContain(stemOf(text));
+  }
+  // A word in brackets would be a second one for the same.
+  expect([...ours].filter(([, text]) => language !== "en" && /\(capture\)/i.test(text))).toEqual([]);
+});
+
+it("each fault of the service is put into words", () => {
+  const texts = textsOf("medusa", "en");
+  const source = readFileSync(path.join(packages, "client/src/errors.ts"), "utf8");
+  const codesOf = (type: string) =>
+    [...(new RegExp(`export type ${type} =([^;]+);`).exec(source)?.[1] ?? "").matchAll(/"(\w+)"/g)].map(
+      ([, code]) => code,
+    );
+  const codes = [...codesOf("UnreachableErrorCode"), ...codesOf("ProtocolErrorCode"), "unauthorized", "rate_limited"];
+  expect(codes.length).toBeGreaterThan(10);
+  expect(codes.filter((code) => !texts.has(`reasons.${code}`))).toEqual([]);
+});
+
 it("each kind of job has a text", () => {
   const texts = textsOf("medusa", "en");
   expect([...jobKinds, "reversal", "outcome"].filter((kind) => !texts.has(`jobs.kinds.${kind}`))).toEqual([]);

@@ -191,6 +191,16 @@ describe("the admin", () => {
   it("shows whether the service is reachable", async () => {
     await page.getByRole("link", { name: "Gift cards" }).first().click();
     await shown("Not reachable");
+    // The shop waits for the service: nothing is to do, and the line doesn't claim that a person is needed.
+    await shown("No connection to the gift card provider");
+    await shown(
+      /the shop finishes them by itself.*ask the gift card provider.*could be made\. Error code: not_connected$/,
+    );
+    await shown("There is nothing to do yet");
+    await page.getByRole("tab", { name: "To do", exact: true }).waitFor();
+    expect(await page.getByText(/^\d+ problems?$/).count()).toBe(0);
+    await button("Retry now").click();
+    await shown("1 task was tried. 1 still waits. The shop keeps trying.");
     // Block the reversal until the comparison has reported it as a difference.
     proxy.set("canceldevalue", "cut-before");
     await restartService();
@@ -206,8 +216,24 @@ describe("the admin", () => {
     await tab("Reconciliation");
     await button("Compare").click();
     await shown("1 difference");
-    await shown("Medusa: ");
+    await shown(/^Medusa: pay_\w+ canceled$/);
     await keepScreenshot(page, "admin-reconciliation");
+    const file = page.getByLabel("Provider's report (JSON or CSV), optional");
+    await file.setInputFiles({ name: "prices.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n1,2\n") });
+    await button("Compare").click();
+    const fault = page.getByRole("alert").filter({ hasText: /^“prices\.csv” isn't the gift card provider's report\./ });
+    await fault.waitFor();
+    expect(await file.getAttribute("aria-invalid")).toBe("true");
+    const days = { from: "2020-01-01", to: "2020-01-31" };
+    const report = { name: "report.json", mimeType: "application/json" };
+    await file.setInputFiles({ ...report, buffer: Buffer.from(JSON.stringify({ ...days, cards: [] })) });
+    await fault.waitFor({ state: "detached" });
+    await button("Compare").click();
+    await shown("“report.json” is the report for Jan 1, 2020 to Jan 31, 2020.");
+    const cards = "company_id,last_four,devalued,canceled\r\n";
+    await file.setInputFiles({ name: "report.csv", mimeType: "text/csv", buffer: Buffer.from(cards) });
+    await button("Compare").click();
+    await shown(/^Provider: €0\.00 charged, €0\.00 put back$/);
     proxy.clear();
     await tab("To do");
   });
@@ -259,7 +285,9 @@ describe("the admin", () => {
     await database.query("insert into giftcard_cancel_stop default values");
     await page.reload();
     await shown("Tasks that fail (1)");
-    await shown("1 problem needs you");
+    // The failing task, and the stop.
+    await shown("2 problems");
+    await page.getByRole("tab", { name: "To do (2)", exact: true }).waitFor();
     await shown("Automatic cancellation stopped");
     await keepScreenshot(page, "admin-failing-job");
     await button("Resume cancellation").click();
@@ -297,6 +325,20 @@ describe("the admin", () => {
     await shown("Commission 10%");
     await shown("€45.00");
     await keepScreenshot(page, "admin-statement");
+    const commission = page.getByLabel("Provider's commission, percent");
+    for (const wrong of ["seven", "7,5,1", "-1", "100.1"]) {
+      await commission.fill(wrong);
+      await page.getByRole("alert").filter({ hasText: "Enter a number from 0 to 100, such as 7.5." }).waitFor();
+      expect(await page.getByText(/^Commission/).count()).toBe(0);
+    }
+    for (const typed of ["7.5", "7,5"]) {
+      await commission.fill(typed);
+      await page.getByRole("row", { name: "Commission 7.5% -€3.75" }).waitFor();
+    }
+    await commission.fill("");
+    await page.getByRole("row", { name: "Commission 0% €0.00" }).waitFor();
+    await commission.fill("10");
+    await shown("Commission 10%");
     const [download] = await Promise.all([page.waitForEvent("download"), button("Download CSV").click()]);
     expect(await readFile(await download.path(), "utf8")).toContain(`\r\n"net",,,,,45.00\r\n`);
   });
@@ -507,6 +549,7 @@ describe("the admin", () => {
     await button("Refund €134.73").click();
     const dialog = page.getByRole("alertdialog");
     expect(await dialog.getByRole("button", { name: "Refund", exact: true }).isEnabled()).toBe(false);
+    await dialog.getByText("Type gala to confirm:").waitFor();
     await dialog.getByText(/€(44\.91|19\.91) is captured first\./).waitFor();
     await dialog.getByRole("textbox").fill("gala");
     await dialog.getByRole("button", { name: "Refund", exact: true }).click();
@@ -514,5 +557,32 @@ describe("the admin", () => {
     await shown(/3 orders refunded/);
     const [first, second, third] = bought.map(({ card }) => card) as [TestCard, TestCard, TestCard];
     expect(await Promise.all([first, second, third].map(balanceCents))).toEqual([4375, 5000, 2500]);
+  });
+
+  it("keeps naming the orders that a bulk refund left out, and names the person by their e-mail address", async () => {
+    await storefront.createProduct("encore", 24.95);
+    const { orderId } = await buyOf("encore", { quantity: 1, balanceCents: 5000 });
+    await capture(orderId);
+    const open = await buyOf("encore", { quantity: 2, balanceCents: 2500 });
+    const { display_id } = await storefront.order(open.orderId);
+    await page.evaluate(`localStorage.setItem("lng", "de"); document.cookie = "lng=de; path=/"`);
+    await page.goto(`${medusa.url}/app/giftcard-pay?tab=refunds`);
+    await page.getByLabel("Produkt suchen").fill("encore");
+    await page.getByRole("combobox", { name: "Produkt" }).click();
+    await page.getByRole("option", { name: "encore" }).click();
+    await button("Plan anzeigen").click();
+    await page.getByRole("button", { name: /^22,46\s€ erstatten$/ }).click();
+    const dialog = page.getByRole("alertdialog");
+    await dialog.getByText("Geben Sie zur Bestätigung encore ein:").waitFor();
+    await dialog.getByRole("textbox").fill("encore");
+    await dialog.getByRole("button", { name: "Erstatten", exact: true }).click();
+    await shown(/1 Bestellung erstattet/);
+    await shown("1 Bestellung wurde ausgelassen, als diese Erstattung begann:");
+    await page
+      .getByRole("listitem")
+      .filter({ hasText: `#${display_id}, 44,91` })
+      .waitFor();
+    await shown(new RegExp(`Begonnen von ${medusa.admin.email}, `));
+    await page.evaluate(`localStorage.setItem("lng", "en"); document.cookie = "lng=en; path=/"`);
   });
 });

@@ -1,4 +1,5 @@
 import type { Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
+import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, type UseQueryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -243,20 +244,32 @@ export function useBooksFile() {
 }
 
 export const useReconciliation = () =>
-  usePost<{ from: string; to: string; report?: string }, { reconciliation: ReconciliationView }>((body) => ({
-    path: "reconciliation",
-    body,
-  }));
+  usePost<
+    { from: string; to: string; report?: string },
+    { reconciliation: ReconciliationView | null; reportFault: ReportFault | null }
+  >((body) => ({ path: "reconciliation", body }));
 
 export const useDecision = () =>
   usePost<{ reference: string; decision: Decision }, { charge: ChargeRow }>(({ reference, decision }) => ({
     path: `charges/${reference}/${decision}`,
   }));
 
+interface RecoveryAnswer {
+  charges: ChargeRow[];
+  canceledOrderIds: string[];
+  failed: object[];
+  waiting: number;
+}
+
 export function useRecovery() {
   const { t } = useTexts();
-  return usePost<void, { charges: ChargeRow[] }>(() => ({ path: "recover" }), {
-    onSuccess: ({ charges: { length: count } }) =>
-      toast.success(count === 0 ? t("page.nothingDue") : t("page.checked", { count })),
+  return usePost<void, RecoveryAnswer>(() => ({ path: "recover" }), {
+    onSuccess: ({ charges, canceledOrderIds, failed, waiting }) => {
+      const count = charges.length + canceledOrderIds.length + failed.length;
+      const tried = count === 0 ? "" : t("page.tried", { count });
+      const left = waiting > 0 ? t("page.stillWaits", { count: waiting }) : t("page.noneWaits");
+      if (waiting > 0) toast.info(`${tried} ${left}`);
+      else toast.success(count === 0 ? t("page.nothingDue") : `${tried} ${left}`);
+    },
   });
 }

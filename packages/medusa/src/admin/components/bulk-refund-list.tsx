@@ -1,11 +1,13 @@
 import { Button, Text } from "@medusajs/ui";
 import { type BulkRefundRow, useBulkRefunds, useDecideBulkRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
+import { actorName } from "./labels.js";
 import { OrderLink, Section, SmallButton } from "./section.js";
 
 /** Lists the bulk refunds with their progress; hidden if there are none. */
 export function BulkRefundList() {
-  const { t, money, time } = useTexts();
+  const texts = useTexts();
+  const { t, money, time } = texts;
   const { data } = useBulkRefunds();
   if (!data || data.bulkRefunds.length === 0) return null;
   return (
@@ -22,12 +24,32 @@ export function BulkRefundList() {
             {t("bulk.done", { count: one.done })}
             {one.open > 0 && `, ${t("bulk.toGo", { count: one.open })}`}
             {one.waiting.length > 0 && `, ${t("bulk.wait", { count: one.waiting.length })}`}.{" "}
-            {t("bulk.begun", { actor: one.actor, time: time(one.createdAt) })}
+            {t("bulk.begun", { actor: actorName(texts, one.actor), time: time(one.createdAt) })}
           </Text>
           <WaitingOrders bulkRefund={one} />
+          <LeftOutOrders bulkRefund={one} />
         </div>
       ))}
     </Section>
+  );
+}
+
+/** Lists the orders that the plan of a bulk refund left out, with the reasons at that time; hidden if there are none. */
+function LeftOutOrders({ bulkRefund: { refused, refusedCount } }: { bulkRefund: BulkRefundRow }) {
+  const { t, money, served } = useTexts();
+  if (refusedCount === 0) return null;
+  return (
+    <Text as="div" size="small">
+      {t("bulk.leftOut", { count: refusedCount })}
+      <ul className="list-disc pl-4">
+        {refused.map(({ orderId, orderName, amountCents, why }) => (
+          <li key={orderId}>
+            <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {served(why)}
+          </li>
+        ))}
+        {refusedCount > refused.length && <li>{t("common.more", { count: refusedCount - refused.length })}</li>}
+      </ul>
+    </Text>
   );
 }
 

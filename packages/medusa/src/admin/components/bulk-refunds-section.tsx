@@ -96,7 +96,8 @@ function Plan(props: {
       title: t("refund.question", { amount: money(amountCents) }),
       description: `${t("bulk.question", { count, title })}${captures}`,
       verificationText: title,
-      verificationInstruction: t("bulk.verify", { title }),
+      // Medusa replaces {val} with the title. Without it, Medusa shows an English text.
+      verificationInstruction: t("bulk.verify", { title: "{val}" }),
       confirmText: t("refund.confirm"),
       cancelText: t("common.cancel"),
     });

@@ -1,7 +1,7 @@
 import { Button, Copy, Drawer, Heading } from "@medusajs/ui";
 import { type ActionRow, type ChargeRow, type LineTitles, useCharge } from "../client/queries.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
-import { cardName, codeText, piecesText, reasonText, stateText, takenCents } from "./labels.js";
+import { actorName, cardName, codeText, piecesText, reasonText, stateText, takenCents } from "./labels.js";
 import { Fact, OrderLink, Small, SmallButton, StateBadge, Strong } from "./section.js";
 import { useDecide } from "./use-decide.js";
 
@@ -35,6 +35,7 @@ export function ChargeDrawer({ reference, onClose }: { reference: string; onClos
   );
 }
 
+/** Shows the facts of a charge. The balance afterwards is only read if nobody knows whether the card was charged. */
 function Facts(props: { charge: ChargeRow; balanceBeforeAt: string; titles: LineTitles }) {
   const texts = useTexts();
   const { t, money, time } = texts;
@@ -53,9 +54,11 @@ function Facts(props: { charge: ChargeRow; balanceBeforeAt: string; titles: Line
       <Fact name={t("charge.taken")}>{deductedCents === null ? t("common.notKnown") : money(deductedCents)}</Fact>
       {paid !== "" && <Fact name={t("charge.paid")}>{paid}</Fact>}
       <Fact name={t("charge.balanceBefore")}>{amountAt(before, balanceBeforeAt)}</Fact>
-      <Fact name={t("charge.balanceAfter")}>
-        {after === null ? t("charge.notRead") : amountAt(after, charge.balanceAfterAt)}
-      </Fact>
+      {(after !== null || charge.state === "needs_attention") && (
+        <Fact name={t("charge.balanceAfter")}>
+          {after === null ? t("charge.notRead") : amountAt(after, charge.balanceAfterAt)}
+        </Fact>
+      )}
       {after !== null && <Fact name={t("charge.meaning")}>{meaningOf(texts, before - after, amountCents)}</Fact>}
       {charge.reversedAt && <Fact name={t("charge.reversedAt")}>{time(charge.reversedAt)}</Fact>}
       <Fact name={t("common.order")}>
@@ -116,7 +119,7 @@ function History({ actions }: { actions: readonly ActionRow[] }) {
           <Strong>
             {codeText(texts, "actions", action)}, {time(createdAt)}
           </Strong>
-          <Small>{actor}</Small>
+          <Small>{actorName(texts, actor)}</Small>
         </div>
       ))}
     </div>

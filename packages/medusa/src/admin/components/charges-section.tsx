@@ -133,23 +133,29 @@ function ChargeFilters({ filter, onChange }: { filter: Filter; onChange: (some: 
         />
       </Field>
       <SmallButton type="submit">{t("charges.find")}</SmallButton>
-      <Choice
-        label={t("charges.state")}
-        value={filter.state}
-        options={[{ id: ALL, title: t("charges.allStates") }, ...states]}
-        onChoose={(state) => onChange({ state: state as Filter["state"] })}
-      />
-      {day("from")}
-      {day("to")}
-      <Choice
-        label={t("charges.sort")}
-        value={filter.order}
-        options={[
-          { id: "-created_at", title: t("charges.newest") },
-          { id: "created_at", title: t("charges.oldest") },
-        ]}
-        onChoose={(order) => onChange({ order: order as Filter["order"] })}
-      />
+      <Field label={t("charges.state")}>
+        <Choice
+          label={t("charges.state")}
+          value={filter.state}
+          options={[{ id: ALL, title: t("charges.allStates") }, ...states]}
+          onChoose={(state) => onChange({ state: state as Filter["state"] })}
+        />
+      </Field>
+      <div className="flex gap-3">
+        {day("from")}
+        {day("to")}
+      </div>
+      <Field label={t("charges.sort")}>
+        <Choice
+          label={t("charges.sort")}
+          value={filter.order}
+          options={[
+            { id: "-created_at", title: t("charges.newest") },
+            { id: "created_at", title: t("charges.oldest") },
+          ]}
+          onChoose={(order) => onChange({ order: order as Filter["order"] })}
+        />
+      </Field>
     </form>
   );
 }

@@ -1,11 +1,16 @@
-import { Badge, StatusBadge, Text, usePrompt } from "@medusajs/ui";
+import { Badge, StatusBadge, Text } from "@medusajs/ui";
 import { useState } from "react";
-import { type HealthView, useHealth, useRecovery, useResumeCancels } from "../client/queries.js";
+import { type HealthView, useHealth, useRecovery } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { healthTiles, type Tile, worstColor } from "./health-tiles.js";
+import { HealthTiles } from "./health-tile.js";
+import { healthTiles } from "./health-tiles.js";
+import { useOpenWork } from "./open-work.js";
 import { Nothing, Section, SmallButton } from "./section.js";
 
-/** The page's heading, and the health of its parts in a line. Parts that have a problem are shown below it. */
+/**
+ * The page's heading, and a line with the number of entries in the tab "To do". A fault that the shop waits for is explained
+ * below it.
+ */
 export function HealthSection() {
   const { t } = useTexts();
   const { data, error } = useHealth();
@@ -28,7 +33,6 @@ export function HealthSection() {
           {t("page.sandboxNote")}
         </Text>
       )}
-      {data?.cancelStop && <CancelsStopped stop={data.cancelStop} />}
       {error && <Nothing>{t("page.noResponse", { error: error.message })}</Nothing>}
       {data && <HealthLine health={data} />}
     </Section>
@@ -48,46 +52,28 @@ export function EnvironmentBadge({ environment }: { environment: string }) {
   );
 }
 
-/** Reports that more orders look unpaid than the shop may cancel without a person. */
-function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<HealthView["cancelStop"]> }) {
-  const { t, time } = useTexts();
-  const { mutate, isPending } = useResumeCancels();
-  const prompt = usePrompt();
-  const resume = async () => {
-    const isSure = await prompt({
-      title: t("cancels.title"),
-      description: t("cancels.question", { count: waiting }),
-      confirmText: t("cancels.resume"),
-      cancelText: t("common.cancel"),
-    });
-    if (isSure) mutate();
-  };
-  return (
-    <div className="bg-ui-tag-red-bg text-ui-tag-red-text flex items-center justify-between gap-x-4 px-6 py-2">
-      <Text size="small">
-        {t("cancels.stopped", { since: time(stoppedAt) })} {waiting > 0 && t("cancels.waiting", { count: waiting })}
-      </Text>
-      <SmallButton isLoading={isPending} onClick={() => void resume()}>
-        {t("cancels.resume")}
-      </SmallButton>
-    </div>
-  );
-}
-
 const summaries = { red: "health.red", orange: "health.orange", green: "health.green" } as const;
 
 function HealthLine({ health }: { health: HealthView }) {
   const texts = useTexts();
   const { t } = texts;
   const [isOpen, setOpen] = useState(false);
+  const work = useOpenWork();
   const tiles = healthTiles(texts, health);
-  const color = worstColor(tiles);
-  const problems = tiles.filter((tile) => tile.color === "red" || tile.color === "orange");
-  const shown = isOpen ? tiles : problems.filter(({ isListed }) => !isListed);
+  const awaited = tiles.filter(({ isAwaited }) => isAwaited);
+  const shown = isOpen ? tiles : awaited;
+  const count = work?.count ?? 0;
+  const isWarning = work?.problems.length === count && work.problems.every(({ color }) => color === "orange");
+  const color = count === 0 ? "green" : isWarning ? "orange" : "red";
   return (
     <>
-      <div className="flex items-center justify-between gap-x-4 px-6 py-3">
-        <StatusBadge color={color}>{t(summaries[color], { count: problems.length })}</StatusBadge>
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-6 py-3">
+        <div className="flex flex-wrap gap-2">
+          {awaited.length > 0 && <StatusBadge color="red">{t("health.noConnection")}</StatusBadge>}
+          {work && (count > 0 || awaited.length === 0) && (
+            <StatusBadge color={color}>{t(summaries[color], { count })}</StatusBadge>
+          )}
+        </div>
         <SmallButton
           variant="transparent"
           aria-expanded={isOpen}
@@ -103,26 +89,8 @@ function HealthLine({ health }: { health: HealthView }) {
             {t("health.account", { company: String(health.service.companyId), address: health.service.baseUrl })}
           </Text>
         )}
-        <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-3">
-          {shown.map((tile) => (
-            <HealthTile key={tile.name} {...tile} />
-          ))}
-        </div>
+        <HealthTiles tiles={shown} />
       </div>
     </>
   );
 }
-
-const HealthTile = ({ name, color, label, about }: Tile) => (
-  <div className="flex flex-col gap-y-1 px-6 py-4">
-    <Text size="small" leading="compact" weight="plus" className="text-ui-fg-subtle">
-      {name}
-    </Text>
-    <StatusBadge color={color} className="self-start">
-      {label}
-    </StatusBadge>
-    <Text size="xsmall" leading="compact" className="text-ui-fg-muted break-words">
-      {about}
-    </Text>
-  </div>
-);

@@ -1,6 +1,7 @@
+import type { ProtocolErrorCode, UnreachableErrorCode } from "@giftcard-pay/client";
 import type { HealthView } from "../client/queries.js";
 import type { Texts } from "../i18n/use-texts.js";
-import type { BadgeColor } from "./labels.js";
+import { type BadgeColor, codeText } from "./labels.js";
 
 /** Beyond this, times in the logs of the two sides can't be compared. */
 const CLOCK_LIMIT_MS = 5_000;
@@ -11,15 +12,15 @@ export interface Tile {
   readonly color: BadgeColor;
   readonly label: string;
   readonly about: string;
-  /** Whether the tab "To do" lists its problems, so that they are not repeated. */
+  /** Whether the tab "To do" lists each of its problems. */
   readonly isListed?: boolean;
+  /** Whether the shop waits until it is over, without a person. */
+  readonly isAwaited?: boolean;
 }
 
-/** Returns the color of the worst part. */
-export function worstColor(tiles: readonly Tile[]): "red" | "orange" | "green" {
-  const has = (color: BadgeColor) => tiles.some((tile) => tile.color === color);
-  return has("red") ? "red" : has("orange") ? "orange" : "green";
-}
+/** Returns the parts that a person has to fix, without those whose problems have lists of their own. */
+export const problemsOf = (tiles: readonly Tile[]): Tile[] =>
+  tiles.filter(({ color, isListed, isAwaited }) => (color === "red" || color === "orange") && !isListed && !isAwaited);
 
 /** Describes each part of the shop's health. */
 export const healthTiles = (texts: Texts, health: HealthView): Tile[] => [
@@ -32,16 +33,35 @@ export const healthTiles = (texts: Texts, health: HealthView): Tile[] => [
   processesTile(texts, health),
 ];
 
-function serviceTile({ t, number }: Texts, { service: { isReachable, fault, answeredInMs } }: HealthView): Tile {
+/** Whether a fault of the service may pass by itself. The others stay until the shop's configuration is corrected. */
+const passes: Record<UnreachableErrorCode | ProtocolErrorCode, boolean> = {
+  timeout: true,
+  not_connected: true,
+  connection_lost: true,
+  aborted: true,
+  server_error: true,
+  overloaded: true,
+  unreadable_answer: false,
+  unexpected_answer: false,
+  redirected: false,
+  wrong_environment: false,
+  extension_not_supported: false,
+};
+
+function serviceTile(texts: Texts, { service: { isReachable, fault, answeredInMs } }: HealthView): Tile {
+  const { t, number } = texts;
   const name = t("health.service");
-  return isReachable
-    ? {
-        name,
-        color: "green",
-        label: t("health.reachable"),
-        about: t("health.respondedIn", { ms: number(answeredInMs) }),
-      }
-    : { name, color: "red", label: t("health.unreachable"), about: t("health.fault", { code: fault ?? "timeout" }) };
+  if (isReachable)
+    return {
+      ...{ name, color: "green", label: t("health.reachable") },
+      about: t("health.respondedIn", { ms: number(answeredInMs) }),
+    };
+  const code = fault ?? "timeout";
+  const isAwaited = passes[code as keyof typeof passes] ?? true;
+  const about = t(isAwaited ? "health.lost" : "health.misconfigured", {
+    ...{ code, reason: codeText(texts, "reasons", code) },
+  });
+  return { name, color: "red", label: t("health.unreachable"), about, isAwaited };
 }
 
 function keyTile({ t }: Texts, { service: { isKeyValid } }: HealthView): Tile {
@@ -97,8 +117,10 @@ function clocksTile(texts: Texts, { clock: { databaseAheadMs, serviceAheadMs } }
   const aheadMs = Math.max(Math.abs(databaseAheadMs), Math.abs(serviceAheadMs ?? 0));
   const service = serviceAheadMs === null ? t("common.notKnown") : aheadText(texts, serviceAheadMs);
   const about = t("health.compared", { database: aheadText(texts, databaseAheadMs), service });
-  return aheadMs > CLOCK_LIMIT_MS
-    ? { name, color: "orange", label: t("health.clocksDiffer"), about }
+  if (aheadMs > CLOCK_LIMIT_MS)
+    return { name, color: "orange", label: t("health.clocksDiffer"), about: `${t("health.clocksFix")} ${about}` };
+  return serviceAheadMs === null
+    ? { name, color: "grey", label: t("common.notKnown"), about }
     : { name, color: "green", label: t("health.clocksAgree"), about };
 }
 
@@ -111,7 +133,8 @@ function aheadText({ t, number }: Texts, ms: number): string {
 function processesTile({ t }: Texts, { processes: { count, locks, connections, warnings } }: HealthView): Tile {
   const name = t("health.processes");
   const label = t("health.running", { count });
-  if (warnings.length > 0) return { name, color: "red", label, about: warnings.join(" ") };
+  if (warnings.length > 0)
+    return { name, color: "red", label, about: t("health.processesFix", { warnings: warnings.join(" ") }) };
   const lock = locks.join(", ") || t("common.notKnown");
   return { name, color: "green", label, about: t("health.lock", { lock, connections }) };
 }

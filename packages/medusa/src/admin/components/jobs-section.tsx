@@ -1,7 +1,7 @@
 import { Button, Text, usePrompt } from "@medusajs/ui";
 import { type JobRow, useDecideJob } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { codeText } from "./labels.js";
+import { codeText, faultText } from "./labels.js";
 import { OrderLink, Section, SmallButton } from "./section.js";
 
 /** Lists the jobs that fail each time the shop retries them. */
@@ -46,7 +46,7 @@ function Job({ job }: { job: JobRow }) {
           )}
         </Text>
         <Text size="small" className="text-ui-fg-subtle break-words">
-          {job.lastError}
+          {faultText(texts, job.lastError)}
         </Text>
         <Text size="xsmall" className="text-ui-fg-muted">
           {t("jobs.tried", { count: job.tries, since: time(job.firstFailedAt), last: time(job.lastFailedAt) })}

@@ -38,6 +38,18 @@ export const codeText = ({ t }: Texts, group: Group, code: string): string =>
 export const reasonText = (texts: Texts, reason: string | null): string =>
   reason === null ? "" : codeText(texts, "reasons", reason);
 
+/** Explains the error of a job in words if its code is known. The code stays, for support. */
+export function faultText(texts: Texts, fault: string): string {
+  const code = fault.split(" ").at(-1) ?? "";
+  return code in groups.reasons ? `${codeText(texts, "reasons", code)} (${code})` : fault;
+}
+
+/** Names who decided: a person's e-mail address without Medusa's id, or an API key. */
+export function actorName({ t }: Texts, actor: string): string {
+  const [, email] = /^(\S+@\S+) \(\w+\)$/.exec(actor) ?? [];
+  return email ?? actor.replace(/^api-key /, `${t("health.key")} `);
+}
+
 export const stateText = ({ t }: Texts, state: ChargeState): string => t(`states.${state}`);
 
 export const differenceText = ({ t }: Texts, kind: DifferenceKind): string => t(`differences.${kind}`);

@@ -1,29 +1,18 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { useState } from "react";
-import { type ChargeRow, useBulkRefunds, useCharges, useJobs, useUnpaidOrders } from "../client/queries.js";
+import { type ChargeRow, useCharges } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { WaitingRefunds } from "./bulk-refund-list.js";
 import { ChargeDrawer } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
 import { JobsSection } from "./jobs-section.js";
+import { OPEN_WORK_LIMIT, useOpenWork } from "./open-work.js";
+import { ProblemsSection } from "./problems-section.js";
 import { Nothing, Section, SmallButton } from "./section.js";
 import { UnpaidOrdersSection } from "./unpaid-orders-section.js";
 import { useDecide } from "./use-decide.js";
 
-const LIMIT = 100;
 const retried: readonly ChargeState[] = ["reversing", "unknown"];
-
-/** Reads everything that needs a person, and its number; undefined until all of it is read. */
-export function useOpenWork() {
-  const attention = useCharges({ states: ["needs_attention"], limit: LIMIT, offset: 0 }).data;
-  const unpaid = useUnpaidOrders().data;
-  // Reversals and unknown outcomes are charges, and listed as such.
-  const jobs = useJobs().data?.jobs.filter(({ kind }) => kind !== "reversal" && kind !== "outcome");
-  const refunds = useBulkRefunds().data?.bulkRefunds.filter(({ waiting }) => waiting.length > 0);
-  if (!attention || !unpaid || !jobs || !refunds) return undefined;
-  const waiting = refunds.reduce((sum, one) => sum + one.waiting.length, 0);
-  return { attention, unpaid, jobs, refunds, count: attention.count + unpaid.count + jobs.length + waiting };
-}
 
 /** What needs a person, then the charges that the shop still works on by itself. */
 export function OpenSections() {
@@ -37,8 +26,11 @@ export function OpenSections() {
     <>
       {(!work || work.count === 0) && (
         <Section title={t("open.title")}>
-          <Nothing>{work ? t("open.nothing") : t("common.loading")}</Nothing>
+          <Nothing>{!work ? t("common.loading") : t(work.isAwaiting ? "open.nothingYet" : "open.nothing")}</Nothing>
         </Section>
+      )}
+      {work && (work.problems.length > 0 || work.cancelStop) && (
+        <ProblemsSection problems={work.problems} stop={work.cancelStop} />
       )}
       {work && work.attention.count > 0 && (
         <Section title={t("open.attention", { count: work.attention.count })} about={t("open.attentionAbout")}>
@@ -57,7 +49,7 @@ export function OpenSections() {
 /** Lists the charges that the shop retries by itself; hidden if there are none. */
 function RetriedCharges({ onOpen }: { onOpen: (reference: string) => void }) {
   const { t } = useTexts();
-  const { data } = useCharges({ states: retried, limit: LIMIT, offset: 0 });
+  const { data } = useCharges({ states: retried, limit: OPEN_WORK_LIMIT, offset: 0 });
   const { decide, pendingReference } = useDecide();
   if (!data || data.count === 0) return null;
   const tryNow = (charge: ChargeRow) =>

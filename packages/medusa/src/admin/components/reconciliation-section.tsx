@@ -1,20 +1,22 @@
 import type { Difference } from "@giftcard-pay/checkout";
-import type { ChargeState } from "@giftcard-pay/checkout/store";
+import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import { Badge, Button, Input, StatusBadge, Table, Text } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
-import { cardName, differenceText, stateColors, stateText } from "./labels.js";
-import { Field, FileField, Nothing, OrderLink, Section, TableHead } from "./section.js";
+import { cardName, differenceText, stateText } from "./labels.js";
+import { Field, FieldError, FileField, Nothing, OrderLink, Section, TableHead } from "./section.js";
 
 /** Compares the shop's records with Medusa's payments and, if it is shared, with the gift card provider's report. */
 export function ReconciliationSection() {
-  const { t } = useTexts();
-  const { mutate, data, isPending } = useReconciliation();
+  const texts = useTexts();
+  const { t } = texts;
+  const { mutate, data, isPending, reset } = useReconciliation();
   const today = reportDay();
   const [days, setDays] = useState({ from: `${today.slice(0, 7)}-01`, to: today });
   const [report, setReport] = useState<File>();
+  const fault = data?.reportFault ?? null;
   async function compare(event: FormEvent): Promise<void> {
     event.preventDefault();
     mutate({ ...days, ...(report && { report: await report.text() }) });
@@ -40,13 +42,19 @@ export function ReconciliationSection() {
           label={t("reconciliation.report")}
           id="giftcard-report"
           accept=".json,.csv,application/json,text/csv"
-          onChoose={setReport}
+          isInvalid={fault !== null}
+          errorId="giftcard-report-error"
+          onChoose={(file) => {
+            setReport(file);
+            reset();
+          }}
         />
         <Button size="small" type="submit" isLoading={isPending}>
           {t("reconciliation.compare")}
         </Button>
+        <FieldError id="giftcard-report-error">{fault && reportFaultText(texts, fault, report?.name ?? "")}</FieldError>
       </form>
-      {data ? <Result result={data.reconciliation} /> : <Nothing>{t("reconciliation.hint")}</Nothing>}
+      {data?.reconciliation ? <Result result={data.reconciliation} /> : <Nothing>{t("reconciliation.hint")}</Nothing>}
     </Section>
   );
 }
@@ -94,12 +102,28 @@ function Result({ result }: { result: ReconciliationView }) {
   );
 }
 
-/** Translates the states among the words of the shop's records. */
-const recordText = (texts: Texts, says: string): string =>
-  says
-    .split(", ")
-    .map((word) => (word in stateColors ? stateText(texts, word as ChargeState) : word.replaceAll("_", " ")))
-    .join(", ");
+/** Explains why a report can't be compared. */
+function reportFaultText({ t, day }: Texts, fault: ReportFault, file: string): string {
+  if (fault.code !== "other_days") return t(`reconciliation.faults.${fault.code}`, { file });
+  const [from, to] = [dayOr(day, fault.from), dayOr(day, fault.to)];
+  return t("reconciliation.faults.other_days", { file, from, to });
+}
+
+/** The report's days are any text. */
+const dayOr = (day: Texts["day"], text: string): string => (/^\d{4}-\d\d-\d\d$/.test(text) ? day(text) : text);
+
+type Side = Partial<Difference["journal"] & Pick<Difference["other"], "payments">>;
+
+/** Says in words what a side has: the sums of a card, or the states of charges or payments. */
+function sideText(texts: Texts, { sums, states = [], payments = [] }: Side): string {
+  const { t, money } = texts;
+  if (sums) return t("reconciliation.sums", { charged: money(sums.chargedCents), canceled: money(sums.canceledCents) });
+  const words = [
+    ...states.map((state) => stateText(texts, state)),
+    ...payments.map(({ name, state }) => `${name} ${t(`reconciliation.paymentStates.${state}`)}`),
+  ];
+  return words.length === 0 ? t("reconciliation.nothing") : words.join(", ");
+}
 
 function Row(props: { difference: Difference; orderNames: Readonly<Record<string, string>> }) {
   const texts = useTexts();
@@ -115,12 +139,12 @@ function Row(props: { difference: Difference; orderNames: Readonly<Record<string
         <OrderLink orderId={orderId} orderName={props.orderNames[orderId ?? ""]} />
       </Table.Cell>
       <Table.Cell>
-        {money(journal.cents)} <span className="text-ui-fg-muted">{recordText(texts, journal.says)}</span>
+        {money(journal.cents)} <span className="text-ui-fg-muted">{sideText(texts, journal)}</span>
       </Table.Cell>
       <Table.Cell>
         {money(other.cents)}{" "}
         <span className="text-ui-fg-muted">
-          {t(`reconciliation.side.${other.who}`)}: {other.says}
+          {t(`reconciliation.side.${other.who}`)}: {sideText(texts, other)}
         </span>
       </Table.Cell>
     </Table.Row>

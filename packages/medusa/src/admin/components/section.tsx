@@ -112,6 +112,13 @@ export function Field(props: { label: string; id?: string; className?: string; c
   );
 }
 
+/** What is wrong with a field, which names it in `aria-describedby`. Empty without a text. */
+export const FieldError = ({ id, children }: { id: string; children: string | null }) => (
+  <Text id={id} role="alert" size="small" className={`text-ui-fg-error w-full ${children === null ? "hidden" : ""}`}>
+    {children}
+  </Text>
+);
+
 /** A field for a month such as `2026-11`. */
 export function MonthField({ id, month, onChange }: { id: string; month: string; onChange: (month: string) => void }) {
   const { t } = useTexts();
@@ -133,9 +140,12 @@ export function FileField(props: {
   label: string;
   id: string;
   accept: string;
+  isInvalid: boolean;
+  /** The id of its error's text. */
+  errorId: string;
   onChoose: (file: File | undefined) => void;
 }) {
-  const { label, id, accept, onChoose } = props;
+  const { label, id, accept, isInvalid, errorId, onChoose } = props;
   const { t } = useTexts();
   const input = useRef<HTMLInputElement>(null);
   const [name, setName] = useState<string>();
@@ -149,12 +159,22 @@ export function FileField(props: {
           tabIndex={-1}
           accept={accept}
           className="sr-only"
+          aria-invalid={isInvalid}
+          aria-describedby={errorId}
           onChange={({ target }) => {
             setName(target.files?.[0]?.name);
             onChoose(target.files?.[0]);
           }}
         />
-        <SmallButton type="button" onClick={() => input.current?.click()}>
+        <SmallButton
+          type="button"
+          aria-describedby={errorId}
+          onClick={() => {
+            // Otherwise the browser reports no change if the same file is chosen again, after it was corrected.
+            if (input.current) input.current.value = "";
+            input.current?.click();
+          }}
+        >
           <ArrowUpTray />
           {t("common.chooseFile")}
         </SmallButton>

@@ -1,22 +1,38 @@
 import { Input, Table } from "@medusajs/ui";
 import { useState } from "react";
 import { download } from "../client/download.js";
+import { readPercent } from "../client/percent.js";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { reportDay } from "../client/today.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { Field, MonthField, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
+import {
+  Field,
+  FieldError,
+  MonthField,
+  Nothing,
+  OrderLink,
+  Section,
+  SmallButton,
+  Strong,
+  TableHead,
+} from "./section.js";
 
 export function StatementSection() {
   const { t } = useTexts();
   const [month, setMonth] = useState(reportDay().slice(0, 7));
   const [commission, setCommission] = useState("");
-  const { data, error } = useStatement(month, commission);
+  const percent = readPercent(commission);
+  const isValid = percent !== undefined;
+  const { data, error } = useStatement(month, percent ?? "");
   return (
     <Section
       title={t("statement.title")}
       about={t("statement.about")}
       actions={
-        <SmallButton disabled={!data} onClick={() => data && download(`gift-cards-${month}.csv`, "text/csv", data.csv)}>
+        <SmallButton
+          disabled={!data || !isValid}
+          onClick={() => data && download(`gift-cards-${month}.csv`, "text/csv", data.csv)}
+        >
           {t("common.downloadCsv")}
         </SmallButton>
       }
@@ -27,18 +43,20 @@ export function StatementSection() {
           <Input
             id="giftcard-commission"
             size="small"
-            type="number"
-            min="0"
-            max="100"
-            step="any"
+            inputMode="decimal"
+            autoComplete="off"
+            maxLength={20}
             placeholder="0"
             value={commission}
+            aria-invalid={!isValid}
+            aria-describedby="giftcard-commission-error"
             onChange={(event) => setCommission(event.target.value)}
           />
         </Field>
+        <FieldError id="giftcard-commission-error">{isValid ? null : t("statement.commissionError")}</FieldError>
       </div>
       {error && <Nothing>{error.message}</Nothing>}
-      {!error && data && <Lines statement={data.statement} />}
+      {!error && data && isValid && <Lines statement={data.statement} />}
     </Section>
   );
 }

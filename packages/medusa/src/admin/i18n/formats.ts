@@ -25,7 +25,7 @@ export function createFormats(language: string) {
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
   return {
     /** Formats cents as an amount in euro; a dash if it isn't known. */
-    money: (cents: number | null): string => (cents === null ? "–" : euro.format(cents / 100)),
+    money: (cents: number | null): string => (cents === null ? "–" : euro.format(cents === 0 ? 0 : cents / 100)),
     number: (value: number): string => number.format(value),
     /** Formats a moment by the browser's clock. */
     time: (iso: string | null): string => (iso === null ? "–" : moment.format(new Date(iso))),
