@@ -59,7 +59,7 @@ function Totals({ books }: { books: BooksReport }) {
   return (
     <>
       <div className="flex flex-col gap-y-1 px-6 py-4">
-        <StatusBadge color={books.reconciles ? "green" : "red"} className="self-start">
+        <StatusBadge color={books.reconciles ? "green" : "red"} className="max-w-full self-start py-0.5 leading-4">
           {books.reconciles ? t("books.reconciles") : t("books.differs")}
         </StatusBadge>
         {books.until !== null && <Note>{t("books.until", { time: time(books.until) })}</Note>}
