@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "..");
 const biome = createRequire(path.join(root, "scripts/package.json")).resolve("@biomejs/biome/bin/biome");
-const tested = ["packages/widget/test", "packages/widget/gallery", "test/e2e"];
+const tested = ["packages/widget/test", "packages/widget/gallery", "test/e2e", "scripts/site"];
 
 const sample = `export const run = () => [
   button.click(),

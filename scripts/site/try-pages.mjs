@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 import { findBrowser } from "../find-browser.mjs";
+import { press } from "../press.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -58,14 +59,14 @@ const searches = {
 async function search(page, url) {
   for (const [words, expected] of Object.entries(searches)) {
     await page.goto(url);
-    await page.locator(".VPNavBarSearch button").first().click();
+    await press(page.locator(".VPNavBarSearch button").first());
     await page.locator("#localsearch-input").fill(words);
     const first = page.locator(".VPLocalSearchBox .result").first();
     await first.waitFor();
     const found = String(await first.getAttribute("href"));
     assert.match(found, expected, `the search for "${words}" finds ${found} first`);
     if (words !== "GiftcardOptions") assert.doesNotMatch(found, /\/api\//, `the search for "${words}"`);
-    await first.click();
+    await press(first);
     await page.waitForURL(expected);
     await page.locator("main", { hasText: new RegExp(String(words.split(" ")[0]), "i") }).waitFor();
   }
@@ -75,17 +76,17 @@ async function search(page, url) {
 /** @param {Page} page @param {string} url */
 async function gallery(page, url) {
   await page.goto(url);
-  await page.getByRole("link", { name: "Gallery" }).first().click();
+  await press(page.getByRole("link", { name: "Gallery" }).first());
   await page.locator("html[data-ready]").waitFor();
   const tag = page.locator("#live giftcard-pay");
   const [number = "", pin = ""] = String(await page.locator("#cards code").first().textContent()).split(" ");
   await tag.locator("#number").fill(number);
   await tag.locator("#pin").fill(pin);
-  await tag.locator("button[type=submit]").click();
-  await tag.locator("#apply").click();
+  await press(tag.locator("button[type=submit]"));
+  await press(tag.locator("#apply"));
   await page.locator("#log li", { hasText: '"remainderCents":2498' }).first().waitFor();
   const states = await page.locator(".state").count();
-  await page.getByRole("link", { name: "giftcard-pay" }).click();
+  await press(page.getByRole("link", { name: "giftcard-pay" }));
   await page.getByRole("heading", { level: 1, name: "giftcard-pay" }).waitFor();
   return `gallery: ${states} states; a card pays 50.00 of 74.98`;
 }

@@ -8,6 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { passTime } from "../../packages/medusa/test/support/pass-time.js";
 import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
+import { press } from "../../scripts/press.mjs";
 import {
   buildAdmin,
   createStoreDatabase,
@@ -163,7 +164,7 @@ async function fulfillUnpaid(): Promise<string> {
 const balanceCents = async (card: TestCard) => (await client.balance(card)).balanceCents;
 const button = (name: string) => page.getByRole("button", { name, exact: true });
 const shown = (text: string | RegExp) => page.getByText(text).first().waitFor();
-const tab = (name: string) => page.getByRole("tab", { name }).click();
+const tab = (name: string) => press(page.getByRole("tab", { name }));
 
 describe("the admin", () => {
   let canceled: { card: TestCard; orderId: string };
@@ -172,7 +173,7 @@ describe("the admin", () => {
     await page.goto(`${medusa.url}/app/login`);
     await page.locator("input[name=email]").fill(medusa.admin.email);
     await page.locator("input[name=password]").fill(medusa.admin.password);
-    await page.getByRole("button", { name: /continue/i }).click();
+    await press(page.getByRole("button", { name: /continue/i }));
     await page.waitForURL(/\/app\/(?!login)/);
 
     canceled = await buy();
@@ -184,12 +185,12 @@ describe("the admin", () => {
     await shown("Going back to the card");
     await shown(`•••• ${canceled.card.cardNumber.slice(-4)}`);
     await keepScreenshot(page, "admin-order");
-    await button("Try now").click();
+    await press(button("Try now"));
     await shown(/Tried [2-9] times since .*; the shop keeps trying/);
   });
 
   it("shows whether the service is reachable", async () => {
-    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await press(page.getByRole("link", { name: "Gift cards" }).first());
     await shown("Not reachable");
     // The shop waits for the service: nothing is to do, and the line doesn't claim that a person is needed.
     await shown("No connection to the gift card provider");
@@ -199,7 +200,7 @@ describe("the admin", () => {
     await shown("There is nothing to do yet");
     await page.getByRole("tab", { name: "To do", exact: true }).waitFor();
     expect(await page.getByText(/^\d+ problems?$/).count()).toBe(0);
-    await button("Retry now").click();
+    await press(button("Retry now"));
     await shown("1 task was tried. 1 still waits. The shop keeps trying.");
     // Block the reversal until the comparison has reported it as a difference.
     proxy.set("canceldevalue", "cut-before");
@@ -214,13 +215,13 @@ describe("the admin", () => {
     await page.keyboard.press("Enter");
     await page.getByText("All data can be read").waitFor({ state: "detached" });
     await tab("Reconciliation");
-    await button("Compare").click();
+    await press(button("Compare"));
     await shown("1 difference");
     await shown(/Medusa: \S+ (refunded|canceled)$/);
     await keepScreenshot(page, "admin-reconciliation");
     const file = page.getByLabel("Provider's report (JSON or CSV), optional");
     await file.setInputFiles({ name: "prices.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n1,2\n") });
-    await button("Compare").click();
+    await press(button("Compare"));
     const fault = page.getByRole("alert").filter({ hasText: /^“prices\.csv” isn't the gift card provider's report\./ });
     await fault.waitFor();
     expect(await file.getAttribute("aria-invalid")).toBe("true");
@@ -228,11 +229,11 @@ describe("the admin", () => {
     const report = { name: "report.json", mimeType: "application/json" };
     await file.setInputFiles({ ...report, buffer: Buffer.from(JSON.stringify({ ...days, cards: [] })) });
     await fault.waitFor({ state: "detached" });
-    await button("Compare").click();
+    await press(button("Compare"));
     await shown(/^“report\.json” is the report for .*2020 to .*2020\. Choose these days/);
     const cards = "company_id,last_four,devalued,canceled\r\n";
     await file.setInputFiles({ name: "report.csv", mimeType: "text/csv", buffer: Buffer.from(cards) });
-    await button("Compare").click();
+    await press(button("Compare"));
     await shown(/^Provider: €0\.00 charged, €0\.00 put back$/);
     proxy.clear();
     await tab("To do");
@@ -247,11 +248,11 @@ describe("the admin", () => {
     await page.reload();
     await shown("Needs your decision (1)");
     await keepScreenshot(page, "admin-giftcards");
-    await button("Review").click();
+    await press(button("Review"));
     await shown("The card was probably not charged");
     await keepScreenshot(page, "admin-evidence");
-    await button("The card was not charged").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "The card was not charged" }).click();
+    await press(button("The card was not charged"));
+    await press(page.getByRole("alertdialog").getByRole("button", { name: "The card was not charged" }));
     await shown(medusa.admin.email);
     await page.keyboard.press("Escape");
     await page.getByRole("heading", { name: "Needs your decision" }).waitFor({ state: "detached" });
@@ -268,8 +269,8 @@ describe("the admin", () => {
     await shown("Unpaid orders (1)");
     await shown(/It is fulfilled/);
     await keepScreenshot(page, "admin-unpaid-order");
-    await button("Keep the order").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }).click();
+    await press(button("Keep the order"));
+    await press(page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }));
     await page.getByRole("heading", { name: "Unpaid orders" }).waitFor({ state: "detached" });
     expect((await storefront.order(orderId)).status).not.toBe("canceled");
   });
@@ -290,17 +291,17 @@ describe("the admin", () => {
     await page.getByRole("tab", { name: "To do (2)", exact: true }).waitFor();
     await shown("Automatic cancellation stopped");
     await keepScreenshot(page, "admin-failing-job");
-    await button("Resume cancellation").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Resume cancellation" }).click();
+    await press(button("Resume cancellation"));
+    await press(page.getByRole("alertdialog").getByRole("button", { name: "Resume cancellation" }));
     await page.getByText("Automatic cancellation stopped").waitFor({ state: "detached" });
     const tried = page.waitForResponse((response) => response.url().endsWith("/retry"));
-    await button("Try now").first().click();
+    await press(button("Try now").first());
     expect((await tried).status()).toBe(200);
     await shown(/Tried [2-9]/);
     await database.query("drop function refuse cascade");
     // Scheduled recovery may cancel the order first. Then there is nothing left to retry.
     const again = page.waitForResponse((response) => response.url().endsWith("/retry"), { timeout: 10_000 });
-    const isPressed = await Promise.all([again, button("Try now").first().click({ timeout: 10_000 })]).then(
+    const isPressed = await Promise.all([again, press(button("Try now").first(), "Enter", { timeout: 10_000 })]).then(
       () => true,
       () => false,
     );
@@ -316,9 +317,9 @@ describe("the admin", () => {
   });
 
   it("shows a reconciliation without differences and a statement to download", async () => {
-    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await press(page.getByRole("link", { name: "Gift cards" }).first());
     await tab("Reconciliation");
-    await button("Compare").click();
+    await press(button("Compare"));
     await shown("No difference");
     await tab("Monthly statement");
     await page.getByLabel("Provider's commission, percent").fill("10");
@@ -339,7 +340,7 @@ describe("the admin", () => {
     await page.getByRole("row", { name: "Commission 0% €0.00" }).waitFor();
     await commission.fill("10");
     await shown("Commission 10%");
-    const [download] = await Promise.all([page.waitForEvent("download"), button("Download CSV").click()]);
+    const [download] = await Promise.all([page.waitForEvent("download"), press(button("Download CSV"))]);
     expect(await readFile(await download.path(), "utf8")).toContain(`\r\n"net",,,,,45.00\r\n`);
   });
 
@@ -403,7 +404,7 @@ describe("the admin", () => {
 
   it("finds a payment by the card's last four digits, and shows where its money went", async () => {
     const { card } = await buyOf("summer-night-festival", { quantity: 1, balanceCents: 2498 });
-    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await press(page.getByRole("link", { name: "Gift cards" }).first());
     await tab("Card payments");
     const search = page.getByRole("searchbox", { name: "Search" });
     await search.fill("nobody@example.com");
@@ -423,8 +424,8 @@ describe("the admin", () => {
     await page.getByRole("dialog").getByText("Balance before").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.getByRole("combobox", { name: "State" }).click();
-    await page.getByRole("option", { name: "Back on the card" }).click();
+    await press(page.getByRole("combobox", { name: "State" }));
+    await press(page.getByRole("option", { name: "Back on the card" }));
     await shown("No card payment matches.");
   });
 
@@ -485,7 +486,7 @@ describe("the admin", () => {
     await storefront.ok("POST", "/admin/order-edits", { order_id: orderId });
     await page.goto(`${medusa.url}/app/orders/${orderId}`);
     await shown("Er is nog een bewerking, retour, omruiling, claim of overdracht open: bevestig of annuleer die.");
-    await page.getByRole("button", { name: "Annuleren", exact: true }).first().click();
+    await press(page.getByRole("button", { name: "Annuleren", exact: true }).first());
     // Sooner than the page would look again by itself.
     await page.getByText(/^Er is nog een bewerking/).waitFor({ state: "detached", timeout: 8_000 });
     await button("De rest terugbetalen (€\u00a022,46)").waitFor();
@@ -509,8 +510,8 @@ describe("the admin", () => {
     await shown("To Manual payment");
     await button("Refund €22.46").scrollIntoViewIfNeeded();
     await keepScreenshot(page, "admin-refund");
-    await button("Refund €22.46").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Refund", exact: true }).click();
+    await press(button("Refund €22.46"));
+    await press(page.getByRole("alertdialog").getByRole("button", { name: "Refund", exact: true }));
     await shown("Back on the card");
     await expect.poll(() => page.getByText("Owed to the customer").count()).toBe(0);
     expect(await balanceCents(card)).toBe(cents(1509));
@@ -519,10 +520,10 @@ describe("the admin", () => {
     // Medusa treats a cent or less as nothing outstanding.
     expect(Math.abs(summary.pending_difference)).toBeLessThan(0.01);
     // Its show is off: everything that is left goes back.
-    await button("Refund the rest (€44.91)").click();
+    await press(button("Refund the rest (€44.91)"));
     const dialog = page.getByRole("alertdialog");
     await dialog.getByText(`€44.91 to card •••• ${card.cardNumber.slice(-4)}`).waitFor();
-    await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+    await press(dialog.getByRole("button", { name: "Refund", exact: true }));
     await expect.poll(() => balanceCents(card)).toBe(6000);
   });
 
@@ -532,27 +533,28 @@ describe("the admin", () => {
     for (const balanceCents of [4375, 5000, 2500]) bought.push(await buyOf("gala", { quantity: 2, balanceCents }));
     // The last order stays uncaptured, so the plan must leave it out.
     for (const { orderId } of bought.slice(0, 2)) await capture(orderId);
-    await page.getByRole("link", { name: "Gift cards" }).first().click();
+    await press(page.getByRole("link", { name: "Gift cards" }).first());
     await tab("Refund a show");
     await page.getByLabel("Find a product").fill("gala");
-    await page.getByRole("combobox", { name: "Product" }).click();
-    await page.getByRole("option", { name: "gala" }).click();
-    await button("Show the plan").click();
+    await press(page.getByRole("combobox", { name: "Product" }));
+    await press(page.getByRole("option", { name: "gala" }));
+    await press(button("Show the plan"));
     await shown(/2 orders/);
     await shown(/of it isn't captured/);
     await keepScreenshot(page, "admin-refund-show");
     // The shop may have captured the order's card already.
-    await page
-      .getByRole("checkbox", { name: /^Capture €(44\.91|19\.91) of 1 order first, and refund it too$/ })
-      .click();
+    await press(
+      page.getByRole("checkbox", { name: /^Capture €(44\.91|19\.91) of 1 order first, and refund it too$/ }),
+      " ",
+    );
     await shown(/3 orders/);
-    await button("Refund €134.73").click();
+    await press(button("Refund €134.73"));
     const dialog = page.getByRole("alertdialog");
     expect(await dialog.getByRole("button", { name: "Refund", exact: true }).isEnabled()).toBe(false);
     await dialog.getByText("Type gala to confirm:").waitFor();
     await dialog.getByText(/€(44\.91|19\.91) is captured first\./).waitFor();
     await dialog.getByRole("textbox").fill("gala");
-    await dialog.getByRole("button", { name: "Refund", exact: true }).click();
+    await press(dialog.getByRole("button", { name: "Refund", exact: true }));
     await shown("€134.73 of €134.73");
     await shown(/3 orders refunded/);
     const [first, second, third] = bought.map(({ card }) => card) as [TestCard, TestCard, TestCard];
@@ -568,14 +570,14 @@ describe("the admin", () => {
     await page.evaluate(`localStorage.setItem("lng", "de"); document.cookie = "lng=de; path=/"`);
     await page.goto(`${medusa.url}/app/giftcard-pay?tab=refunds`);
     await page.getByLabel("Produkt suchen").fill("encore");
-    await page.getByRole("combobox", { name: "Produkt" }).click();
-    await page.getByRole("option", { name: "encore" }).click();
-    await button("Plan anzeigen").click();
-    await page.getByRole("button", { name: /^22,4[56]\s€ erstatten$/ }).click();
+    await press(page.getByRole("combobox", { name: "Produkt" }));
+    await press(page.getByRole("option", { name: "encore" }));
+    await press(button("Plan anzeigen"));
+    await press(page.getByRole("button", { name: /^22,4[56]\s€ erstatten$/ }));
     const dialog = page.getByRole("alertdialog");
     await dialog.getByText("Geben Sie zur Bestätigung encore ein:").waitFor();
     await dialog.getByRole("textbox").fill("encore");
-    await dialog.getByRole("button", { name: "Erstatten", exact: true }).click();
+    await press(dialog.getByRole("button", { name: "Erstatten", exact: true }));
     await shown(/1 Bestellung erstattet/);
     await shown("1 Bestellung wurde ausgelassen, als diese Erstattung begann:");
     await page

@@ -3,6 +3,7 @@ import { createClient, type Event, type GiftcardClient } from "@giftcard-pay/cli
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
+import { press } from "../../scripts/press.mjs";
 import { buildAdmin, type MedusaStore } from "../../scripts/shops/medusa-store.mjs";
 import { startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";
@@ -40,7 +41,7 @@ async function openAdmin(): Promise<Page> {
   await opened.goto(`${medusa.url}/app/login`);
   await opened.locator("input[name=email]").fill(medusa.admin.email);
   await opened.locator("input[name=password]").fill(medusa.admin.password);
-  await opened.getByRole("button", { name: /continue/i }).click();
+  await press(opened.getByRole("button", { name: /continue/i }));
   await opened.waitForURL(/\/app\/(?!login)/);
   return opened;
 }
@@ -51,8 +52,8 @@ const field = (name: string) => page.getByLabel(name, { exact: true });
 const feed = async () => (await (await fetch(`${medusa.url}/giftcard-pay/events.json`)).json()).events;
 
 async function choose(label: string, option: string) {
-  await page.getByRole("combobox", { name: label }).click();
-  await page.getByRole("option", { name: option }).click();
+  await press(page.getByRole("combobox", { name: label }));
+  await press(page.getByRole("option", { name: option }));
 }
 
 async function openProduct(handle: string) {
@@ -72,7 +73,7 @@ describe("a product in the admin", () => {
   it("becomes an event with the form on its page", async () => {
     productId = await openProduct("summer-night-festival");
     await shown("This product isn't an event.");
-    await button("Make it an event").click();
+    await press(button("Make it an event"));
     await field("Start").fill("2016-07-12T20:00");
     await shown(/^This day is over/);
     await field("Start").fill("2036-07-12T20:00");
@@ -84,25 +85,25 @@ describe("a product in the admin", () => {
     await field("City").fill("Amsterdam");
     await field("Line-up").fill("De Artiest\nDe Band");
     await field("Minimum age").fill("18");
-    await button("New concept").click();
+    await press(button("New concept"));
     await shown("Choose a ticketing company first");
     await choose("Ticketing company", "Ticketkantoor");
     await field("Name of the concept").fill("Summer at the quay");
     await field("Organiser's representative").fill("J. de Vries");
-    await button("Create at the provider").click();
+    await press(button("Create at the provider"));
     await page.getByRole("combobox", { name: "Event concept" }).getByText("Summer at the quay").waitFor();
     await keepScreenshot(page, "admin-event-form");
     expect(await issuer.listEventConcepts()).toMatchObject([
       { register: "Summer at the quay", representative: "J. de Vries" },
     ]);
-    await button("Save").click();
+    await press(button("Save"));
     await shown("Not published");
     expect(await issuer.listEvents()).toEqual([]);
     expect(await feed()).toEqual([]);
   });
 
   it("is published once in the feed, at the issuer and on the storefront's page", async () => {
-    await button("Publish").click();
+    await press(button("Publish"));
     await shown(/^At the provider, no\. \d+$/);
     const [listed, ...others] = await issuer.listEvents();
     expect(others).toEqual([]);
@@ -142,15 +143,15 @@ describe("a product in the admin", () => {
     await expect
       .poll(async () => (await issuer.listEvents()).map(({ id, title }) => ({ id, title })), soon)
       .toEqual([{ id: listed?.id, title: "Summer Night Festival, late" }]);
-    await button("Compare with the provider").click();
+    await press(button("Compare with the provider"));
     await shown("1 updated from the provider's list");
     await shown(new RegExp(`^At the provider, no\\. ${listed?.id}$`));
     expect(await page.getByText("changed since").count()).toBe(0);
   });
 
   it("is marked as withdrawn in the feed by a button", async () => {
-    await button("Withdraw").click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Withdraw" }).click();
+    await press(button("Withdraw"));
+    await press(page.getByRole("alertdialog").getByRole("button", { name: "Withdraw" }));
     await shown("Withdrawn");
     expect(await feed()).toMatchObject([{ state: "withdrawn" }]);
   });
@@ -168,13 +169,13 @@ describe("the page Events", () => {
         details: { providerId: providers[0].id, dates: [{ start: "2036-08-01T19:30:00" }] },
       });
     }
-    await page.getByRole("link", { name: "Gift cards" }).first().click();
-    await page.getByRole("link", { name: "Events", exact: true }).click();
+    await press(page.getByRole("link", { name: "Gift cards" }).first());
+    await press(page.getByRole("link", { name: "Events", exact: true }));
     await shown("Open-air Cinema");
     await choose("Filter", "Not at the provider (2)");
-    await page.getByRole("checkbox", { name: "Select all on this page" }).click();
+    await press(page.getByRole("checkbox", { name: "Select all on this page" }), " ");
     await shown("2 selected");
-    await button("Publish selected").click();
+    await press(button("Publish selected"));
     await shown("No event matches. Choose another filter or search.");
     // The withdrawn event stays in the list until the next pull.
     expect((await issuer.listEvents()).map(({ title }) => title)).toEqual(

@@ -1,3 +1,4 @@
+import { press } from "../../scripts/press.mjs";
 import type { GiftcardService, IssuedCard } from "../../scripts/shops/card-service.mjs";
 import type { FaultProxy } from "../support/fault-proxy.js";
 import type { PlayedStripe } from "../support/played-stripe.js";
@@ -83,7 +84,7 @@ export const manualFlows: readonly Flow[] = [
       const visit = await Visit.start(stage, CINEMA);
       await visit.applyCard(card, "€0.00");
       await picture(visit, "covered");
-      await visit.page.getByTestId("gift-cards-continue-button").click();
+      await press(visit.page.getByTestId("gift-cards-continue-button"));
       await picture(visit, "covered-review");
       return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
     },
@@ -190,8 +191,8 @@ export const stripeFlows: readonly Flow[] = [
       await visit.payByStripe(STRIPE, ASKING_NUMBER);
       await visit.toReview();
       const authenticate = visit.page.getByRole("button", { name: "Complete authentication" });
-      await visit.page.getByTestId("submit-order-button").click();
-      await authenticate.click();
+      await press(visit.page.getByTestId("submit-order-button"));
+      await press(authenticate);
       const shown = await visit.confirmed();
       return { visit, shown, expected: [part(card, "€50.00"), `${STRIPE} €24.98`] };
     },
@@ -205,9 +206,9 @@ export const stripeFlows: readonly Flow[] = [
       await visit.applyCard(card, "€24.98");
       await visit.payByStripe(STRIPE, DECLINED_NUMBER);
       await visit.toReview();
-      await visit.page.getByTestId("submit-order-button").click();
+      await press(visit.page.getByTestId("submit-order-button"));
       await visit.page.getByTestId("stripe-payment-error-message").waitFor();
-      await visit.page.getByTestId("edit-payment-button").click();
+      await press(visit.page.getByTestId("edit-payment-button"));
       await visit.typeNumber(GOOD_NUMBER);
       await visit.toReview();
       const shown = await visit.placeOrder();
@@ -222,7 +223,7 @@ export const stripeFlows: readonly Flow[] = [
       const visit = await Visit.start(stage, CINEMA);
       await visit.payByStripe(STRIPE, GOOD_NUMBER);
       await visit.applyCard(card, "€0.00");
-      await visit.page.getByTestId("gift-cards-continue-button").click();
+      await press(visit.page.getByTestId("gift-cards-continue-button"));
       return { visit, shown: await visit.placeOrder(), expected: [part(card, "€20.00")] };
     },
   },

@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { apiAt, fillCart } from "../../scripts/demo/purchase.mjs";
+import { press } from "../../scripts/press.mjs";
 import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
 import type { MedusaStore } from "../../scripts/shops/medusa-store.mjs";
 
@@ -75,7 +76,7 @@ export class Visit {
   async checkCard({ cardnumber, pin }: IssuedCard): Promise<void> {
     await this.tag.getByLabel("Gift card number").fill(cardnumber);
     await this.tag.getByLabel("PIN", { exact: true }).fill(pin);
-    await this.tag.getByRole("button", { name: "Check balance" }).click();
+    await press(this.tag.getByRole("button", { name: "Check balance" }));
   }
 
   /** Applies a card, and waits until the page shows the new remainder. */
@@ -83,7 +84,7 @@ export class Visit {
     await this.checkCard(card);
     const isCovered = remainder === "€0.00";
     await this.renewing(this.#hasSession || isCovered, async () => {
-      await this.tag.getByRole("button", { name: "Apply" }).click();
+      await press(this.tag.getByRole("button", { name: "Apply" }));
       await this.tag.locator("#summary").getByText(remainder).waitFor();
       await this.totals.getByText(remainder).waitFor();
     });
@@ -91,14 +92,14 @@ export class Visit {
   }
 
   async addCard(card: IssuedCard, remainder: string): Promise<void> {
-    await this.tag.getByRole("button", { name: "Add another card" }).click();
+    await press(this.tag.getByRole("button", { name: "Add another card" }));
     await this.applyCard(card, remainder);
   }
 
   /** @param changesRemainder false if the card paid nothing, so that the payment session stays */
   async removeCard(changesRemainder = true): Promise<void> {
     await this.renewing(this.#hasSession && changesRemainder, async () => {
-      await this.tag.getByRole("button", { name: "Remove" }).click();
+      await press(this.tag.getByRole("button", { name: "Remove" }));
       await this.tag.locator("#summary").waitFor({ state: "detached" });
       await this.totals.waitFor({ state: "detached" });
     });
@@ -119,7 +120,7 @@ export class Visit {
 
   /** Chooses a payment method by its title. */
   choose(title: string): Promise<void> {
-    return this.page.getByRole("radio", { name: title }).click();
+    return press(this.page.getByRole("radio", { name: title }), " ");
   }
 
   /** Returns the payment methods that the page shows as chosen, and whether the shopper may continue. */
@@ -141,21 +142,21 @@ export class Visit {
   }
 
   async toReview(): Promise<void> {
-    await this.page.getByTestId("submit-payment-button").click();
+    await press(this.page.getByTestId("submit-payment-button"));
     await this.page.getByTestId("submit-order-button").waitFor();
     this.#hasSession = true;
   }
 
   /** Places the order. @returns each payment that the confirmation shows */
   async placeOrder(): Promise<string[]> {
-    await this.page.getByTestId("submit-order-button").click();
+    await press(this.page.getByTestId("submit-order-button"));
     return this.confirmed();
   }
 
   /** Presses "Place order", and waits for the reason why no order was placed. @returns its text */
   async placeOrderInVain(): Promise<string> {
     const reason = this.page.getByTestId(/^(manual|stripe)-payment-error-message$/);
-    await this.page.getByTestId("submit-order-button").click();
+    await press(this.page.getByTestId("submit-order-button"));
     await reason.waitFor();
     return (await reason.textContent())?.trim() ?? "";
   }

@@ -1,6 +1,7 @@
 import { endpoints } from "@giftcard-pay/client/contract";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { press } from "../../../scripts/press.mjs";
 import { launchBrowser, openPage } from "../../../test/support/browser.js";
 import { serviceForFile } from "./service-for-file.js";
 
@@ -26,7 +27,7 @@ test("the docs page shows all operations under a strict content security policy,
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
   expect(await page.locator(".operation").count()).toBe(Object.keys(endpoints).length);
-  await page.locator("#devalue summary").click();
+  await press(page.locator("#devalue summary"));
   const devalue = page.locator("#devalue");
   for (const text of ["Idempotency-Key", "cardnumber", "integer, 1 to 5000", "card_blocked", "-d amount=7498"])
     expect(await devalue.getByText(text).first().isVisible()).toBe(true);
