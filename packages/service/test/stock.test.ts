@@ -162,11 +162,20 @@ describe("a batch", () => {
     // One card is already sold, and one is stolen.
     await shell.succeed("card", "activate", first.cardnumber);
     await shell.succeed("card", "block", "--card", second.card as string, ...WHY);
-    expect(await shell.succeed("card", "activate", "--batch", String(issued.batch))).toEqual({
+    const activateBatch = ["card", "activate", "--batch", String(issued.batch)];
+    const refused = await shell.run(activateBatch);
+    const failures = [{ line: null, card: Number(second.card), reason: expect.stringMatching(/Unblock it first/) }];
+    expect([refused.exitCode, refused.value.failures]).toEqual([4, failures]);
+    expect((await listed()).inactive_cards).toBe(11_999);
+    expect(await shell.succeed(...activateBatch, "--skip-failed")).toEqual({
       batch: issued.batch,
-      cards: 11_998,
+      cards: 12_000,
+      changed: 11_998,
+      unchanged: 1,
+      failed: 1,
+      failures,
       balance: 17_997_000,
-      skipped: 1,
+      dry_run: false,
     });
     expect((await devalue(asCard(last), 1500)).body.amount_deducted).toBe(1500);
     expect((await devalue(asCard(second), 1500)).status).toBe(400);
@@ -176,8 +185,11 @@ describe("a batch", () => {
       inactive_cards: 1,
       inactive_balance: 1500,
     });
-    expect((await shell.run(["card", "activate", "--batch", String(issued.batch)])).exitCode).toBe(4);
-    // A card's audit log includes the changes of its batch.
+    expect((await shell.run([...activateBatch, "--skip-failed"])).exitCode).toBe(4);
+    await shell.succeed("card", "unblock", "--card", second.card as string, ...WHY);
+    expect(await shell.succeed(...activateBatch)).toMatchObject({ changed: 1, unchanged: 11_999, failed: 0 });
+    expect((await shell.run(activateBatch)).value.error).toMatch(/already activated/);
+    // A card's audit log includes the issue of its batch.
     const actions = (await shell.succeed("audit", "--card", last.card as string)).map(
       (one: { action: string }) => one.action,
     );
@@ -336,9 +348,9 @@ describe("card import", () => {
     expect(stderr).toContain("2 cards have a PIN of fewer than 6 characters");
     const card = asCard({ cardnumber: "6006000000000000061", pin: "1" });
     expect((await balance(card)).body).toMatchObject({ balance: 0, card_status: "Blocked" });
-    expect(await shell.succeed("card", "activate", "--batch", String(value.batch))).toMatchObject({
-      cards: 1,
-      skipped: 1,
+    expect(await shell.succeed("card", "activate", "--batch", String(value.batch), "--skip-failed")).toMatchObject({
+      changed: 1,
+      failed: 1,
     });
     expect((await balance(card)).body.balance).toBe(700);
     await expectExactLedger();

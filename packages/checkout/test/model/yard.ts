@@ -6,7 +6,7 @@ import { openKeyring, openPool } from "@giftcard-pay/service";
 import { startFaultProxy } from "../../../../test/support/fault-proxy.js";
 import { createDatabase } from "../../../../test/support/postgres.js";
 import { startGiftcardService } from "../../../../test/support/service.js";
-import { setBlocked } from "../../../service/dist/store/card-changes.js";
+import { blocking, changeCard } from "../../../service/dist/store/card-changes.js";
 import { CardStock } from "./card-stock.js";
 import { openPostgresStage, openSqliteStage, type StoreName } from "./stage.js";
 import type { Place } from "./world.js";
@@ -50,7 +50,7 @@ export async function openYard(postgresUrl: string): Promise<Yard> {
     const act = { operator: "model", osUser: "model", reason: "a step" };
     return {
       cards: new CardStock(service, clientOf(service.url), (cardNumber, isBlocked) =>
-        setBlocked(issuer, keys, { cardNumber: new Secret(cardNumber) }, isBlocked, act),
+        changeCard(issuer, keys, { cardNumber: new Secret(cardNumber) }, blocking(isBlocked), act),
       ),
       async place(store) {
         places += 1;

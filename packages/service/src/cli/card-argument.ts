@@ -1,7 +1,7 @@
 import { Secret } from "@giftcard-pay/client/contract";
 import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import type { CardReference } from "../store/card-changes.js";
+import type { CardReference } from "../store/card-lookup.js";
 import { identifier } from "./output.js";
 import { readLine } from "./stdin.js";
 

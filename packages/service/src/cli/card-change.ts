@@ -1,20 +1,17 @@
-import { type Cents, formatCents } from "@giftcard-pay/client/contract";
+import type { Cents } from "@giftcard-pay/client/contract";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
-import type pg from "pg";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import type { Keyring } from "../secrets/keyring.js";
-import type { Act } from "../store/audit.js";
+import { activating } from "../store/card-activate.js";
 import {
-  adjustCard,
-  type Card,
-  type CardReference,
-  extendCard,
+  adjusting,
+  blocking,
+  type CardChange,
+  changeCard,
+  extending,
   MAX_BALANCE_CENTS,
-  setBlocked,
-  unlockCard,
 } from "../store/card-changes.js";
-import { reissueCard } from "../store/card-reissue.js";
+import { unlockCard } from "../store/card-locks.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import {
   addCardArgument,
@@ -23,33 +20,45 @@ import {
   readCardNumber,
   readCardReference,
 } from "./card-argument.js";
-import { addPrefix } from "./card-issue.js";
+import { addBulkOptions, type BulkOptions, changeMany, selectionOf } from "./card-bulk.js";
+import { reissue } from "./card-reissue.js";
 import { cardLine, shownCard } from "./card-show.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { day } from "./output.js";
 
-type ChangeOptions = CommonOptions & CardOptions & ActOptions;
-type Change<Options> = (
-  pool: pg.Pool,
-  keys: Keyring,
-  reference: CardReference,
-  options: Options,
-  act: Act,
-) => Promise<Card>;
+type ChangeOptions = CommonOptions & CardOptions & BulkOptions & ActOptions;
 
-/** Creates a command that changes one card, with a reason, and shows the card afterwards. */
-function cardChange<Options extends object>(
-  name: string,
-  description: string,
-  change: Change<Options>,
-  addOptions = (added: Command) => added,
-): Command {
-  const made = addOptions(addCardArgument(command(name, description)));
-  return addActOptions(made, { isReasonRequired: true }).action(
+/** A command that makes the same change to one card or to many. */
+interface ChangeCommand<Options> {
+  readonly name: string;
+  readonly description: string;
+  /** The result, such as "blocked". */
+  readonly participle: string;
+  readonly change: (options: Options) => CardChange;
+  readonly addOptions?: (command: Command) => Command;
+  readonly isReasonRequired?: boolean;
+}
+
+/** Creates a command that changes one card and shows it afterwards, or that changes many. */
+function cardChange<Options extends object>({
+  name,
+  description,
+  participle,
+  change,
+  addOptions = (added) => added,
+  isReasonRequired = true,
+}: ChangeCommand<Options>): Command {
+  const made = addBulkOptions(addOptions(addCardArgument(command(name, description))));
+  return addActOptions(made, { isReasonRequired }).action(
     async (argument: string | undefined, options: ChangeOptions & Options) => {
+      const selection = selectionOf(argument, options);
+      if (selection)
+        return withContext(options, (context) =>
+          changeMany(context, { selection, change: change(options), participle, options }),
+        );
       const reference = await readCardReference(argument, options);
-      await withContext(options, async ({ pool, out, keyring }) => {
-        const card = await change(pool, await keyring(), reference, options, actOf(options));
+      return withContext(options, async ({ pool, out, keyring }) => {
+        const card = await changeCard(pool, await keyring(), reference, change(options), actOf(options));
         out.result(shownCard(card), cardLine(card));
       });
     },
@@ -66,17 +75,29 @@ function signedCents(text: string): Cents {
   return value as Cents;
 }
 
-const block = (name: string, description: string, isBlocked: boolean) =>
-  cardChange(name, description, (pool, keys, reference, _options, act) =>
-    setBlocked(pool, keys, reference, isBlocked, act),
-  );
+const block = () =>
+  cardChange({
+    name: "block",
+    description: "Block a card, or many",
+    participle: "blocked",
+    change: () => blocking(true),
+  });
+
+const unblock = () =>
+  cardChange({
+    name: "unblock",
+    description: "Unblock a card, or many",
+    participle: "unblocked",
+    change: () => blocking(false),
+  });
 
 const adjust = () =>
-  cardChange<{ by: Cents }>(
-    "adjust",
-    "Add cents to a card, or take them off, with a row in the ledger",
-    (pool, keys, reference, { by }, act) => adjustCard(pool, keys, reference, by, act),
-    (added) =>
+  cardChange<{ by: Cents }>({
+    name: "adjust",
+    description: "Add cents to a card or take them off, or to each of many, with a row in the ledger",
+    participle: "adjusted",
+    change: ({ by }) => adjusting(by),
+    addOptions: (added) =>
       added
         .requiredOption(
           "--by <cents>",
@@ -84,15 +105,25 @@ const adjust = () =>
           signedCents,
         )
         .addHelpText("after", "\nEach run makes a further adjustment. `card show --history` lists them."),
-  );
+  });
 
 const extend = () =>
-  cardChange<{ expires: string }>(
-    "extend",
-    "Extend a card's validity, even if it has expired",
-    (pool, keys, reference, { expires }, act) => extendCard(pool, keys, reference, expires, act),
-    (added) => added.requiredOption("--expires <yyyy-mm-dd>", "the last day of validity", day),
-  );
+  cardChange<{ expires: string }>({
+    name: "extend",
+    description: "Extend the validity of a card, or of many, even if it has expired",
+    participle: "extended",
+    change: ({ expires }) => extending(expires),
+    addOptions: (added) => added.requiredOption("--expires <yyyy-mm-dd>", "the last day of validity", day),
+  });
+
+const activate = () =>
+  cardChange({
+    name: "activate",
+    description: "Activate a sold card, or many: puts the amount on it that it was issued for",
+    participle: "activated",
+    change: () => activating,
+    isReasonRequired: false,
+  });
 
 const unlock = () =>
   addActOptions(addCardNumber(command("unlock", "Remove the lock of a card number, and its count of wrong PINs")), {
@@ -109,50 +140,5 @@ const unlock = () =>
     });
   });
 
-const reissue = () =>
-  addActOptions(
-    addPrefix(
-      addCardArgument(
-        command(
-          "reissue",
-          "Replace a card by one with a new number and PIN; moves the balance and closes the old card",
-        ),
-      ),
-    ),
-    { isReasonRequired: true },
-  )
-    .addHelpText(
-      "after",
-      "\nNumber and PIN are shown only now. Cancel tokens of the old card keep working: their money goes to the new card.\n" +
-        "The new card has the old one's expiry date, and is not blocked.",
-    )
-    .action(async (argument: string | undefined, options: ChangeOptions & { prefix: string }) => {
-      const reference = await readCardReference(argument, options);
-      await withContext(options, async ({ pool, out, keyring }) => {
-        const act = actOf(options);
-        const { made, old } = await reissueCard(pool, await keyring(), reference, options.prefix, act);
-        const [cardnumber, pin] = [made.cardNumber.reveal(), made.pin.reveal()];
-        out.result(
-          {
-            card: made.id,
-            cardnumber,
-            pin,
-            balance: old.balanceCents,
-            expiry_date: made.expiryDate,
-            replaces: old.id,
-          },
-          `cardnumber ${cardnumber}  pin ${pin}  expires ${made.expiryDate}  card ${made.id}, replaces card ${old.id}, ` +
-            `balance ${formatCents(old.balanceCents)} EUR`,
-        );
-      });
-    });
-
-/** `card block|unblock|adjust|extend|unlock|reissue` */
-export const cardChanges = (): Command[] => [
-  block("block", "Block a card", true),
-  block("unblock", "Unblock a card", false),
-  adjust(),
-  extend(),
-  unlock(),
-  reissue(),
-];
+/** `card activate|block|unblock|adjust|extend|unlock|reissue` */
+export const cardChanges = (): Command[] => [activate(), block(), unblock(), adjust(), extend(), unlock(), reissue()];

@@ -1,10 +1,9 @@
 import { cents, formatCents } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
-import { isAborted } from "../database/conflicts.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../secrets/card-number.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
-import { type CardSink, type IssueOrder, issueCards, issueTo } from "../store/card-issue.js";
+import { type CardSink, type IssuedCard, type IssueOrder, issueCards, issueTo } from "../store/card-issue.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { CardFile } from "./card-file.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
@@ -110,7 +109,18 @@ async function issueToFile(
 ) {
   const { count, balanceCents, expiryDate } = order;
   const keys = await keyring();
-  const file = new CardFile(options.out, balanceCents);
+  const file = new CardFile<IssuedCard>(options.out, {
+    columns: ["card", "batch", "cardnumber", "pin", "balance", "expiry_date"],
+    cells: (card, batch) => [
+      card.id,
+      batch,
+      card.cardNumber.reveal(),
+      card.pin.reveal(),
+      balanceCents,
+      card.expiryDate,
+    ],
+    proof: "`card batches` lists the batch in the file",
+  });
   let done = 0;
   const sink: CardSink = {
     begin: (batchId) => {
@@ -124,21 +134,7 @@ async function issueToFile(
     },
     end: () => file.end(),
   };
-  let batchId: number | null;
-  try {
-    batchId = await issueTo(sink, pool, keys, order, actOf(options));
-  } catch (error) {
-    // Nothing is committed before the file is complete. After that, the answer to the commit may have been lost.
-    if (file.isComplete && !isAborted(error)) {
-      throw new OperatorError(
-        `It is unknown whether the cards were issued. If \`card batches\` lists batch ${file.batchId}, they were, and ` +
-          `${file.draft} is complete: rename it. Otherwise delete it.`,
-      );
-    }
-    await file.discard();
-    throw error;
-  }
-  await file.publish();
+  const batchId = await file.fill(() => issueTo(sink, pool, keys, order, actOf(options)));
   out.result(
     {
       batch: batchId,

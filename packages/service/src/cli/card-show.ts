@@ -1,5 +1,6 @@
 import { formatCents } from "@giftcard-pay/client/contract";
-import { type Card, lockedUntil, showCard } from "../store/card-changes.js";
+import { lockedUntil } from "../store/card-locks.js";
+import { type Card, findCard } from "../store/card-lookup.js";
 import { listMovements, type Movement } from "../store/movements.js";
 import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
 import { type CommonOptions, command, withContext } from "./context.js";
@@ -12,7 +13,7 @@ export const show = () =>
       const reference = await readCardReference(argument, options);
       await withContext(options, async ({ pool, out, keyring }) => {
         const keys = await keyring();
-        const card = await showCard(pool, keys, reference);
+        const card = await findCard(pool, keys, reference);
         const history = options.history && (await listMovements(pool, card.id));
         // Guesses are counted by card number, so the lock is shown only to those who know the number.
         const until = "cardNumber" in reference ? await lockedUntil(pool, keys, reference.cardNumber) : undefined;

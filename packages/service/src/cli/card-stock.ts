@@ -2,49 +2,12 @@ import { formatCents } from "@giftcard-pay/client/contract";
 import type { Command } from "commander";
 import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { activateBatch, activateCard, batchesStatement, type CardBatch } from "../store/card-activate.js";
+import { batchesStatement, type CardBatch } from "../store/card-activate.js";
 import { GOOD_PIN_LENGTH, type ImportOutcome, importCards } from "../store/card-import.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
-import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
-import { readCardFile } from "./card-file.js";
-import { cardLine, shownCard } from "./card-show.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
-import { identifier } from "./output.js";
+import { readNewCards } from "./card-rows.js";
+import { type CommonOptions, command, withContext } from "./context.js";
 import { printRows } from "./rows.js";
-
-type ActivateOptions = CommonOptions & CardOptions & ActOptions & { readonly batch?: number };
-
-const activate = () =>
-  addActOptions(
-    addCardArgument(
-      command("activate", "Activate a sold card, or a whole batch: puts the amount on it that it was issued for"),
-    ),
-    { isReasonRequired: false },
-  )
-    .option("--batch <id>", "all cards of this batch (see `card batches`), instead of one card", identifier)
-    .addHelpText("after", "\nBlocked and expired cards of a batch stay inactive, and are counted.")
-    .action(async (argument: string | undefined, options: ActivateOptions) => {
-      const { batch, card } = options;
-      if (batch !== undefined && (argument !== undefined || card !== undefined))
-        throw new OperatorError("Name a card or --batch, not both.", exitCodes.usage);
-      if (batch !== undefined) return withContext(options, (context) => activateAll(context, batch, options));
-      const reference = await readCardReference(argument, options);
-      return withContext(options, async ({ pool, out, keyring }) => {
-        const active = await activateCard(pool, await keyring(), reference, actOf(options));
-        out.result(shownCard(active), cardLine(active));
-      });
-    });
-
-async function activateAll({ pool, out }: Context, batch: number, options: ActOptions): Promise<void> {
-  const { cards, balanceCents, skipped } = await activateBatch(pool, batch, actOf(options), (done, total) =>
-    out.progress(done, total, "cards"),
-  );
-  if (skipped > 0) out.warn(`${skipped} cards stay inactive, because they are blocked or expired`);
-  out.result(
-    { batch, cards, balance: balanceCents, skipped },
-    `batch ${batch}: ${cards} cards activated, with ${formatCents(balanceCents)} EUR`,
-  );
-}
 
 type ImportOptions = CommonOptions & ActOptions & { readonly dryRun: boolean; readonly inactive: boolean };
 
@@ -66,7 +29,7 @@ const importFile = () =>
           pool,
           await keyring(),
           {
-            read: (onFault) => readCardFile(file, onFault),
+            read: (onFault) => readNewCards(file, onFault),
             isInactive: options.inactive,
             isDryRun: options.dryRun,
             onProgress: (done, total) => out.progress(done, total, total ? "cards imported" : "lines read"),
@@ -125,5 +88,5 @@ const batches = () =>
     ),
   );
 
-/** `card activate|import|batches` */
-export const cardStock = (): Command[] => [activate(), importFile(), batches()];
+/** `card import|batches` */
+export const cardStock = (): Command[] => [importFile(), batches()];

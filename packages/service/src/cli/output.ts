@@ -68,6 +68,10 @@ export const wholeCents = (max: number) => (text: string) => {
   return value;
 };
 
+/** Returns whether a text can be an id. */
+export const isIdentifier = (text: string): boolean =>
+  /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_ID;
+
 /** Parses an option that is an id. */
 export const identifier = wholeNumber(1, MAX_ID);
 

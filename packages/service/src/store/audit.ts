@@ -9,14 +9,17 @@ export interface Act {
   readonly reason: string | undefined;
 }
 
-/** A change by command. `details` never hold a card number, PIN, password, token or key. */
+/** The details of a change. They never hold a card number, PIN, password, token or key. */
+export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
+
+/** A change by command. */
 export interface Change {
   /** The command, such as "card adjust". */
   readonly action: string;
   readonly cardId?: number | undefined;
   readonly batchId?: number | undefined;
   readonly companyId?: number | undefined;
-  readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+  readonly details?: AuditDetails;
 }
 
 /**
@@ -32,6 +35,35 @@ export async function writeAudit(db: Queryable, act: Act, change: Change): Promi
     [act.operator, act.osUser, action, act.reason, cardId, batchId, companyId, JSON.stringify(details)],
   );
   return (rows[0] as { id: number }).id;
+}
+
+/**
+ * Writes an entry for each card of a change, as {@link writeAudit} does for one. Each card may be given only once.
+ *
+ * @returns the entries' ids, in the order of the cards
+ */
+export async function writeCardAudits(
+  db: Queryable,
+  act: Act,
+  action: string,
+  cards: readonly { readonly cardId: number; readonly details: AuditDetails }[],
+): Promise<number[]> {
+  const { rows } = await db.query<{ id: number; cardId: number }>(
+    `insert into audit_log (operator, os_user, action, reason, card_id, details)
+       select $1::text, $2::text, $3::text, $4::text, card, details::jsonb
+         from unnest($5::bigint[], $6::text[]) as given (card, details) order by card
+       returning id, card_id as "cardId"`,
+    [
+      act.operator,
+      act.osUser,
+      action,
+      act.reason,
+      cards.map(({ cardId }) => cardId),
+      cards.map(({ details }) => JSON.stringify(details)),
+    ],
+  );
+  const ids = new Map(rows.map(({ id, cardId }) => [cardId, id]));
+  return cards.map(({ cardId }) => ids.get(cardId) as number);
 }
 
 /** An entry of the audit log. */

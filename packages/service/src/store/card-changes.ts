@@ -1,75 +1,73 @@
-import { type Cents, formatCents, type Secret } from "@giftcard-pay/client/contract";
+import { type Cents, formatCents } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { type Act, writeAudit } from "./audit.js";
-import { noCardOfId } from "./filters.js";
-
-/** A card by its number, or by the id that reports and the audit log show. */
-export type CardReference = { readonly cardNumber: Secret } | { readonly cardId: number };
-
-/** A card as an operator sees it. The status is computed when the card is read. */
-export interface Card {
-  readonly id: number;
-  readonly balanceCents: Cents;
-  readonly cardStatus: string;
-  readonly expiryDate: string;
-  readonly lastFour: string;
-  readonly isBlocked: boolean;
-  /** The amount that activation puts on the card; null once it is active. */
-  readonly inactiveCents: Cents | null;
-  /** The card that replaced this one. */
-  readonly reissuedAs: number | null;
-  readonly batchId: number | null;
-}
-
-const COLUMNS = `id, balance_cents as "balanceCents", card_status(cards) as "cardStatus", expiry_date as "expiryDate",
-  last_four as "lastFour", blocked as "isBlocked", inactive_cents as "inactiveCents", reissued_as as "reissuedAs",
-  batch_id as "batchId"`;
-
-async function findCard(
-  db: Queryable,
-  keys: Keyring,
-  reference: CardReference,
-  locking: "" | "for no key update",
-): Promise<Card> {
-  const [condition, value] =
-    "cardId" in reference
-      ? ["id = $1", reference.cardId]
-      : ["number_hash = any($1)", keys.cardNumbers(reference.cardNumber)];
-  const { rows } = await db.query<Card>(`select ${COLUMNS} from cards where ${condition} ${locking}`, [value]);
-  if (rows[0]) return rows[0];
-  if ("cardId" in reference) throw noCardOfId();
-  throw new OperatorError("There is no card with this number.", exitCodes.notFound);
-}
+import { type Act, type AuditDetails, writeCardAudits } from "./audit.js";
+import { type Card, type CardReference, findCard } from "./card-lookup.js";
 
 /**
- * Finds a card for an operator, without its PIN.
+ * Writes an entry into the audit log for each card of a change.
  *
- * @throws {OperatorError} if there is no such card
+ * @param detailsOf returns the details of a card's entry. Default: none
+ * @returns the entries' ids, in the order of the cards
  */
-export const showCard = (db: Queryable, keys: Keyring, reference: CardReference): Promise<Card> =>
-  findCard(db, keys, reference, "");
+export type WriteAudits = (detailsOf?: (card: Card, index: number) => AuditDetails) => Promise<number[]>;
+
+/** A change that an operator makes to one card, or to many. */
+export interface CardChange {
+  /** The command, such as "card adjust", for the audit log. */
+  readonly action: string;
+  /**
+   * Returns whether the card has to be changed. False if it is already as requested.
+   *
+   * @throws {OperatorError} if the card's state forbids the change
+   */
+  isNeeded(card: Card): boolean;
+  /** Refuses a repetition of the change for a single card. Without it, a repetition succeeds and changes nothing. */
+  readonly refuseRepetition?: (card: Card) => never;
+  /** Returns what the card will hold after the change. */
+  balanceAfter(card: Card): Cents;
+  /** Starts anew: the transaction may be retried. */
+  begin?(): Promise<void>;
+  /** Changes cards whose rows are locked, and writes one audit entry for each of them. */
+  write(db: Queryable, cards: readonly Card[], audit: WriteAudits): Promise<void>;
+  /** Runs before the commit. */
+  end?(): Promise<void>;
+}
+
+/** Writes a change of locked cards, with its audit entries. */
+export const writeChange = (db: Queryable, change: CardChange, cards: readonly Card[], act: Act): Promise<void> =>
+  change.write(db, cards, (detailsOf = () => ({})) =>
+    writeCardAudits(
+      db,
+      act,
+      change.action,
+      cards.map((card, index) => ({ cardId: card.id, details: detailsOf(card, index) })),
+    ),
+  );
 
 /**
  * Changes one card in one transaction, which also writes the audit log. Locks the card's row, so that concurrent devalues
  * wait.
  *
- * @param change gets the card before the change; throws an {@link OperatorError} if the card's state forbids it
- * @returns the card after the change, and the result of `change`
- * @throws {OperatorError} if there is no such card
+ * @returns the card after the change
+ * @throws {OperatorError} if there is no such card, or its state forbids the change
  */
-export function changeCard<T>(
+export function changeCard(
   pool: pg.Pool,
   keys: Keyring,
   reference: CardReference,
-  change: (db: Queryable, card: Card) => Promise<T>,
-): Promise<{ card: Card; result: T }> {
+  change: CardChange,
+  act: Act,
+): Promise<Card> {
   return transaction(pool, async (db) => {
+    await change.begin?.();
     const before = await findCard(db, keys, reference, "for no key update");
-    const result = await change(db, before);
-    return { card: await findCard(db, keys, { cardId: before.id }, ""), result };
+    if (change.isNeeded(before)) await writeChange(db, change, [before], act);
+    else change.refuseRepetition?.(before);
+    await change.end?.();
+    return findCard(db, keys, { cardId: before.id });
   });
 }
 
@@ -82,129 +80,78 @@ export function refuseReplaced({ id, reissuedAs }: Card): void {
   );
 }
 
-/**
- * Blocks or unblocks a card. A repetition changes nothing.
- *
- * @throws {OperatorError} if there is no such card, or it was reissued
- */
-export async function setBlocked(
-  pool: pg.Pool,
-  keys: Keyring,
-  reference: CardReference,
-  isBlocked: boolean,
-  act: Act,
-): Promise<Card> {
-  const { card } = await changeCard(pool, keys, reference, async (db, before) => {
-    refuseReplaced(before);
-    if (before.isBlocked === isBlocked) return;
-    await db.query("update cards set blocked = $2 where id = $1", [before.id, isBlocked]);
-    await writeAudit(db, act, { action: isBlocked ? "card block" : "card unblock", cardId: before.id });
-  });
-  return card;
-}
-
-/**
- * Extends a card's validity. A repetition changes nothing.
- *
- * @param expiryDate the last day of validity
- * @throws {OperatorError} if there is no such card, it was reissued, or it is valid for longer
- */
-export async function extendCard(
-  pool: pg.Pool,
-  keys: Keyring,
-  reference: CardReference,
-  expiryDate: string,
-  act: Act,
-): Promise<Card> {
-  const { card } = await changeCard(pool, keys, reference, async (db, before) => {
-    refuseReplaced(before);
-    if (expiryDate === before.expiryDate) return;
-    if (expiryDate < before.expiryDate) {
-      throw new OperatorError(
-        `Card ${before.id} is already valid until ${before.expiryDate}. A card's validity cannot be shortened.`,
-        exitCodes.conflict,
-      );
-    }
-    await db.query("update cards set expiry_date = $2 where id = $1", [before.id, expiryDate]);
-    const details = { from: before.expiryDate, to: expiryDate };
-    await writeAudit(db, act, { action: "card extend", cardId: before.id, details });
-  });
-  return card;
-}
-
-/** The maximum balance of a card, in cents. */
-export const MAX_BALANCE_CENTS = 100_000_000;
-
-/**
- * Adds cents to a card or takes them off, with a row in the ledger. Works on expired and blocked cards too.
- *
- * @param byCents negative to take cents off
- * @throws {OperatorError} if there is no such card, it was reissued or is not sold yet, or the balance would be out of range
- */
-export async function adjustCard(
-  pool: pg.Pool,
-  keys: Keyring,
-  reference: CardReference,
-  byCents: Cents,
-  act: Act,
-): Promise<Card> {
-  const { card } = await changeCard(pool, keys, reference, async (db, before) => {
-    refuseReplaced(before);
-    refuseInactive(before);
-    const afterCents = before.balanceCents + byCents;
-    if (afterCents < 0 || afterCents > MAX_BALANCE_CENTS) {
-      const holds = `Card ${before.id} holds ${formatCents(before.balanceCents)} EUR`;
-      const limit = afterCents < 0 ? "less than 0" : `more than ${formatCents(MAX_BALANCE_CENTS)} EUR`;
-      throw new OperatorError(`${holds}. It can't hold ${limit}. Nothing was changed.`, exitCodes.conflict);
-    }
-    const details = { by: byCents };
-    const auditId = await writeAudit(db, act, { action: "card adjust", cardId: before.id, details });
-    await db.query("insert into ledger (card_id, kind, amount_cents, audit_id) values ($1, 'adjust', $2, $3)", [
-      before.id,
-      byCents,
-      auditId,
-    ]);
-  });
-  return card;
-}
-
 /** Refuses to change a card that is not sold yet. */
 export function refuseInactive({ id, inactiveCents }: Card): void {
   if (inactiveCents === null) return;
   throw new OperatorError(`Card ${id} is not sold yet. Activate it first.`, exitCodes.conflict);
 }
 
-/** Returns until when wrong PINs have locked a card number: `infinity` until `card unlock`, and null if it is not locked. */
-export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | "infinity" | null> {
-  const { rows } = await db.query<{ until: Date | number }>(
-    "select locked_until as until from failed_attempts where subject = $1 and locked_until > now()",
-    [keys.guessSubject(cardNumber)],
-  );
-  const until = rows[0]?.until ?? null;
-  // The driver reads PostgreSQL's `infinity` as a number.
-  return typeof until === "number" ? "infinity" : until;
-}
+/** Returns the ids of cards. */
+export const idsOf = (cards: readonly Card[]): number[] => cards.map(({ id }) => id);
+
+/** Blocks or unblocks cards, unless they were reissued. */
+export const blocking = (isBlocked: boolean): CardChange => ({
+  action: isBlocked ? "card block" : "card unblock",
+  isNeeded(card) {
+    refuseReplaced(card);
+    return card.isBlocked !== isBlocked;
+  },
+  balanceAfter: ({ balanceCents }) => balanceCents,
+  async write(db, cards, audit) {
+    await db.query("update cards set blocked = $2 where id = any($1)", [idsOf(cards), isBlocked]);
+    await audit();
+  },
+});
 
 /**
- * Removes the lock of a card number, and its count of wrong PINs.
+ * Extends the validity of cards, unless they were reissued or are valid for longer.
  *
- * @throws {OperatorError} if there is no card with this number
+ * @param expiryDate the last day of validity
  */
-export function unlockCard(
-  pool: pg.Pool,
-  keys: Keyring,
-  cardNumber: Secret,
-  act: Act,
-): Promise<{ card: Card; wasLocked: boolean }> {
-  return transaction(pool, async (db) => {
-    // Doesn't lock the card's row: a devalue locks the number first, then the row, so it would deadlock with this.
-    const card = await findCard(db, keys, { cardNumber }, "");
-    const { rows } = await db.query<{ until: Date | null }>("select unlock_number($1) as until", [
-      keys.guessSubject(cardNumber),
-    ]);
-    const wasLocked = rows[0]?.until != null;
-    const details = { was_locked: wasLocked };
-    await writeAudit(db, act, { action: "card unlock", cardId: card.id, details });
-    return { card, wasLocked };
-  });
-}
+export const extending = (expiryDate: string): CardChange => ({
+  action: "card extend",
+  isNeeded(card) {
+    refuseReplaced(card);
+    if (expiryDate >= card.expiryDate) return expiryDate !== card.expiryDate;
+    throw new OperatorError(
+      `Card ${card.id} is already valid until ${card.expiryDate}. A card's validity cannot be shortened.`,
+      exitCodes.conflict,
+    );
+  },
+  balanceAfter: ({ balanceCents }) => balanceCents,
+  async write(db, cards, audit) {
+    await db.query("update cards set expiry_date = $2 where id = any($1)", [idsOf(cards), expiryDate]);
+    await audit((before) => ({ from: before.expiryDate, to: expiryDate }));
+  },
+});
+
+/** The maximum balance of a card, in cents. */
+export const MAX_BALANCE_CENTS = 100_000_000;
+
+/**
+ * Adds cents to cards or takes them off, with a row in the ledger. Works on expired and blocked cards too. Refuses cards that
+ * were reissued or are not sold yet, and a balance that would be out of range.
+ *
+ * @param byCents negative to take cents off
+ */
+export const adjusting = (byCents: Cents): CardChange => ({
+  action: "card adjust",
+  isNeeded(card) {
+    refuseReplaced(card);
+    refuseInactive(card);
+    const afterCents = card.balanceCents + byCents;
+    if (afterCents >= 0 && afterCents <= MAX_BALANCE_CENTS) return true;
+    const holds = `Card ${card.id} holds ${formatCents(card.balanceCents)} EUR`;
+    const limit = afterCents < 0 ? "less than 0" : `more than ${formatCents(MAX_BALANCE_CENTS)} EUR`;
+    throw new OperatorError(`${holds}. It can't hold ${limit}.`, exitCodes.conflict);
+  },
+  balanceAfter: ({ balanceCents }) => (balanceCents + byCents) as Cents,
+  async write(db, cards, audit) {
+    const auditIds = await audit(() => ({ by: byCents }));
+    await db.query(
+      `insert into ledger (card_id, kind, amount_cents, audit_id)
+         select card, 'adjust', $3, audit from unnest($1::bigint[], $2::bigint[]) as given (card, audit)`,
+      [idsOf(cards), auditIds, byCents],
+    );
+  },
+});

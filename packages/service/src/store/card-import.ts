@@ -3,8 +3,10 @@ import type pg from "pg";
 import { type Queryable, Rollback, transaction } from "../database/database.js";
 import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
+import type { LineFault } from "./bulk-change.js";
 import { makeBatch, putFirstMoney } from "./card-issue.js";
 import { TODAY } from "./days.js";
+import { lockSecrets } from "./secret-generations.js";
 
 /** A card from a file, with its line. */
 export interface ImportRow {
@@ -13,12 +15,6 @@ export interface ImportRow {
   readonly pin: Secret;
   readonly balanceCents: Cents;
   readonly expiryDate: string;
-}
-
-/** A fault of a line. It never repeats the line's content. */
-export interface ImportFault {
-  readonly line: number;
-  readonly fault: string;
 }
 
 /** The result of an import. If there are faults, nothing was imported. */
@@ -30,13 +26,13 @@ export interface ImportOutcome {
   readonly expired: number;
   /** Number of cards whose PIN is so short that it can be guessed. */
   readonly shortPins: number;
-  readonly faults: readonly ImportFault[];
+  readonly faults: readonly LineFault[];
 }
 
 /** An import of cards. */
 export interface ImportOrder {
   /** Reads the file from its beginning, and reports faulty lines. A retry reads it again. */
-  readonly read: (onFault: (fault: ImportFault) => void) => AsyncIterable<readonly ImportRow[]>;
+  readonly read: (onFault: (fault: LineFault) => void) => AsyncIterable<readonly ImportRow[]>;
   readonly isInactive: boolean;
   /** Whether to roll everything back at the end. */
   readonly isDryRun: boolean;
@@ -52,7 +48,7 @@ export function importCards(pool: pg.Pool, keys: Keyring, order: ImportOrder, ac
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     await lockSecrets(db, keys);
-    const unreadable: ImportFault[] = [];
+    const unreadable: LineFault[] = [];
     const staged = await stage(db, keys, order, unreadable);
     const faults = [...unreadable, ...(await findTaken(db))].sort((one, other) => one.line - other.line);
     const none = { ...staged, batchId: null, faults };
@@ -68,20 +64,12 @@ export function importCards(pool: pg.Pool, keys: Keyring, order: ImportOrder, ac
   });
 }
 
-/** Prevents a rotation of the secrets during the import: existing cards are only found under known generations. */
-async function lockSecrets(db: Queryable, keys: Keyring): Promise<void> {
-  await db.query("lock table secret_generations in share mode");
-  const { rows } = await db.query<{ newest: number }>("select max(id) as newest from secret_generations");
-  if (rows[0]?.newest !== keys.newest) await keys.refresh();
-  if (rows[0]?.newest !== keys.newest) throw new Error("The secrets were rotated and could not be read again.");
-}
-
 /** Copies the file as hashes into temporary tables, in which the database finds repeated numbers. */
 async function stage(
   db: Queryable,
   keys: Keyring,
   { read, onProgress }: ImportOrder,
-  faults: ImportFault[],
+  faults: LineFault[],
 ): Promise<Omit<ImportOutcome, "batchId" | "faults">> {
   await db.query(`create temp table import_rows (
       line integer primary key, number_hash bytea not null, pin_hash bytea not null, last_four text not null,
@@ -121,8 +109,8 @@ async function stage(
 }
 
 /** Finds the lines with the number of an earlier line or of an existing card. */
-async function findTaken(db: Queryable): Promise<ImportFault[]> {
-  const { rows } = await db.query<ImportFault>(
+async function findTaken(db: Queryable): Promise<LineFault[]> {
+  const { rows } = await db.query<LineFault>(
     `select line, 'the number is also in line ' || first as fault
        from (select line, min(line) over (partition by number_hash) as first from import_rows) numbered
        where line <> first
@@ -138,7 +126,7 @@ async function insertStaged(
   db: Queryable,
   { batchId, auditId, total, generation }: { batchId: number; auditId: number; total: number; generation: number },
   { isInactive, onProgress }: ImportOrder,
-): Promise<ImportFault[]> {
+): Promise<LineFault[]> {
   for (let last = 0, done = 0; ; ) {
     const { rows } = await db.query<{ line: number; id: number | null; cents: number }>(
       `with chunk as materialized (select * from import_rows where line > $1 order by line limit ${CHUNK}),
@@ -152,8 +140,8 @@ async function insertStaged(
     );
     const taken = rows.filter(({ id }) => id === null);
     if (taken.length > 0) return taken.map(({ line }) => ({ line, fault: "a card with this number already exists" }));
-    const cards = rows.map(({ id, cents }) => ({ id: id as number, cents }));
-    if (!isInactive) await putFirstMoney(db, cards, auditId);
+    const money = rows.map(({ id, cents }) => ({ id: id as number, cents, auditId }));
+    if (!isInactive) await putFirstMoney(db, money);
     last = rows.at(-1)?.line ?? last;
     done += rows.length;
     onProgress(done, total);

@@ -24,10 +24,10 @@ export interface IssuedCard {
 }
 
 /** A receiver of new cards. They are committed only after `end` has resolved. */
-export interface CardSink {
+export interface CardSink<Made extends IssuedCard = IssuedCard> {
   /** Starts anew, without the cards of an earlier try: the transaction may be retried. */
   begin(batchId: number | null): Promise<void>;
-  take(cards: readonly IssuedCard[]): Promise<void>;
+  take(cards: readonly Made[]): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function issueTo(
   return transaction(pool, async (db) => {
     const batchId = count > 1 ? await makeBatch(db, "issue") : null;
     await sink.begin(batchId);
-    let auditId: number | undefined;
+    let entry: number | undefined;
     for (let left = count; left > 0; left -= CHUNK) {
       const made = Array.from({ length: Math.min(left, CHUNK) }, () => ({
         cardNumber: makeCardNumber(prefix),
@@ -61,14 +61,15 @@ export function issueTo(
         batchId,
         inactiveCents: isInactive ? balanceCents : null,
       });
-      auditId ??= await writeAudit(db, act, {
+      entry ??= await writeAudit(db, act, {
         action: "card issue",
         ...(batchId === null ? { cardId: cards[0]?.id } : { batchId }),
         details: { cards: count, balance: balanceCents, expiry_date: expiryDate, inactive: isInactive },
       });
       if (!isInactive) {
-        const money = cards.map(({ id }) => ({ id, cents: balanceCents }));
-        await putFirstMoney(db, money, auditId);
+        const auditId = entry;
+        const money = cards.map(({ id }) => ({ id, cents: balanceCents, auditId }));
+        await putFirstMoney(db, money);
       }
       await sink.take(cards);
     }
@@ -100,13 +101,13 @@ export async function makeBatch(db: Queryable, origin: "issue" | "import"): Prom
 /** Inserts the first ledger row of each card. A card can have only one. */
 export async function putFirstMoney(
   db: Queryable,
-  cards: readonly { readonly id: number; readonly cents: number }[],
-  auditId: number,
+  cards: readonly { readonly id: number; readonly cents: number; readonly auditId: number }[],
 ): Promise<void> {
   await db.query(
     `insert into ledger (card_id, kind, amount_cents, audit_id)
-       select card, 'issue', cents, $3 from unnest($1::bigint[], $2::bigint[]) as given (card, cents) where cents > 0`,
-    [cards.map(({ id }) => id), cards.map(({ cents }) => cents), auditId],
+       select card, 'issue', cents, audit from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as given (card, cents, audit)
+         where cents > 0`,
+    [cards.map(({ id }) => id), cards.map(({ cents }) => cents), cards.map(({ auditId }) => auditId)],
   );
 }
 

@@ -108,3 +108,11 @@ export async function countByGeneration(
   const oldCards = generations.slice(0, -1).reduce((sum, { cards }) => sum + cards, 0);
   return { generations, oldCards, oldPasswords: rows[0]?.count ?? 0 };
 }
+
+/** Prevents a rotation of the secrets during the transaction: existing cards are only found under known generations. */
+export async function lockSecrets(db: Queryable, keys: Keyring): Promise<void> {
+  await db.query("lock table secret_generations in share mode");
+  const { rows } = await db.query<{ newest: number }>("select max(id) as newest from secret_generations");
+  if (rows[0]?.newest !== keys.newest) await keys.refresh();
+  if (rows[0]?.newest !== keys.newest) throw new Error("The secrets were rotated and could not be read again.");
+}
