@@ -96,6 +96,7 @@ create table companies (
   name text not null,
   created_at timestamp with time zone not null default now(),
   closed_at timestamp with time zone,
+  suspended_at timestamp with time zone,
   constraint companies_pkey PRIMARY KEY (id)
 );
 
@@ -481,7 +482,7 @@ declare
   v_ledger bigint;
 begin
   select max(id), exists (
-      select from api_keys k
+      select from api_keys k join companies o on o.id = k.company_id and o.suspended_at is null
         where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > clock_timestamp()))
     into v_generation, v_is_living from secret_generations;
@@ -699,6 +700,7 @@ begin
   -- Serializes the logins of a company, also with a change of password that revokes its keys.
   select c.id into v_company from accounts a join companies c on c.id = a.company_id
     where a.id = p_account and a.password_hash = p_password_hash and c.closed_at is null
+      and c.suspended_at is null
     for share of a for no key update of c;
   if not found then
     return 'refused';
@@ -756,7 +758,7 @@ declare
   v_card cards;
 begin
   select max(id), exists (
-      select from api_keys k
+      select from api_keys k join companies o on o.id = k.company_id and o.suspended_at is null
         where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > clock_timestamp()))
     into v_generation, v_is_living from secret_generations;

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { closeCompany, createCompany, listCompanies } from "../store/accounts.js";
+import { renameCompany, setSuspended } from "../store/companies.js";
 import { noCompany } from "../store/filters.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
@@ -33,21 +34,23 @@ const list = () =>
     withContext(options, async ({ pool, out }) => {
       const companies = await listCompanies(pool);
       out.result(
-        companies.map(({ id, name, emails, closedAt, storage: { events, eventBytes } }) => ({
+        companies.map(({ id, name, emails, suspendedAt, closedAt, storage: { events, eventBytes } }) => ({
           company_id: id,
           name,
           emails,
           events,
           event_bytes: eventBytes,
+          ...(suspendedAt && { suspended_at: suspendedAt }),
           ...(closedAt && { closed_at: closedAt }),
         })),
         companies
-          .map(({ id, name, emails, closedAt, storage: { events, eventBytes } }) =>
+          .map(({ id, name, emails, suspendedAt, closedAt, storage: { events, eventBytes } }) =>
             [
               id,
               name,
               emails.join(", "),
               `${events} events, ${(eventBytes / 1e6).toFixed(1)} MB`,
+              ...(suspendedAt ? [`suspended ${suspendedAt.toISOString()}`] : []),
               ...(closedAt ? [`closed ${closedAt.toISOString()}`] : []),
             ].join("\t"),
           )
@@ -74,6 +77,38 @@ const close = () =>
       }),
     );
 
-/** `company create|list|close` */
+const suspension = (name: string, description: string, isSuspended: boolean) =>
+  addActOptions(command(name, description), { isReasonRequired: true })
+    .argument("<id>", "the company's id", identifier)
+    .action((id: number, options: CommonOptions & ActOptions) =>
+      withContext(options, async ({ pool, out }) => {
+        const { name: company, suspendedAt } = await setSuspended(pool, id, isSuspended, actOf(options));
+        out.result(
+          { company_id: id, name: company, suspended_at: suspendedAt },
+          `${id}\t${company}\t${suspendedAt ? `suspended ${suspendedAt.toISOString()}` : "not suspended"}`,
+        );
+      }),
+    );
+
+const suspend = () =>
+  suspension("suspend", "Refuse a company's keys and logins until it is resumed", true).addHelpText(
+    "after",
+    "\nIts keys can still cancel devalues, so that customers get their money back.",
+  );
+
+const resume = () => suspension("resume", "Accept the keys and logins of a suspended company again", false);
+
+const rename = () =>
+  addActOptions(command("rename", "Rename a company, also in reports about the past"), { isReasonRequired: true })
+    .argument("<id>", "the company's id", identifier)
+    .requiredOption("--name <name>", "the new name", textOption(255))
+    .action((id: number, options: CommonOptions & ActOptions & { readonly name: string }) =>
+      withContext(options, async ({ pool, out }) => {
+        const { name, before } = await renameCompany(pool, id, options.name, actOf(options));
+        out.result({ company_id: id, name, before }, `${id}\t${name}\tbefore: ${before}`);
+      }),
+    );
+
+/** `company create|list|suspend|resume|rename|close` */
 export const companyCommand = (group: Command): Command =>
-  group.addCommand(create()).addCommand(list()).addCommand(close());
+  [create(), list(), suspend(), resume(), rename(), close()].reduce((added, one) => added.addCommand(one), group);

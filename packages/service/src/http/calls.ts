@@ -11,7 +11,7 @@ import { Semaphore } from "../limits/semaphore.js";
 import type { CallObserver } from "../monitoring/ended-call.js";
 import type { Log } from "../monitoring/log.js";
 import { hashOf } from "../secrets/keyring.js";
-import type { KeyHolders } from "../store/key-holders.js";
+import type { KeyHolder, KeyHolders } from "../store/key-holders.js";
 import { type HttpAnswer, JSON_TYPE, jsonAnswer } from "./answer.js";
 import { readParameters } from "./body.js";
 import { BodyRoom } from "./body-room.js";
@@ -113,13 +113,15 @@ export class Calls {
     const remembered = KEY_IN_STATEMENT.has(call.operation) ? keyHolders.recall(apiKeyHash) : undefined;
     const holder = remembered ?? (await keyHolders.find(apiKeyHash));
     const { companyId: claimed } = call.request as { companyId?: number };
-    if (!holder || (claimed !== undefined && claimed !== holder.companyId)) return call.refuse("unauthorized");
+    if (!mayCall(holder, call.operation) || (claimed !== undefined && claimed !== holder.companyId))
+      return call.refuse("unauthorized");
     call.companyId = holder.companyId;
     call.keyId = holder.keyId;
     const answer = (await this.#limit(call)) ?? (await this.#handle(call, apiKeyHash));
     // An inactive key must get `unauthorized`, not a limit. If a limit refused a remembered key, no statement checked it.
     const isUnchecked = remembered !== undefined && call.outcome === "rate_limited";
-    const isInactive = call.outcome === "unauthorized" || (isUnchecked && !(await keyHolders.find(apiKeyHash)));
+    const isInactive =
+      call.outcome === "unauthorized" || (isUnchecked && !mayCall(await keyHolders.find(apiKeyHash), call.operation));
     if (!isInactive) return answer;
     keyHolders.forget(apiKeyHash);
     call.companyId = undefined;
@@ -179,6 +181,10 @@ export class Calls {
     this.#options.log.failure({ requestId, traceId, endpoint, error });
   }
 }
+
+/** Returns whether a key is active. The keys of a suspended company can only cancel: the money goes back to its card. */
+const mayCall = (holder: KeyHolder | undefined, operation: EndpointName): holder is KeyHolder =>
+  holder !== undefined && (!holder.isSuspended || operation === "cancelDevalue");
 
 /** Returns the cents that devalue took or canceldevalue put back; 0 for every other answer. */
 function movedBy(answer: unknown): number {

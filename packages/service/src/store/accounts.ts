@@ -119,13 +119,21 @@ export function removeAccount(pool: pg.Pool, email: string, act: Act): Promise<{
 
 const noAccount = () => new OperatorError("There is no account with this email.", exitCodes.notFound);
 
+/** A company with the email addresses of its accounts. */
+export interface ListedCompany {
+  readonly id: number;
+  readonly name: string;
+  readonly emails: readonly string[];
+  readonly suspendedAt: Date | null;
+  readonly closedAt: Date | null;
+  readonly storage: CompanyStorage;
+}
+
 /** Lists the companies, oldest first. */
-export async function listCompanies(
-  db: Queryable,
-): Promise<{ id: number; name: string; emails: string[]; closedAt: Date | null; storage: CompanyStorage }[]> {
+export async function listCompanies(db: Queryable): Promise<ListedCompany[]> {
   const storages = new Map((await listStorage(db)).map(({ companyId, ...storage }) => [companyId, storage]));
   const { rows } = await db.query(
-    `select c.id, c.name, c.closed_at as "closedAt", array_agg(a.email order by a.id) filter (where a.id is not null) as emails
+    `select c.id, c.name, c.suspended_at as "suspendedAt", c.closed_at as "closedAt", array_agg(a.email order by a.id) filter (where a.id is not null) as emails
        from companies c left join accounts a on a.company_id = c.id group by c.id order by c.id`,
   );
   const none = { events: 0, eventBytes: 0 };

@@ -5,6 +5,8 @@ import { Batcher } from "./batcher.js";
 export interface KeyHolder {
   readonly companyId: number;
   readonly keyId: number;
+  /** Whether the company is suspended. Its keys can then only cancel devalues. */
+  readonly isSuspended: boolean;
 }
 
 const RUNS_AT_ONCE = 2;
@@ -28,8 +30,9 @@ export class KeyHolders {
       run: async (hashes) => {
         const { rows } = await db.query<KeyHolder & { hash: Buffer }>({
           name: "find-keys",
-          text: `select key_hash as hash, company_id as "companyId", id as "keyId" from api_keys
-            where key_hash = any($1::bytea[]) and revoked_at is null and (expires_at is null or expires_at > now())`,
+          text: `select key_hash as hash, company_id as "companyId", k.id as "keyId",
+              o.suspended_at is not null as "isSuspended"
+            from api_keys k join companies o on o.id = company_id where key_hash = any($1::bytea[]) and revoked_at is null and (expires_at is null or expires_at > now())`,
           values: [[...new Map(hashes.map((hash) => [nameOf(hash), hash])).values()]],
         });
         const found = new Map(rows.map(({ hash, ...holder }) => [nameOf(hash), holder]));
@@ -42,7 +45,8 @@ export class KeyHolders {
   async find(hash: Buffer): Promise<KeyHolder | undefined> {
     const holder = await this.#batcher.add(hash);
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-    if (holder) this.#remembered.set(nameOf(hash), holder);
+    // A suspended company is looked up again at each call, so that its keys work as soon as it is resumed.
+    if (holder && !holder.isSuspended) this.#remembered.set(nameOf(hash), holder);
     else this.forget(hash);
     return holder;
   }
