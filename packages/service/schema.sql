@@ -596,6 +596,8 @@ begin
       and num_nonnulls(p_deduction, p_moved_from, p_audit) = 0
     when 'adjust' then p_amount <> 0 and p_audit is not null
       and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
+    when 'expire' then p_amount < 0 and p_audit is not null
+      and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
     when 'move' then p_amount <> 0 and num_nonnulls(p_company, p_deduction, p_reverses) = 0
       and num_nulls(p_moved_from, p_moved_from_card) = (case when p_amount > 0 then 0 else 2 end)
       and p_moved_from_card is distinct from p_card

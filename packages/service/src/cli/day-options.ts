@@ -1,5 +1,6 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { today } from "../store/days.js";
 import { day } from "./output.js";
 
 /** The first and the last day of a list; each is unlimited by default. */
@@ -23,4 +24,10 @@ export const addDayOptions = (command: Command, { isRequired }: { isRequired: bo
 export function checkDays({ from, to }: DayOptions): void {
   if (from !== undefined && to !== undefined && to < from)
     throw new OperatorError("--to is before --from.", exitCodes.usage);
+}
+
+/** Parses an option that is a day, today in Amsterdam or earlier. */
+export function pastDay(text: string): string {
+  if (day(text) > today()) throw new InvalidArgumentError("Give a day that is not in the future.");
+  return text;
 }

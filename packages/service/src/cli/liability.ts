@@ -1,5 +1,6 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { Option } from "commander";
+import { exitCodes, OperatorError } from "../operator-error.js";
 import {
   type Liability,
   type LiabilityPeriod,
@@ -7,25 +8,50 @@ import {
   liabilityPeriods,
   readLiability,
 } from "../store/liability.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { type RollForward, readRollForward } from "../store/roll-forward.js";
+import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { checkDays, pastDay } from "./day-options.js";
 import { csvHead, csvLine, formatOf } from "./rows.js";
+
+interface LiabilityOptions extends CommonOptions {
+  readonly by: LiabilityPeriod;
+  readonly csv: boolean;
+  readonly at?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
 
 /** `liability` */
 export const liabilityCommand = () =>
-  command("liability", "Sum up the unspent balances of all cards, by expiry")
+  command("liability", "Sum up the unspent balances of all cards, by expiry, or their changes within a period")
     .addOption(new Option("--by <period>", "by day, month or year of expiry").choices(liabilityPeriods).default("year"))
+    .option(
+      "--at <yyyy-mm-dd>",
+      "the balances at the end of this day, by the clock in Amsterdam (default: now)",
+      pastDay,
+    )
+    .option("--from <yyyy-mm-dd>", "the first day of a roll-forward from opening to closing, by cause", pastDay)
+    .option("--to <yyyy-mm-dd>", "the last day of the roll-forward, inclusive", pastDay)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText("after", "\nThe total equals the balance that `check` shows. Unsold stock is not part of it.")
-    .action((options: CommonOptions & { by: LiabilityPeriod; csv: boolean }) => {
+    .action((options: LiabilityOptions) => {
+      const { at: day, by, from, to } = options;
       const format = formatOf(options);
+      if ((from === undefined) !== (to === undefined) || (from !== undefined && day !== undefined))
+        throw new OperatorError("Give --from and --to, or --at.", exitCodes.usage);
+      if (from !== undefined && to !== undefined) {
+        checkDays({ from, to });
+        return withContext(options, (context) => printRollForward(context, { from, to }, format === "csv"));
+      }
       return withContext(options, async ({ pool, out }) => {
-        const liability = await readLiability(pool, options.by);
+        const liability = await readLiability(pool, by, day);
         const { at, total, inactiveCards, inactiveCents } = liability;
         const periods = liability.periods.map(({ expires, ...sum }) => ({ expires, ...wireOf(sum) }));
         out.result(
           {
             at,
-            by: options.by,
+            ...(day !== undefined && { day }),
+            by,
             periods,
             total: wireOf(total),
             inactive_cards: inactiveCards,
@@ -35,6 +61,27 @@ export const liabilityCommand = () =>
         );
       });
     });
+
+async function printRollForward({ pool, out }: Context, days: { from: string; to: string }, isCsv: boolean) {
+  const amounts = amountsOf(await readRollForward(pool, days));
+  const entries = Object.entries(amounts);
+  const lines = isCsv
+    ? [csvHead(["line", "amount"]), ...entries.map((entry) => csvLine(entry))].join("").trimEnd()
+    : entries.map(([name, cents]) => `${name.padEnd(10)}${formatCents(cents).padStart(17)}`).join("\n");
+  out.result({ ...days, ...amounts }, lines);
+}
+
+const amountsOf = (sums: RollForward) => ({
+  opening: sums.openingCents,
+  issued: sums.issuedCents,
+  activated: sums.activatedCents,
+  redeemed: sums.redeemedCents,
+  reversed: sums.reversedCents,
+  adjusted: sums.adjustedCents,
+  expired: sums.expiredCents,
+  moved: sums.movedCents,
+  closing: sums.closingCents,
+});
 
 const wireOf = (sum: LiabilitySum) => ({
   cards: sum.cards,

@@ -9,6 +9,7 @@ import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
 import { environmentCommand } from "./environment.js";
 import { eventsCommand } from "./events.js";
+import { expireCommand } from "./expire.js";
 import { healthCommand } from "./health.js";
 import { styleHelp } from "./help.js";
 import { keyCommand } from "./key.js";
@@ -65,6 +66,7 @@ export function program(): Command {
     .addCommand(transactionsCommand())
     .addCommand(reversalsCommand())
     .addCommand(liabilityCommand())
+    .addCommand(expireCommand())
     .addCommand(auditCommand());
   const everywhere = (command: Command): void => {
     command.exitOverride();

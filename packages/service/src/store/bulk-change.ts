@@ -5,6 +5,7 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import type { Keyring } from "../secrets/keyring.js";
 import type { Act } from "./audit.js";
 import { type CardChange, writeChange } from "./card-changes.js";
+import { stageExpired } from "./card-expiry.js";
 import { CARD_COLUMNS, type Card, type CardReference, noCardOfNumber } from "./card-lookup.js";
 import { noCardOfId } from "./filters.js";
 import { lockSecrets } from "./secret-generations.js";
@@ -21,9 +22,13 @@ export interface CardLine {
   readonly reference: CardReference;
 }
 
-/** The cards of a change: a batch, or those of a file. `read` reads the file from its beginning; a retry reads it again. */
+/**
+ * The cards of a change: a batch, those of a file, or the expired ones. `read` reads the file from its beginning; a retry
+ * reads it again.
+ */
 export type CardSelection =
   | { readonly batchId: number }
+  | { readonly expiredBefore: string }
   | { readonly read: (onFault: (fault: LineFault) => void) => AsyncIterable<readonly CardLine[]> };
 
 /** A change of many cards. */
@@ -90,13 +95,13 @@ class Failures {
  * @throws {OperatorError} if there is no such batch, or the file can't be read
  */
 export function changeCards(pool: pg.Pool, keys: Keyring, order: BulkOrder, act: Act): Promise<BulkOutcome> {
-  const { selection, change, isDryRun, skipsFailed } = order;
+  const { change, isDryRun, skipsFailed } = order;
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     await lockSecrets(db, keys);
     if (!isDryRun) await change.begin?.();
     const failures = new Failures();
-    const staged = await stage(db, keys, selection, failures);
+    const staged = await stage(db, keys, order, failures);
     const { changed, unchanged, balanceCents } = await changeStaged(db, order, act, { total: staged, failures });
     const isDone = !isDryRun && (failures.count === 0 || skipsFailed);
     const counts = { cards: changed + unchanged + failures.count, changed, unchanged, failed: failures.count };
@@ -108,9 +113,15 @@ export function changeCards(pool: pg.Pool, keys: Keyring, order: BulkOrder, act:
 }
 
 /** Writes the ids of the cards into a temporary table. @returns their number */
-async function stage(db: Queryable, keys: Keyring, selection: CardSelection, failures: Failures): Promise<number> {
+async function stage(
+  db: Queryable,
+  keys: Keyring,
+  { selection, isDryRun }: BulkOrder,
+  failures: Failures,
+): Promise<number> {
   await db.query("create temp table chosen_cards (card_id bigint not null, line integer) on commit drop");
   if ("batchId" in selection) await stageBatch(db, selection.batchId);
+  else if ("expiredBefore" in selection) await stageExpired(db, selection.expiredBefore, isDryRun);
   else {
     const onFault = ({ line, fault: reason }: LineFault) => failures.add({ line, cardId: null, reason });
     for await (const lines of selection.read(onFault)) await stageLines(db, keys, lines, failures);
@@ -179,7 +190,7 @@ async function changeStaged(
   { total, failures }: { total: number; failures: Failures },
 ): Promise<{ changed: number; unchanged: number; balanceCents: Cents }> {
   // In a batch, a card that is already as requested is no surprise. A line of a file names the card, as a command does.
-  const refusesRepetition = !("batchId" in selection);
+  const refusesRepetition = "read" in selection;
   let [changed, unchanged, balanceCents] = [0, 0, 0];
   for (let last = 0, done = 0; done < total; ) {
     const { rows } = await db.query<Card & { line: number | null }>(

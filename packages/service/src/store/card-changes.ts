@@ -26,7 +26,7 @@ export interface CardChange {
   isNeeded(card: Card): boolean;
   /** Refuses a repetition of the change for a single card. Without it, a repetition succeeds and changes nothing. */
   readonly refuseRepetition?: (card: Card) => never;
-  /** Returns what the card will hold after the change. */
+  /** Returns what the card will hold after the change; of a write-off, what it takes off. */
   balanceAfter(card: Card): Cents;
   /** Starts anew: the transaction may be retried. */
   begin?(): Promise<void>;

@@ -11,3 +11,7 @@ export const isUntil = (time: string, day: string) => `${time} < (${day}::date +
 
 /** SQL: the day of a time, by the clock in Amsterdam. */
 export const dayOf = (time: string) => `(${time} ${AMSTERDAM})::date`;
+
+/** Returns the present day in Amsterdam, yyyy-mm-dd. */
+export const today = (): string =>
+  new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Amsterdam" }).format(new Date());

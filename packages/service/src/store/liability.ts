@@ -1,7 +1,7 @@
 import type { Cents } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { readSnapshot } from "../database/database.js";
-import { TODAY } from "./days.js";
+import { isUntil, TODAY } from "./days.js";
 
 export const liabilityPeriods = ["day", "month", "year"] as const;
 /** The period of the expiry date by which cards are grouped. */
@@ -34,23 +34,57 @@ export interface Liability {
 const FORMATS: Record<LiabilityPeriod, string> = { day: "YYYY-MM-DD", month: "YYYY-MM", year: "YYYY" };
 const sumWhere = (name: string, condition: string) => `
   count(*) filter (where ${condition})::int as "${name}Cards",
-  coalesce(sum(balance_cents) filter (where ${condition}), 0)::bigint as "${name}Cents"`;
+  coalesce(sum(cents) filter (where ${condition}), 0)::bigint as "${name}Cents"`;
 
-/** Sums up the balances of all cards by expiry. */
-export function readLiability(pool: pg.Pool, by: LiabilityPeriod): Promise<Liability> {
+/** SQL: the cards that hold money now, and the stock that is not sold yet. */
+const NOW = {
+  held: `select balance_cents as cents, expiry_date, expiry_date < ${TODAY} as expired, blocked
+    from cards where balance_cents > 0`,
+  stock: "select inactive_cents as cents from cards where inactive_cents is not null",
+};
+
+/**
+ * SQL: the same at the end of a day, from the ledger. The audit log keeps what changed since: a card's expiry date, its
+ * blocks, and its activation, without which it was stock.
+ */
+const AT_DAY = {
+  held: `select cents, expiry_date, expiry_date < $2::date as expired, blocked from (
+    select sum(l.amount_cents) as cents,
+      coalesce((select (a.details ->> 'from')::date from audit_log a
+        where a.card_id = c.id and a.action = 'card extend' and not ${isUntil("a.created_at", "$2")}
+        order by a.id limit 1), c.expiry_date) as expiry_date,
+      coalesce((select a.action = 'card block' from audit_log a
+        where a.card_id = c.id and a.action in ('card block', 'card unblock') and ${isUntil("a.created_at", "$2")}
+        order by a.id desc limit 1), false) as blocked
+    from ledger l join cards c on c.id = l.card_id where ${isUntil("l.created_at", "$2")}
+    group by c.id having sum(l.amount_cents) > 0) held`,
+  stock: `select coalesce(c.inactive_cents, l.amount_cents) as cents from cards c
+    left join (ledger l join audit_log a on a.id = l.audit_id and a.action = 'card activate')
+      on l.card_id = c.id and l.kind = 'issue' and not ${isUntil("l.created_at", "$1")}
+    where ${isUntil("c.created_at", "$1")} and (c.inactive_cents is not null or l.id is not null)`,
+};
+
+/**
+ * Sums up the balances of all cards by expiry.
+ *
+ * @param day the balances at the end of this day, by the clock in Amsterdam. Default: the present ones
+ */
+export function readLiability(pool: pg.Pool, by: LiabilityPeriod, day?: string): Promise<Liability> {
+  const { held, stock } = day === undefined ? NOW : AT_DAY;
+  const days = day === undefined ? [] : [day];
   return readSnapshot(pool, async (db) => {
     const { rows } = await db.query(
       `select grouping(expires) = 1 as "isTotal", expires, count(*)::int as cards,
-         coalesce(sum(balance_cents), 0)::bigint as "balanceCents",
-         ${sumWhere("expired", `expiry_date < ${TODAY}`)},
+         coalesce(sum(cents), 0)::bigint as "balanceCents", ${sumWhere("expired", "expired")},
          ${sumWhere("blocked", "blocked")}
-       from (select to_char(expiry_date, $1) as expires, * from cards where balance_cents > 0) c
+       from (select to_char(expiry_date, $1) as expires, * from (${held}) h) c
        group by grouping sets ((), (expires)) order by expires`,
-      [FORMATS[by]],
+      [FORMATS[by], ...days],
     );
     const inactive = await db.query(
-      `select now() as at, count(*)::int as "inactiveCards", coalesce(sum(inactive_cents), 0)::bigint as "inactiveCents"
-         from cards where inactive_cents is not null`,
+      `select now() as at, count(*)::int as "inactiveCards", coalesce(sum(cents), 0)::bigint as "inactiveCents"
+         from (${stock}) s`,
+      days,
     );
     return {
       ...inactive.rows[0],

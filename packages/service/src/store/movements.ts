@@ -4,7 +4,7 @@ import type { Queryable } from "../database/database.js";
 /** One movement of money on a card. */
 export interface Movement {
   readonly at: Date;
-  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "move";
+  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
   readonly amountCents: Cents;
   readonly companyId: number | null;
   /** The balance after the movement. */

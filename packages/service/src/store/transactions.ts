@@ -7,7 +7,7 @@ import { isSince, isUntil } from "./days.js";
 export interface Transaction {
   readonly id: number;
   readonly at: Date;
-  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "move";
+  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
   readonly amountCents: Cents;
   readonly companyId: number | null;
   readonly company: string | null;
