@@ -14,12 +14,13 @@ export function cardQuote(
 ): TemplateResult {
   const { texts } = words;
   const { usableCents, balanceCents } = quote;
-  const isLimited = quote.limitedBy === "limit";
+  const kept = balanceCents - usableCents;
+  const limit = quote.limitedBy === "limit" ? `${texts.limit} ` : "";
   return cardPanel(
     words,
     quote,
     html`${figure(texts.remainder, words.money(quote.remainderCents))}
-      ${note(isLimited && words.fill(`${texts.limit} ${texts.kept}.`, { limit: usableCents, kept: balanceCents - usableCents }))}
+      ${note(kept && words.fill(`${limit}${texts.kept}.`, { limit: usableCents, kept }))}
       <div class="actions" part="actions">
         <button part="button apply" id="apply" type="button" class="primary ${busy ? "busy" : ""}" aria-disabled=${busy} @click=${apply}>
           ${busy ? texts.applying : words.fill(texts.apply, { amount: usableCents })}

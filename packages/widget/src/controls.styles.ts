@@ -107,8 +107,11 @@ export const controls = css`
   }
   fieldset:disabled,
   button[aria-disabled="true"] {
-    opacity: 0.7;
     cursor: default;
+  }
+  fieldset:disabled,
+  button[aria-disabled="true"]:not(.busy) {
+    opacity: 0.7;
   }
   .busy::before {
     content: "";
@@ -135,7 +138,8 @@ export const controls = css`
     outline: 2px solid var(--giftcard-pay-focus, color-mix(in srgb, var(--_accent) 75%, currentcolor));
     outline-offset: 2px;
   }
-  .plain:focus-visible {
+  .plain:focus-visible,
+  .eye:focus-visible {
     outline-offset: -6px;
   }
   @media (forced-colors: active) {

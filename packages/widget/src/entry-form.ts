@@ -45,6 +45,8 @@ function onTyping(event: Event): void {
 export class EntryForm {
   /** The fields that the shopper left empty. */
   missing: readonly FieldName[] = [];
+  /** Whether the shopper has changed a field since the entry was read. */
+  isEdited = false;
   #pinShown = false;
 
   constructor(private readonly host: LitElement) {
@@ -60,6 +62,7 @@ export class EntryForm {
     const movesOn = first === "pin" && this.host.shadowRoot?.activeElement?.id === "number";
     this.missing = movesOn ? [] : empty;
     this.host.requestUpdate();
+    this.isEdited = false;
     if (!first) return this.#entry;
     void moveFocus(this.host, `#${first}`);
     return undefined;
@@ -205,6 +208,7 @@ export class EntryForm {
 
   /** Removes the message of an empty field while the shopper types. It never adds one. */
   readonly #onInput = (event?: Event): void => {
+    this.isEdited ||= !!event;
     // A scanner may type a space after the number, then the PIN. Groups that a person types are complete before a space.
     if (/^(\d{4} ){4,}\d{1,3} $/.test(this.#input("number").value)) this.#input("pin").focus();
     // Leave the text alone while an input method composes it, and as an undo restores it.

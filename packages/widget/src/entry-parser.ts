@@ -42,7 +42,7 @@ const pairRun = /^((?:\d{4}\D){3,}(\d{1,4}))\D(\d{3,8})$/;
 
 /** The end of a text that a PIN follows. A word for "code" counts unless another word describes it, as in "zip code". */
 const pinLabel =
-  /(?:(?<!\p{L})(?:pin|nip)|geheim|sicher|veilig|kras|secr|segr|s[eéi]cur|segur|zabezp|clave|(?<!\p{L}.?)(?:c[oó]d|kod))\p{L}*(?:.?(?:c[oó]d|kod|is|est|es|[eèé]|to)\p{L}*)?[^\p{L}\d€]*$/iu;
+  /(?:(?<!\p{L})(?:pin|nip)|geheim|sicher|veilig|kras|secr|segr|s[eéi]cur|segur|zabezp|clave|confid|senha|scratch|(?<!\p{L}.?)(?:c[oó]d|kod))\p{L}*(?:.?(?:c[oó]d|kod|is|est|es|[eèé]|to)\p{L}*)?[^\p{L}\d€]*$/iu;
 
 /**
  * Finds number and PIN in a text such as an e-mail or a scanned code. The digits decide: twelve or more are a number. Three
@@ -51,6 +51,7 @@ const pinLabel =
  */
 export function parseEntry(text: string): CardEntry | undefined {
   const clean = plain(text)
+    .replace(/^(?:> ?)+/gm, "")
     .replace(/\][a-z]\d/gi, "|")
     .replace(noise, "€");
   const numbers = new Set<string>();

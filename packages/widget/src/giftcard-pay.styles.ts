@@ -10,7 +10,7 @@ export const styles = css`
     --_border: var(--giftcard-pay-border, color-mix(in srgb, currentcolor 18%, #0000));
     --_surface: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, #0000));
     --_muted: color-mix(in srgb, currentcolor 72%, #0000);
-    --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 72%, currentcolor));
+    --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 62%, currentcolor));
     --_notice: var(--giftcard-pay-notice, color-mix(in srgb, #c80 72%, currentcolor));
     display: block;
     line-height: 1.45;
@@ -80,6 +80,9 @@ export const styles = css`
   .below {
     gap: 0;
     padding-block-end: var(--_gap);
+  }
+  .below:has(> .plain) {
+    padding-block-end: calc(var(--_gap) - 0.75rem);
   }
   .below .error,
   .below ::slotted(*) {

@@ -58,8 +58,10 @@ export class GiftcardPay extends FormAssociatedElement {
 
   readonly #cards = new CartCards(this, this.calls);
   readonly #watch = new CartWatch(this, (isOnline) => {
-    if (isOnline && this.calls.error?.code === "offline") this.#retry();
-    else void this.#refresh(true);
+    // A card that is being corrected is not sent before the shopper has finished.
+    if (isOnline && this.calls.error?.code === "offline") {
+      if (!this.entry.isEdited) this.#retry();
+    } else void this.#refresh(true);
   });
   /** The address of the cart that is shown. */
   #shown = "";

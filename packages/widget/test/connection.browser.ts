@@ -112,6 +112,20 @@ describe("a call", () => {
     await widget.until(() => widget.focused === "apply", "the focus is on Apply");
     expect(widget.alert).to.equal("");
   });
+
+  it("without a response is not repeated while the shopper corrects the card", async () => {
+    const cart = await makeCart();
+    const widget = await show(cart);
+    await cart.trouble({ cut: "before" });
+    await enter(widget);
+    await widget.until(() => widget.focused === "retry", "the focus is on Try again");
+    widget.number.focus();
+    await widget.key("Backspace");
+    window.dispatchEvent(new Event("online"));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(widget.element.busy).to.equal(false);
+    expect(widget.pin.value).to.equal(rich.pin);
+  });
 });
 
 describe("a cart", () => {

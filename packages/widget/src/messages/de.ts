@@ -58,7 +58,7 @@ export const de: Messages = {
     card_already_applied: "Diese Karte zahlt bereits einen Teil dieser Bestellung. Nehmen Sie eine andere Karte.",
     too_many_cards:
       "Diese Bestellung nimmt keine weiteren Geschenkkarten an. Entfernen Sie zuerst eine, oder zahlen Sie den Rest auf andere Weise.",
-    too_many_attempts: "Das wurde zu oft versucht. Zur Sicherheit müssen Sie eine Weile warten.",
+    too_many_attempts: "Das wurde zu oft versucht.",
     nothing_to_pay: "Für diese Bestellung ist nichts mehr zu zahlen.",
     giftcard_not_payable:
       "Mit einer Geschenkkarte lässt sich keine Geschenkkarte bezahlen. Zahlen Sie diese auf andere Weise.",

@@ -53,7 +53,7 @@ export const en: Messages = {
     card_not_active: "This card isn't active. Use another card, or ask the shop that sold it.",
     card_already_applied: "This card is already applied to this order. Use another card.",
     too_many_cards: "This order takes no more gift cards. Remove one, or pay the rest another way.",
-    too_many_attempts: "There were too many attempts. Wait a while.",
+    too_many_attempts: "There were too many attempts.",
     nothing_to_pay: "Nothing is left to pay for this order.",
     giftcard_not_payable: "A gift card can't pay for a gift card. Pay for that another way.",
     quote_expired: "Too much time has passed. Enter the PIN again.",

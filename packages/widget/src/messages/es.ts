@@ -53,7 +53,7 @@ export const es: Messages = {
     card_not_active: "Esta tarjeta no está activa. Use otra o pregunte a la tienda que la vendió.",
     card_already_applied: "Esta tarjeta ya se ha aplicado a este pedido. Use otra.",
     too_many_cards: "Este pedido no admite más tarjetas regalo. Quite una o pague el resto de otra forma.",
-    too_many_attempts: "Ha habido demasiados intentos. Por seguridad, debe esperar un rato.",
+    too_many_attempts: "Ha habido demasiados intentos.",
     nothing_to_pay: "No queda nada por pagar en este pedido.",
     giftcard_not_payable: "Una tarjeta regalo no se puede pagar con otra. Páguela de otra forma.",
     quote_expired: "Ha pasado demasiado tiempo. Vuelva a introducir el PIN.",

@@ -57,7 +57,7 @@ export const fr: Messages = {
     card_already_applied: "Cette carte paie déjà une partie de cette commande. Prenez une autre carte.",
     too_many_cards:
       "Cette commande n’accepte plus de carte cadeau. Retirez-en une d’abord, ou payez le reste d’une autre manière.",
-    too_many_attempts: "Trop d’essais. Par sécurité, vous devez attendre un moment.",
+    too_many_attempts: "Trop d’essais.",
     nothing_to_pay: "Il n’y a plus rien à payer pour cette commande.",
     giftcard_not_payable: "Une carte cadeau ne peut pas payer une carte cadeau. Payez celle-ci d’une autre manière.",
     quote_expired: "C’était il y a trop longtemps. Saisissez à nouveau le code PIN pour vérifier le solde.",

@@ -53,7 +53,7 @@ export const it: Messages = {
     card_not_active: "Questa carta non è attiva. Usa un’altra carta o chiedi al negozio che l’ha venduta.",
     card_already_applied: "Questa carta è già applicata a questo ordine. Usa un’altra carta.",
     too_many_cards: "Questo ordine non accetta altre carte regalo. Rimuovine una o paga il resto in un altro modo.",
-    too_many_attempts: "Ci sono stati troppi tentativi. Per sicurezza devi aspettare un po’.",
+    too_many_attempts: "Ci sono stati troppi tentativi.",
     nothing_to_pay: "Per questo ordine non c’è più niente da pagare.",
     giftcard_not_payable: "Una carta regalo non può pagare un’altra carta regalo. Pagala in un altro modo.",
     quote_expired: "È passato troppo tempo. Inserisci di nuovo il PIN.",

@@ -57,7 +57,7 @@ export const nl: Messages = {
     card_already_applied: "Deze kaart betaalt al mee aan deze bestelling. Gebruik een andere kaart.",
     too_many_cards:
       "Deze bestelling neemt geen cadeaukaarten meer aan. Verwijder er eerst een, of betaal de rest op een andere manier.",
-    too_many_attempts: "Dit is te vaak geprobeerd. Voor de veiligheid moet je even wachten.",
+    too_many_attempts: "Dit is te vaak geprobeerd.",
     nothing_to_pay: "Er is voor deze bestelling niets meer te betalen.",
     giftcard_not_payable: "Met een cadeaukaart kun je geen cadeaukaart betalen. Betaal die op een andere manier.",
     quote_expired: "Dat is te lang geleden. Vul de pincode opnieuw in om het saldo te bekijken.",

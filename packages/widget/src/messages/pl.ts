@@ -55,7 +55,7 @@ export const pl: Messages = {
     card_already_applied: "Ta karta jest już dodana do tego zamówienia. Użyj innej karty.",
     too_many_cards:
       "Do tego zamówienia nie można dodać więcej kart podarunkowych. Usuń jedną z nich albo zapłać resztę w inny sposób.",
-    too_many_attempts: "Było zbyt wiele prób. Ze względów bezpieczeństwa musisz chwilę poczekać.",
+    too_many_attempts: "Było zbyt wiele prób.",
     nothing_to_pay: "W tym zamówieniu nie pozostało nic do zapłaty.",
     giftcard_not_payable: "Kartą podarunkową nie można zapłacić za kartę podarunkową. Zapłać za nią w inny sposób.",
     quote_expired: "Minęło zbyt dużo czasu. Wpisz PIN ponownie.",

@@ -53,7 +53,7 @@ export const pt: Messages = {
     card_not_active: "Este cartão não está ativo. Use outro cartão ou pergunte à loja que o vendeu.",
     card_already_applied: "Este cartão já foi aplicado a esta compra. Use outro cartão.",
     too_many_cards: "Esta compra não aceita mais cartões-presente. Remova um ou pague o restante de outra forma.",
-    too_many_attempts: "Houve muitas tentativas. Por segurança, é preciso esperar um pouco.",
+    too_many_attempts: "Houve muitas tentativas.",
     nothing_to_pay: "Não há mais nada a pagar por esta compra.",
     giftcard_not_payable: "Um cartão-presente não pode pagar outro cartão-presente. Pague-o de outra forma.",
     quote_expired: "Passou muito tempo. Insira novamente o PIN.",
