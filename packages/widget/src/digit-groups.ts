@@ -17,8 +17,8 @@ export function showGroups(
   const grouped = inGroups(digits);
   if (/\D/.test(digits) || grouped === field.value) return false;
   const caret = inGroups(normalize(before)).length;
-  // In a field without the focus, a selection would also move the focus there.
-  if (!field.matches(":focus")) field.value = grouped;
+  // In a field without the focus, a selection would also move the focus there. A window in the background has no `:focus`.
+  if ((field.getRootNode() as ShadowRoot).activeElement !== field) field.value = grouped;
   else {
     field.select();
     // Like typing, this can be undone. The browser refuses it during a script's own command.

@@ -51,6 +51,7 @@ describe.skipIf(missing)("in WebKit", () => {
     // Delete backwards with the caret just after the gap.
     await press("ArrowLeft", "ArrowLeft", "ArrowLeft", "Backspace");
     await expect.poll(number).toBe("6063 59");
+    await expect.poll(() => run('return root.querySelector("#number").selectionStart')).toBe(3);
     await press("Control+a", "Backspace");
     expect(await run('return getComputedStyle(root.querySelector("#pin")).webkitTextSecurity')).toBe("disc");
     await applyCard();

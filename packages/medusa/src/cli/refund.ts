@@ -164,7 +164,7 @@ async function watch(call: Call, id: string): Promise<Report> {
 
 function report({ json, dryRun }: RefundOptions, plan: BulkRefundPlan | null, bulkRefund: Report | null): void {
   if (json) process.stdout.write(`${JSON.stringify({ plan, bulkRefund })}\n`);
-  else if (bulkRefund) process.stdout.write(bulkServedText(bulkRefund));
+  else if (bulkRefund) process.stdout.write(bulkRefundText(bulkRefund));
   else if (!dryRun && plan?.refused.length === 0) process.stdout.write("There is nothing to refund.\n");
   const refused = plan?.refused.length ?? 0;
   if (bulkRefund && refused > 0 && !json)
@@ -209,7 +209,7 @@ const payer = (lastFour: string | null, providerId: string) => (lastFour === nul
 const partText = ({ lastFour, providerId, cents }: BulkRefundPlan["orders"][number]["parts"][number]) =>
   `${euro(cents)} to ${payer(lastFour, providerId)}`;
 
-function bulkServedText({ title, done, doneCents, waiting }: Report): string {
+function bulkRefundText({ title, done, doneCents, waiting }: Report): string {
   const lines = [
     `${title}: ${ordersText(done)} refunded, ${euro(doneCents)}`,
     ...waiting.map(

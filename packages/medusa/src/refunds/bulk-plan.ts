@@ -177,8 +177,8 @@ async function planBooks(
   const why = await whyRefused();
   if (why !== null) return refuse(why);
   const planFor = (cents: number) => planOf(books, cents, back, contextOf(container).settings.refundRule);
-  const [together, alone] = [planFor(amountCents), planFor(worthCents)];
-  const plan = together.isPossible ? together : alone;
+  const together = planFor(amountCents);
+  const plan = together.isPossible || owedCents === 0 || isWhole ? together : planFor(worthCents);
   if (!plan.isPossible) {
     const [amount, other] = plan.nearest.map((split) => euro(split.amountCents));
     const nearest = amount ? [other ? say("nearestTwo", { amount, other }) : say("nearest", { amount })] : [];
