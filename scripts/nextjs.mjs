@@ -10,7 +10,7 @@ browser: card and method in either order, two cards, a covered cart, a wrong PIN
   git clone https://github.com/medusajs/dtc-starter
   npm run nextjs -- dtc-starter/apps/storefront
 
-  --pictures <folder>   saves screenshots of the pages there
+  --pictures <folder>   saves screenshots of the pages there, also of the page where a purchase failed
   --only <text>         only purchases whose name contains this
   --in <folder>         works in this folder and keeps it: the next run takes half as long
 

@@ -11,7 +11,7 @@ export interface FlowContext {
   /** The network between Medusa and the service. */
   readonly proxy: FaultProxy;
   /** Takes a picture of the page, if the trial keeps pictures. */
-  readonly picture: (visit: Visit, name: string) => Promise<void>;
+  readonly picture: (visit: Pick<Visit, "page">, name: string) => Promise<void>;
 }
 
 /** A purchase. It returns the payments that the last page shows, and those expected. */
@@ -128,7 +128,7 @@ export const manualFlows: readonly Flow[] = [
       await picture(visit, "wrong-pin");
       await visit.applyCard(card, "€24.98");
       await visit.page.reload();
-      await visit.tag.locator("#summary").getByText("€24.98").waitFor();
+      await visit.shows("€24.98");
       await visit.choose(MANUAL);
       await visit.toReview();
       const shown = await visit.placeOrder();

@@ -123,6 +123,16 @@ async function play(flow: Flow, context: FlowContext): Promise<string | undefine
     return faults.length > 0 ? faults.join("; ") : undefined;
   } catch (error) {
     return String(error);
+  } finally {
+    await closePages(flow, context);
+  }
+}
+
+/** Closes the pages that a failed purchase left open, and takes a picture of each. */
+async function closePages({ name }: Flow, { stage, picture }: FlowContext): Promise<void> {
+  for (const context of stage.browser.contexts()) {
+    for (const page of context.pages()) await picture({ page }, `failed: ${name}`).catch(() => {});
+    await context.close();
   }
 }
 

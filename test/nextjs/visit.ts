@@ -85,10 +85,15 @@ export class Visit {
     const isCovered = remainder === "€0.00";
     await this.renewing(this.#hasSession || isCovered, async () => {
       await press(this.tag.getByRole("button", { name: "Apply" }));
-      await this.tag.locator("#summary").getByText(remainder).waitFor();
-      await this.totals.getByText(remainder).waitFor();
+      await this.shows(remainder);
     });
     this.#hasSession ||= isCovered;
+  }
+
+  /** Waits until the tag has a card, and the page shows this remainder next to the cart's total. */
+  async shows(remainder: string): Promise<void> {
+    await this.tag.locator("#summary").waitFor();
+    await this.totals.getByText(remainder).waitFor();
   }
 
   async addCard(card: IssuedCard, remainder: string): Promise<void> {
@@ -161,10 +166,10 @@ export class Visit {
     return (await reason.textContent())?.trim() ?? "";
   }
 
-  /** Returns the texts below the applied cards. */
+  /** Returns the texts below the applied cards, without what stays on a card and its expiry. */
   async cardNotes(): Promise<string[]> {
     const notes = await this.tag.locator("[part=card] p").allTextContents();
-    return notes.map((text) => text.trim());
+    return notes.map((text) => text.trim()).filter((text) => text && !text.includes("Valid until"));
   }
 
   /** Waits for the confirmation. @returns each payment that it shows */
