@@ -186,6 +186,26 @@ describe("before the order", () => {
     expect([...customers]).toEqual([customer?.id]);
   });
 
+  test("Stripe cancels the confirmed payment before the order: it is declined, and a new session pays", async () => {
+    const cart = await confirmed();
+    all.stripe.intents.cancel(cart.session.intentId, null);
+    await all.tell(cart.session.intentId);
+    const path = `/store/carts/${cart.cartId}?fields=payment_collection.payment_sessions.status`;
+    const statuses = async () => {
+      const { cart: read } = await all.shop.storefront.ok("GET", path);
+      return read.payment_collection.payment_sessions.map(({ status }: { status: string }) => status);
+    };
+    await expect.poll(statuses).toEqual(["canceled"]);
+    const declined = { body: { code: "payment_authorization_error" } };
+    expect(await complete(cart.cartId)).toMatchObject(declined);
+    expect(await complete(cart.cartId)).toMatchObject(declined);
+    await all.expectStanding(cart, NOTHING);
+    const session = await all.chooseStripe(cart.cartId);
+    await all.stripe.confirm(session.clientSecret, VISA);
+    await place(cart);
+    await all.expectStanding({ ...cart, session }, { cardCents: 5000, heldCents: 2498 });
+  });
+
   test("Stripe's response to a session is lost: the request is repeated with its key, and one intent is created", async () => {
     const cart = await all.createCart(5000);
     const before = all.stripe.intents.all().length;

@@ -2,7 +2,7 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import { orderedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { Modules } from "@medusajs/framework/utils";
+import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { createCardSession } from "../medusa-tables/card-payments.js";
@@ -147,6 +147,19 @@ export function refusePaid(sessions: readonly SessionView[]): void {
   if (sessions.some((session) => session.payment)) throw new CheckoutError("payment_in_progress");
 }
 
+/**
+ * Refuses to place an order whose payment for the remainder was canceled since the shopper confirmed it, as a bank does.
+ * After an error, it may still be paid.
+ * @throws {MedusaError} payment_authorization_error, as if the bank declined it now
+ */
+export function refuseEnded({ otherSessions, deadSessions }: CartPayment, plan: PaymentPlan): void {
+  const hasEnded = (session: SessionView) =>
+    session.status === "canceled" && !session.payment && !isGift(session) && isForRemainder(session, plan);
+  if (otherSessions.length > 0 || !deadSessions.some(hasEnded)) return;
+  const type = MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR;
+  throw new MedusaError(type, "Payment authorization failed", type);
+}
+
 /** Describes which cards pay how much. A card that expired and is entered again counts as the same. */
 const noteOf = ({ parts }: PaymentPlan) =>
   parts.map(({ lastFour, amountCents }) => `${lastFour}:${amountCents}`).join(" ");
@@ -167,9 +180,11 @@ export const isCovered = (plan: PaymentPlan) => plan.parts.length > 0 && plan.re
  * Medusa authorizes the first session that it finds, so there must be exactly one.
  * @returns the session of the remainder, or null if nothing remains
  * @throws {CheckoutError} payment_in_progress, applied_card_expired or amount_changed, by the cause
+ * @throws as `refuseEnded`
  */
 export function checkSessions(engine: Engine, payment: CartPayment, plan: PaymentPlan): SessionView | null {
   const { cart, giftSessions, otherSessions, deadSessions } = payment;
+  refuseEnded(payment, plan);
   const all = [...giftSessions, ...otherSessions, ...deadSessions];
   // Medusa needs no session for a free cart.
   if (all.length === 0 && cart.totalCents === 0) return null;

@@ -1,11 +1,19 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { MedusaError } from "@medusajs/framework/utils";
 import { createWorkflow, WorkflowResponse } from "@medusajs/framework/workflows-sdk";
 import { createPaymentCollectionForCartWorkflow } from "@medusajs/medusa/core-flows";
 import { closeCart, readCartPayment } from "../cart/cart-payment.js";
 import { beginTurn, withCartLock } from "../cart/cart-turn.js";
-import { checkSessions, createGiftSession, deleteSessions, isCovered, refusePaid } from "../cart/sessions.js";
+import {
+  checkSessions,
+  createGiftSession,
+  deleteSessions,
+  isCovered,
+  refuseEnded,
+  refusePaid,
+} from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { refusal } from "../errors.js";
@@ -58,6 +66,7 @@ async function prepareSessions(container: MedusaContainer, cartId: string): Prom
   await settleCart(giftcard, cartId);
   const plan = await engine.plan(payment.cart);
   if (!isCovered(plan)) {
+    refuseEnded(payment, plan);
     await deleteSessions(container, ours);
     checkSessions(engine, { ...payment, giftSessions: [], deadSessions: [] }, plan);
     return;
@@ -80,13 +89,13 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
  * and Medusa opened the cart again. Called while the completion has its turn.
  * @param race the race that Medusa's response shows: something was missing, since the cart was changed and its session
  *   deleted while it was completed; or another completion has placed an order
- * @returns payment_in_progress, applied_card_expired or amount_changed; null if Medusa's own message is right
+ * @returns payment_in_progress, applied_card_expired, amount_changed or payment_authorization_error; null if Medusa's own message is right
  */
 export async function explainRefusal(
   container: MedusaContainer,
   cartId: string,
   race: "changed" | "ordered" | null,
-): Promise<CheckoutError | null> {
+): Promise<Pick<MedusaError, "code" | "message"> | null> {
   const { engine, leases, sql } = contextOf(container);
   try {
     const isOrdered = race === "ordered" || (await ordersOfCart(sql, cartId)).length > 0;
@@ -100,7 +109,8 @@ export async function explainRefusal(
     checkSessions(engine, payment, await engine.plan(payment.cart));
     return null;
   } catch (error) {
-    return error instanceof CheckoutError ? error : null;
+    const isReason = error instanceof CheckoutError || MedusaError.isMedusaError(error as never);
+    return isReason ? (error as CheckoutError | MedusaError) : null;
   }
 }
 
