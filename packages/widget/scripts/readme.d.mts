@@ -1,1 +1,3 @@
 export function readmeFromManifest(): Promise<{ before: string; after: string }>;
+
+export function writeReadme(): Promise<void>;

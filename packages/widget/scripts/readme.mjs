@@ -108,6 +108,9 @@ export async function readmeFromManifest() {
   return { before, after };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+/** Writes the tables and sizes into the README. */
+export async function writeReadme() {
   await writeFile(readme, (await readmeFromManifest()).after);
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await writeReadme();
