@@ -32,6 +32,7 @@ export const engines = /** @type {const} */ (["Chromium", "Firefox", "WebKit"]);
  * @property {(script: string, ...args: unknown[]) => Promise<any>} run runs the body of a function in the page
  * @property {(text: string) => Promise<unknown>} type types into the focused field, key by key
  * @property {(name: string) => Promise<unknown>} key presses a key, such as `Enter` or `Shift+Tab`
+ * @property {() => Promise<unknown>} back returns to the page before
  * @property {(x: number, y: number) => Promise<unknown>} [touch] touches a point of the viewport. WebKitGTK has no touch
  * @property {() => Promise<Buffer>} screenshot of the whole page, as PNG
  * @property {() => Promise<unknown>} close
@@ -104,6 +105,7 @@ async function openChromium({ width = 1280, height = 900, dark, forcedColors, re
   });
   return {
     goto: (url) => page.goto(url),
+    back: () => page.goBack(),
     run: (script, ...given) => page.evaluate(callOf(script, given)),
     type: (text) => page.keyboard.type(text),
     key: (name) => page.keyboard.press(name),
@@ -136,6 +138,7 @@ async function openFirefox({ width = 1280, height = 900, dark, forcedColors, red
   await page.setViewport({ width, height }).catch(() => undefined);
   return {
     goto: (url) => page.goto(url),
+    back: () => page.goBack(),
     run: (script, ...given) => page.evaluate(callOf(script, given)),
     type: (text) => page.keyboard.type(text),
     async key(name) {
@@ -242,6 +245,7 @@ function webKitPage(session, place) {
   };
   return {
     goto: (url) => session("POST", "/url", { url }),
+    back: () => session("POST", "/back"),
     run,
     async type(text) {
       for (const character of text) await strike([character]);

@@ -62,7 +62,7 @@ describe.skipIf(missing)("in WebKit", () => {
     // The card is removed while the shopper is on another page.
     await run(`await fetch("/shop/carts/" + tag.cart, { method: "POST", body: '{"applied":[]}' })`);
     await browser.goto(`${gallery.url}themes.css`);
-    await browser.run("history.back()");
+    await browser.back();
     await waitFor("Check balance");
     expect(await text()).not.toContain("−€50.00");
   }, 120_000);
