@@ -1,5 +1,6 @@
 "use client"
 
+import "@giftcard-pay/widget/giftcard-pay.css"
 import { GiftcardPay } from "@giftcard-pay/widget/react"
 import { Button, clx, Heading } from "@modules/common/components/ui"
 import { usePathname, useRouter, useSearchParams } from "next/navigation"
