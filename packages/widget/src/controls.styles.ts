@@ -95,6 +95,7 @@ export const controls = css`
     font-weight: inherit;
     padding-inline: 8px;
     margin-inline: -8px;
+    max-inline-size: 100%;
   }
   #apply {
     flex: 1 8rem;

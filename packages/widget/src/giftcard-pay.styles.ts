@@ -33,6 +33,7 @@ export const styles = css`
   .below,
   .eye {
     display: grid;
+    grid-template-columns: 100%;
     align-content: start;
     gap: var(--_gap);
   }
