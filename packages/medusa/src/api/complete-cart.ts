@@ -1,6 +1,6 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { MedusaError } from "@medusajs/framework/utils";
-import { confirmOrder, explainRefusal, prepareCompletion } from "../completion/prepare.js";
+import { confirmOrder, explainRefusal, prepareCompletion, type Race } from "../completion/prepare.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
@@ -13,6 +13,9 @@ const UNKNOWN = "unknown_error";
  * Medusa's message if two completions had its lock at once. Its lock in PostgreSQL admits two that arrive together.
  */
 const ORDERED_TWICE = "Cannot create multiple links";
+
+/** Medusa's message if the cart's payment has ended since it was prepared, as when a bank cancels it. */
+const NO_SESSION = "Payment sessions are required";
 
 interface Answer {
   readonly type?: string;
@@ -68,12 +71,16 @@ async function checkAnswer(
   if (res.statusCode < 400 || (code !== undefined && code !== UNKNOWN)) return answer;
   // Medusa refuses without a code, or waited in vain for its lock while another process completes the cart. Its error
   // handler is the last one, so the reason has to be sent from here.
-  const isOrdered = message?.startsWith(ORDERED_TWICE) ?? false;
-  const race = isOrdered ? "ordered" : res.statusCode === 404 ? "changed" : null;
-  const why = await explainRefusal(req.scope, cartId, race);
+  const why = await explainRefusal(req.scope, cartId, raceOf(res.statusCode, message ?? ""));
   if (!why) return answer;
   res.status(400);
   return { type: MedusaError.Types.NOT_ALLOWED, code: why.code, message: why.message };
+}
+
+function raceOf(status: number, message: string): Race | null {
+  if (message.startsWith(ORDERED_TWICE)) return "ordered";
+  if (message.startsWith(NO_SESSION)) return "ended";
+  return status === 404 ? "changed" : null;
 }
 
 const inMedusa = (req: MedusaRequest, error: unknown) => toMedusaError(error, contextOf(req.scope).logger);

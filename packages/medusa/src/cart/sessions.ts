@@ -155,9 +155,13 @@ export function refusePaid(sessions: readonly SessionView[]): void {
 export function refuseEnded({ otherSessions, deadSessions }: CartPayment, plan: PaymentPlan): void {
   const hasEnded = (session: SessionView) =>
     session.status === "canceled" && !session.payment && !isGift(session) && isForRemainder(session, plan);
-  if (otherSessions.length > 0 || !deadSessions.some(hasEnded)) return;
+  if (otherSessions.length === 0 && deadSessions.some(hasEnded)) throw declined();
+}
+
+/** Makes the refusal for a payment that the bank declined. */
+export function declined(): MedusaError {
   const type = MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR;
-  throw new MedusaError(type, "Payment authorization failed", type);
+  return new MedusaError(type, "Payment authorization failed", type);
 }
 
 /** Describes which cards pay how much. A card that expired and is entered again counts as the same. */

@@ -9,6 +9,7 @@ import { beginTurn, withCartLock } from "../cart/cart-turn.js";
 import {
   checkSessions,
   createGiftSession,
+  declined,
   deleteSessions,
   isCovered,
   refuseEnded,
@@ -84,17 +85,23 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
 }
 
 /**
+ * A race that Medusa's refusal shows. `changed`: something was missing, since the cart was changed and its session deleted
+ * while it was completed. `ended`: its session ended meanwhile, as when a bank cancels the payment. `ordered`: another
+ * completion has placed an order.
+ */
+export type Race = "changed" | "ended" | "ordered";
+
+/**
  * Explains with our code why Medusa refused to complete a cart, if it didn't reach our hook. Either the cart was
  * changed after it was prepared, and its sessions no longer fit. Or a webhook placed its order at the same moment,
  * and Medusa opened the cart again. Called while the completion has its turn.
- * @param race the race that Medusa's response shows: something was missing, since the cart was changed and its session
- *   deleted while it was completed; or another completion has placed an order
- * @returns payment_in_progress, applied_card_expired, amount_changed or payment_authorization_error; null if Medusa's own message is right
+ * @returns payment_in_progress, applied_card_expired, amount_changed or payment_authorization_error; null if Medusa's own
+ *   message is right
  */
 export async function explainRefusal(
   container: MedusaContainer,
   cartId: string,
-  race: "changed" | "ordered" | null,
+  race: Race | null,
 ): Promise<Pick<MedusaError, "code" | "message"> | null> {
   const { engine, leases, sql } = contextOf(container);
   try {
@@ -107,7 +114,7 @@ export async function explainRefusal(
     if (isOrdered) return new CheckoutError("payment_in_progress");
     if (payment.isCompleted || !payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));
-    return null;
+    return race === "ended" ? declined() : null;
   } catch (error) {
     const isReason = error instanceof CheckoutError || MedusaError.isMedusaError(error as never);
     return isReason ? (error as CheckoutError | MedusaError) : null;
