@@ -14,6 +14,7 @@ import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
 import { identifier } from "./output.js";
 import { formatOf, printRows } from "./rows.js";
 import { readLine } from "./stdin.js";
+import { transactionsImport } from "./transactions-import.js";
 
 interface TransactionOptions extends CommonOptions, DayOptions {
   readonly company?: number;
@@ -37,6 +38,9 @@ export const transactionsCommand = () =>
     .option("--reference <key>", "the devalue with this Idempotency-Key, and its reversal")
     .option("--token <token>", "the devalue with this cancel token, and its reversal; `-` reads it from standard input")
     .option("--csv", "print comma-separated values, amounts in cents", false)
+    // Otherwise the options of `transactions import` would be read as those of this command.
+    .enablePositionalOptions()
+    .addCommand(transactionsImport())
     .addHelpText("after", '\nSeveral options are combined with "and". The output cannot be used to cancel anything.')
     .action(async (options: TransactionOptions) => {
       const { company, card, reference, token, from, to, csv, json } = options;
