@@ -1,5 +1,6 @@
 import fs from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Queryable, transaction } from "./database.js";
@@ -8,6 +9,12 @@ const folder = path.join(import.meta.dirname, "../../migrations");
 /** The advisory lock of a running migration: an arbitrary number that must not change. */
 const LOCK = 7_162_301;
 const UNDEFINED_TABLE = "42P01";
+const LOCK_NOT_AVAILABLE = "55P03";
+/** While a migration waits for a table, all calls wait behind it. */
+const LOCK_TIMEOUT = "1s";
+const LOCK_TRIES = 30;
+/** Calls go on between two tries. */
+const RETRY_MS = 1000;
 
 /** A file of the folder `migrations`. Its name begins with its version. */
 interface Migration {
@@ -22,12 +29,29 @@ async function listMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Brings the tables up to date, in one transaction. Several processes may call it at once: each migration runs once.
+ * Brings the tables up to date, in one transaction. Several processes may call it at once: each migration runs once. If a table
+ * stays in use for a second, it gives up its locks and tries again, so that the service's calls never wait for long.
  *
  * @returns the names of the migrations that ran now
  * @throws {OperatorError} if a migration fails, or a newer or another program has migrated the database
  */
 export async function migrate(pool: pg.Pool): Promise<string[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await migrateOnce(pool);
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (tries === LOCK_TRIES) {
+        throw new OperatorError(
+          "The tables stayed in use, and nothing was changed. Migrate again when no import and no other long transaction runs.",
+        );
+      }
+    }
+    await sleep(RETRY_MS);
+  }
+}
+
+async function migrateOnce(pool: pg.Pool): Promise<string[]> {
   const migrations = await listMigrations();
   return transaction(pool, async (db) => {
     // At a higher level, a process that waited for the lock would not see the other's migrations.
@@ -35,6 +59,8 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
     // Large tables, and waiting for another process, may take long.
     await db.query("set local statement_timeout = 0");
     await db.query("select pg_advisory_xact_lock($1)", [LOCK]);
+    // Only from here on: another process may migrate for long.
+    await db.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     await db.query(
       `create table if not exists migrations (
          version integer primary key, name text not null, applied_at timestamptz not null default now())`,
@@ -52,6 +78,7 @@ async function apply(db: Queryable, { version, name }: Migration): Promise<void>
   try {
     await db.query(text);
   } catch (error) {
+    if ((error as { code?: string }).code === LOCK_NOT_AVAILABLE) throw error;
     const reason = error instanceof Error ? error.message : "unknown";
     throw new OperatorError(`Migration ${name} failed, and nothing was changed: ${reason}`);
   }

@@ -1,0 +1,85 @@
+import type { Queryable } from "../database/database.js";
+
+/** A row that breaks a rule of the ledger. */
+export interface LedgerFault {
+  /** The broken rule, such as `balance_is_ledger`. */
+  readonly rule: string;
+  readonly cardId: number | null;
+  readonly lastFour: string | null;
+  readonly ledgerId: number | null;
+  readonly expectedCents: number | null;
+  readonly foundCents: number | null;
+}
+
+/** Rules by name, each with a statement that finds all rows that break it. */
+export type Rules = Readonly<Record<string, string>>;
+
+/** Rows of the ledger by their ids. */
+export interface RowRange {
+  readonly first: number;
+  readonly through: number;
+}
+
+/** Runs the statements of these rules. */
+export async function findFaults(db: Queryable, rules: Rules): Promise<LedgerFault[]> {
+  const faults: LedgerFault[] = [];
+  for (const [rule, text] of Object.entries(rules)) {
+    const { rows } = await db.query({ text, rowMode: "array" });
+    for (const [cardId, lastFour, ledgerId, expectedCents, foundCents] of rows)
+      faults.push({ rule, cardId, lastFour, ledgerId, expectedCents, foundCents });
+  }
+  return faults;
+}
+
+const isIn = (column: string, range: RowRange | undefined) =>
+  range ? `${column} between ${range.first} and ${range.through}` : "true";
+
+/** Returns the rules for single rows of the ledger: for all rows, or for those of a range, whose partners may be outside. */
+export const rowRules = (range?: RowRange): Rules => ({
+  one_reversal_each: `
+    select c.id, c.last_four, min(r.id), d.refund_cents, sum(r.amount_cents)::bigint
+      from ledger r left join ledger d on d.id = r.reverses and d.kind = 'devalue' and d.card_id = r.card_id
+          and d.company_id = r.company_id
+        left join cards c on c.id = r.card_id
+      where r.kind = 'cancel'${
+        range ? ` and r.reverses in (select reverses from ledger where kind = 'cancel' and ${isIn("id", range)})` : ""
+      }
+      group by r.reverses, r.card_id, c.id, c.last_four, d.id, d.refund_cents
+      having count(*) <> 1 or d.id is null or sum(r.amount_cents) <> d.refund_cents order by 3`,
+  // A move goes from a card to its replacement, or to a later replacement.
+  move_has_two_halves: `
+    with recursive successors (card, successor) as (
+      select id, reissued_as from cards where reissued_as is not null
+      union select s.card, c.reissued_as from successors s join cards c on c.id = s.successor where c.reissued_as is not null
+    ), moved as (select coalesce(moved_from, id) as out_id from ledger where kind = 'move' and ${isIn("id", range)})
+    select c.id, c.last_four, coalesce(o.id, i.id), o.refund_cents, i.amount_cents
+      from (select * from ledger where kind = 'move' and moved_from is null and id in (select out_id from moved)) o
+        full join (select * from ledger where kind = 'move' and moved_from in (select out_id from moved)) i
+          on i.moved_from = o.id
+        left join successors s on s.card = o.card_id and s.successor = i.card_id
+        left join cards c on c.id = coalesce(o.card_id, i.card_id)
+      where s.card is null or o.refund_cents is distinct from i.amount_cents order by 3`,
+  adjustment_has_its_entry: `
+    select c.id, c.last_four, l.id, (a.details ->> 'by')::bigint, l.amount_cents
+      from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
+      where ${isIn("l.id", range)} and l.kind = 'adjust' and (a.id is null or a.card_id is distinct from l.card_id
+        or (a.details ->> 'by')::bigint is distinct from l.amount_cents) order by 3`,
+  write_off_has_its_entry: `
+    select c.id, c.last_four, l.id, (a.details ->> 'balance')::bigint, l.refund_cents
+      from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
+      where ${isIn("l.id", range)} and l.kind = 'expire' and (a.id is null or a.action <> 'expire' or a.card_id is distinct from l.card_id
+        or (a.details ->> 'balance')::bigint is distinct from l.refund_cents) order by 3`,
+  import_has_its_entry: `
+    select c.id, c.last_four, l.id, null::bigint, l.amount_cents
+      from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
+      where ${isIn("l.id", range)} and l.kind in ('devalue', 'cancel') and l.audit_id is not null
+        and a.action is distinct from 'transactions import' order by 3`,
+  // A card that is not sold yet never held money; a replaced card holds none.
+  closed_is_empty: `
+    (select distinct on (c.id) c.id, c.last_four, l.id, 0::bigint, l.amount_cents
+      from cards c join ledger l on l.card_id = c.id and ${isIn("l.id", range)} where c.inactive_cents is not null
+      order by c.id, l.id)
+    union all
+    select id, last_four, null, 0, balance_cents from cards where reissued_as is not null and balance_cents <> 0
+    order by 1, 3`,
+});
