@@ -91,6 +91,28 @@ create table cards (
   constraint cards_inactive_is_empty CHECK (inactive_cents IS NULL OR balance_cents = 0)
 ) with (fillfactor=80);
 
+create table check_runs (
+  id bigint not null generated always as identity,
+  checked_at timestamp with time zone not null default now(),
+  through bigint not null,
+  rechecked bigint not null,
+  constraint check_runs_pkey PRIMARY KEY (id)
+);
+
+create table checked_blocks (
+  first bigint not null,
+  through bigint not null,
+  digest bytea not null,
+  checked_at timestamp with time zone not null default now(),
+  constraint checked_blocks_pkey PRIMARY KEY (through)
+);
+
+create table checked_cards (
+  card_id bigint not null,
+  cents bigint not null,
+  constraint checked_cards_pkey PRIMARY KEY (card_id)
+) with (fillfactor=80);
+
 create table companies (
   id integer not null generated always as identity,
   name text not null,
@@ -316,6 +338,10 @@ CREATE TRIGGER balance_is_the_ledgers BEFORE UPDATE ON cards FOR EACH ROW WHEN (
 
 CREATE TRIGGER card_begins_empty BEFORE INSERT ON cards FOR EACH ROW WHEN (new.balance_cents <> 0) EXECUTE FUNCTION refuse_change('the balance is the sum of the ledger, so insert there');
 
+CREATE TRIGGER checked_blocks_are_append_only BEFORE DELETE OR UPDATE ON checked_blocks FOR EACH ROW EXECUTE FUNCTION refuse_change('verified rows stay verified');
+
+CREATE TRIGGER checked_blocks_are_kept BEFORE TRUNCATE ON checked_blocks FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('verified rows stay verified');
+
 CREATE TRIGGER events_changed_new AFTER UPDATE ON events REFERENCING NEW TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION move_storage('1');
 
 CREATE TRIGGER events_changed_old AFTER UPDATE ON events REFERENCING OLD TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION move_storage('-1');
@@ -504,6 +530,8 @@ begin
     if found then
       outcome := case
         when v_key.ledger_id is null then 'key_closed'
+        when v_key.parameters_hash is null and not is_charge_of(v_key.ledger_id, p_numbers, p_pins, p_amount)
+          then 'idempotency_key_reused'
         when v_key.parameters_hash <> all (p_parameters) then 'idempotency_key_reused'
         when v_key.created_at <= now() - interval '24 hours' then 'idempotency_key_spent'
         else 'replayed'
@@ -581,6 +609,81 @@ AS $function$
     where subject = any(p_subjects);
 $function$;
 
+CREATE OR REPLACE FUNCTION import_charge(p_is_dry boolean, p_company integer, p_key bytea, p_requested bigint, p_deducted bigint, p_token bytea, p_is_reversed boolean, p_card bigint, p_deduction uuid, p_nonce bytea, p_earlier bigint, p_audit bigint, OUT outcome text, OUT card_id bigint, OUT ledger_id bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  v_key idempotency_keys;
+  v_row ledger;
+  v_balance bigint;
+begin
+  if not p_is_dry then
+    perform lock_idempotency_key(p_company, 'devalue', p_key);
+  end if;
+  select * into v_key from idempotency_keys k
+    where k.company_id = p_company and k.operation = 'devalue' and k.key_hash = p_key;
+  if found then
+    select * into v_row from ledger l where l.id = v_key.ledger_id;
+    card_id := v_row.card_id;
+    ledger_id := v_row.id;
+    outcome := case
+      when v_key.ledger_id is null and p_is_reversed then 'unchanged'
+      when v_key.ledger_id is null then 'key_closed'
+      when p_token is not null and (v_row.token_hash, v_row.refund_cents) <> (p_token, p_deducted) then 'differs'
+      when v_row.requested_cents <> p_requested then 'differs'
+      when not p_is_reversed or exists (select from ledger l where l.reverses = v_row.id) then 'unchanged'
+      else 'reversed'
+    end;
+    if outcome = 'reversed' and not p_is_dry then
+      -- A cancel of the merchant may win the race for the card.
+      select case r.outcome when 'done' then 'reversed' else 'unchanged' end into outcome
+        from reverse_deduction(v_row.id, p_audit) r;
+    end if;
+    return;
+  end if;
+  if p_token is null and p_is_reversed then
+    outcome := 'unchanged';
+    return;
+  end if;
+  if p_card is null then
+    outcome := 'card_unproven';
+    return;
+  end if;
+  card_id := p_card;
+  if p_is_dry then
+    select c.balance_cents into strict v_balance from cards c where c.id = p_card;
+  else
+    select c.balance_cents into strict v_balance from cards c where c.id = p_card for no key update;
+  end if;
+  if v_balance + p_earlier < p_deducted then
+    outcome := 'balance_too_low';
+    return;
+  end if;
+  outcome := 'booked';
+  if p_is_dry then
+    return;
+  end if;
+  insert into ledger as l
+      (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash, audit_id)
+    values (p_card, 'devalue', -p_deducted, p_company, p_requested, p_deduction, p_nonce, p_token, p_audit)
+    returning l.id into ledger_id;
+  insert into idempotency_keys (company_id, operation, key_hash, ledger_id) values (p_company, 'devalue', p_key, ledger_id);
+  if p_is_reversed then
+    perform reverse_deduction(ledger_id, p_audit);
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION is_charge_of(p_ledger bigint, p_numbers bytea[], p_pins bytea[], p_amount bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (select from ledger l join cards c on c.id = l.card_id
+    where l.id = p_ledger and l.requested_cents = p_amount
+      and c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation])
+$function$;
+
 CREATE OR REPLACE FUNCTION is_valid_movement(p_kind text, p_card bigint, p_amount bigint, p_company integer, p_requested bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_reverses bigint, p_moved_from bigint, p_moved_from_card bigint, p_audit bigint)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -590,10 +693,10 @@ begin
   return case p_kind
     when 'devalue' then p_amount between -5000 and -1 and p_requested >= -p_amount
       and num_nulls(p_requested, p_company, p_deduction, p_nonce, p_token) = 0
-      and num_nonnulls(p_reverses, p_moved_from, p_audit) = 0
+      and num_nonnulls(p_reverses, p_moved_from) = 0
     when 'issue' then p_amount > 0 and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
     when 'cancel' then p_amount > 0 and p_reverses is not null and p_company is not null
-      and num_nonnulls(p_deduction, p_moved_from, p_audit) = 0
+      and num_nonnulls(p_deduction, p_moved_from) = 0
     when 'adjust' then p_amount <> 0 and p_audit is not null
       and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
     when 'expire' then p_amount < 0 and p_audit is not null
@@ -649,6 +752,18 @@ begin
   end if;
   update call_usage set slot = lease_slot, granted = v_known.granted where kind = p_kind and id = p_id;
 end $function$;
+
+CREATE OR REPLACE FUNCTION ledger_digest(p_first bigint, p_through bigint, p_before bytea)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select sha256(coalesce(p_before, '') || convert_to(coalesce(string_agg(format('%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s',
+    id, card_id, kind, amount_cents, company_id, requested_cents, deduction_id, encode(token_nonce, 'hex'),
+    encode(token_hash, 'hex'), reverses, extract(epoch from created_at), audit_id, moved_from, moved_from_card),
+    e'\n' order by id), ''), 'UTF8'))
+    from ledger where id between p_first and p_through
+$function$;
 
 CREATE OR REPLACE FUNCTION ledger_moves_balance()
  RETURNS trigger
@@ -818,6 +933,11 @@ $function$;
 
 CREATE OR REPLACE FUNCTION reverse_deduction(p_ledger bigint, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
  RETURNS record
+ LANGUAGE sql
+AS $function$ select * from reverse_deduction(p_ledger, null) $function$;
+
+CREATE OR REPLACE FUNCTION reverse_deduction(p_ledger bigint, p_audit bigint, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
+ RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
@@ -831,13 +951,13 @@ begin
     outcome := 'token_used';
     return;
   end if;
-  insert into ledger (card_id, kind, amount_cents, company_id, reverses)
-    values (v_deduction.card_id, 'cancel', v_deduction.refund_cents, v_deduction.company_id, p_ledger);
+  insert into ledger (card_id, kind, amount_cents, company_id, reverses, audit_id)
+    values (v_deduction.card_id, 'cancel', v_deduction.refund_cents, v_deduction.company_id, p_ledger, p_audit);
   while v_card.reissued_as is not null loop
     select * into strict v_card from cards c where c.id = v_card.reissued_as for no key update;
   end loop;
   if v_card.id <> v_deduction.card_id then
-    perform move_cents(v_deduction.card_id, v_card.id, v_deduction.refund_cents, null);
+    perform move_cents(v_deduction.card_id, v_card.id, v_deduction.refund_cents, p_audit);
   end if;
   outcome := 'done';
   refunded_cents := v_deduction.refund_cents;
