@@ -5,6 +5,7 @@ import { askReadiness, openProbe } from "./database/readiness.js";
 import { cardHandlers } from "./handlers/cards.js";
 import { eventHandlers } from "./handlers/events.js";
 import { sessionHandlers } from "./handlers/session.js";
+import { tillHandlers } from "./handlers/tills.js";
 import { createApp } from "./http/app.js";
 import { listenForMetrics } from "./http/operator-routes.js";
 import { DEFAULT_METRICS_HOST, listen, type RunningServer, type Timeouts } from "./http/server.js";
@@ -15,6 +16,7 @@ import type { Log } from "./monitoring/log.js";
 import { createMetrics } from "./monitoring/metrics.js";
 import type { Keyring } from "./secrets/keyring.js";
 import { inBatches } from "./store/card-calls.js";
+import { createLoad } from "./store/card-loads.js";
 import { createRead, readFunction } from "./store/cards.js";
 import { createDevalue, devalueFunction } from "./store/devalue.js";
 import { claimEnvironment, type Environment } from "./store/environment.js";
@@ -73,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     handlers: {
       ...sessionHandlers(db, keys, limits),
       ...cardHandlers({ db, keys, read, devalue, companyPins, closedKeys: limits.storage.closedKeys }),
+      ...tillHandlers(createLoad(db, keys, limits.card), companyPins),
       ...eventHandlers(pool, keys, limits.storage),
     },
     keyHolders: new KeyHolders(pool),

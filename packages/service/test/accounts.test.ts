@@ -115,6 +115,7 @@ describe("a key", () => {
     const shown = {
       key_id: expect.any(Number),
       company_id: company.companyId,
+      scope: "shop",
       label: "till 4",
       by_login: false,
       created_at: expect.stringMatching(/Z$/),

@@ -20,7 +20,9 @@ import { reportCommand } from "./report.js";
 import { reversalsCommand } from "./reversals.js";
 import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
+import { tillCommands } from "./till.js";
 import { transactionsCommand } from "./transactions.js";
+import { volumeCommand } from "./volume.js";
 
 const EXIT_CODES = `
 Exit codes:
@@ -52,6 +54,7 @@ export function program(): Command {
     .addCommand(accountCommand(new Command("account").description("Accounts, with which companies log in")))
     .addCommand(keyCommand(new Command("key").description("API keys")))
     .addCommand(cardCommand(new Command("card").description("Gift cards")))
+    .addCommand(tillCommands(new Command("till").description("Activations and top-ups, from a till")))
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
     .addCommand(eventsCommand(new Command("events").description("Feeds of events, pulled from shops")))
     .addCommand(secretsCommand(new Command("secrets").description("The keys under which cards are hashed")))
@@ -67,6 +70,7 @@ export function program(): Command {
     .addCommand(reversalsCommand())
     .addCommand(liabilityCommand())
     .addCommand(expireCommand())
+    .addCommand(volumeCommand())
     .addCommand(auditCommand());
   const everywhere = (command: Command): void => {
     command.exitOverride();

@@ -35,7 +35,7 @@ export const transactionsCommand = () =>
   )
     .option("--company <id>", "only this company", identifier)
     .option("--card <id>", "only this card, by its id", identifier)
-    .option("--reference <key>", "the devalue with this Idempotency-Key, and its reversal")
+    .option("--reference <key>", "the devalue with this Idempotency-Key and its reversal, or a till's load")
     .option("--token <token>", "the devalue with this cancel token, and its reversal; `-` reads it from standard input")
     .option("--csv", "print comma-separated values, amounts in cents", false)
     // Otherwise the options of `transactions import` would be read as those of this command.
@@ -54,8 +54,8 @@ export const transactionsCommand = () =>
       const cancelToken = token === "-" ? await readLine("the cancel token") : token;
       await withContext(options, async (context) => {
         await checkFilter(context.pool, { companyId: company, cardId: card });
-        const devalues = await findDevalues(context, reference, cancelToken);
-        const filter: TransactionFilter = { companyId: company, cardId: card, from, to, devalues };
+        const rows = await findRows(context, reference, cancelToken);
+        const filter: TransactionFilter = { companyId: company, cardId: card, from, to, rows };
         await printRows<Transaction>((onPage) => readPages(context.pool, transactionsStatement(filter), onPage), {
           format,
           wire,
@@ -66,8 +66,8 @@ export const transactionsCommand = () =>
       });
     });
 
-/** Finds the devalues of a reference and a token; undefined if neither is given. */
-async function findDevalues(
+/** Finds the rows of a reference and a token; undefined if neither is given. */
+async function findRows(
   { pool, out, keyring }: Context,
   reference: string | undefined,
   token: string | undefined,
@@ -75,14 +75,15 @@ async function findDevalues(
   const found: number[][] = [];
   if (reference !== undefined) {
     const uses = await findReference(pool, await keyring(), reference);
-    if (uses.length === 0) out.warn("this reference is unknown: no devalue carried it, and it was not resolved");
-    for (const { devalue, companyId, at } of uses) {
-      if (devalue === null)
+    if (uses.length === 0)
+      out.warn("this reference is unknown: no devalue or load carried it, and it was not resolved");
+    for (const { row, companyId, at } of uses) {
+      if (row === null)
         out.warn(
           `company ${companyId} resolved this reference at ${at.toISOString()}, before its devalue came: nothing was taken`,
         );
     }
-    found.push(uses.flatMap(({ devalue }) => (devalue === null ? [] : [devalue])));
+    found.push(uses.flatMap(({ row }) => (row === null ? [] : [row])));
   }
   if (token !== undefined) {
     const devalue = await findToken(pool, new Secret(token));

@@ -3,8 +3,9 @@ import type { Queryable } from "../database/database.js";
 import { type Handlers, Replay, refuse } from "../http/handler.js";
 import type { CompanyPins } from "../limits/company-pins.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { type CardRefusal, cancelByKey, cancelByToken, type Read } from "../store/cards.js";
+import { cancelByKey, cancelByToken, type Read } from "../store/cards.js";
 import type { Devalue } from "../store/devalue.js";
+import { refuseCard, refuseGuesser } from "./guesses.js";
 
 const CURRENCY = "EUR";
 
@@ -28,32 +29,23 @@ export function cardHandlers({
   companyPins,
   closedKeys,
 }: CardContext): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
-  const refuseCard = async (refusal: CardRefusal, companyId: number) => {
-    if (refusal.outcome === "card_locked")
-      return refuse("card_locked", { retryAfterSeconds: refusal.retryAfterSeconds });
-    await companyPins.count(companyId);
-    return refuse("invalid_card");
-  };
-  const refuseGuesser = (companyId: number) => {
-    const retryAfterSeconds = companyPins.waitSeconds(companyId);
-    return retryAfterSeconds && refuse("rate_limited", { retryAfterSeconds, limit: "company_pins" });
-  };
   return {
     async balance({ cardNumber, pin }, { companyId, apiKeyHash }) {
-      const refused = refuseGuesser(companyId);
+      const refused = refuseGuesser(companyPins, companyId);
       if (refused) return refused;
       const card = await read({ companyId, apiKeyHash, cardNumber, pin });
       if (card.outcome === "unauthorized") return refuse(card.outcome);
-      if (card.outcome !== "done") return refuseCard(card, companyId);
+      if (card.outcome !== "done") return refuseCard(companyPins, companyId, card);
       const { balanceCents, cardStatus, expiryDate } = card;
       return { success: true, balanceCents, currency: CURRENCY, cardStatus, expiryDate };
     },
 
     async devalue({ cardNumber, pin, amountCents }, { companyId, apiKeyHash, idempotencyKey }) {
-      const refused = refuseGuesser(companyId);
+      const refused = refuseGuesser(companyPins, companyId);
       if (refused) return refused;
       const done = await devalue({ companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey });
-      if (done.outcome === "invalid_card" || done.outcome === "card_locked") return refuseCard(done, companyId);
+      if (done.outcome === "invalid_card" || done.outcome === "card_locked")
+        return refuseCard(companyPins, companyId, done);
       // The refusal shows that number or PIN differ from those of the key's first call: a guess that no lock counts.
       if (done.outcome === "idempotency_key_reused") await companyPins.count(companyId);
       if (done.outcome !== "done" && done.outcome !== "replayed") return refuse(done.outcome);

@@ -1,11 +1,6 @@
 import type { RequestListener } from "node:http";
-import {
-  BASE_PATH,
-  ENVIRONMENT_HEADER,
-  type Endpoint,
-  type EndpointName,
-  endpoints,
-} from "@giftcard-pay/client/contract";
+import { ENVIRONMENT_HEADER, type Endpoint } from "@giftcard-pay/client/contract";
+import { type OperationName, operations, pathTo } from "../operations.js";
 import { CallContext } from "./call-context.js";
 import { type CallOptions, Calls } from "./calls.js";
 import { type OperatorView, operatorRoutes } from "./operator-routes.js";
@@ -16,13 +11,13 @@ export interface AppOptions extends CallOptions {
   readonly operatorView: OperatorView;
 }
 
-/** Creates the listener for all operations of the contract and the operators' routes. */
+/** Creates the listener for all operations and the operators' routes. */
 export function createApp(options: AppOptions): RequestListener {
   const routes = new Routes();
   const calls = new Calls(options);
-  for (const operation of Object.keys(endpoints) as EndpointName[]) {
-    const row: Endpoint = endpoints[operation];
-    const bare = BASE_PATH + row.path.replace(/\/$/, "");
+  for (const operation of Object.keys(operations) as OperationName[]) {
+    const row: Endpoint = operations[operation];
+    const bare = pathTo(operation);
     for (const path of [bare, `${bare}/`]) {
       routes.add(row.method, path, (exchange) => calls.answer(new CallContext(exchange, operation)));
       routes.add("*", path, () => answerRefusal(row, "method_not_allowed"));

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { type Endpoint, type EndpointName, type ErrorCode, endpoints } from "@giftcard-pay/client/contract";
+import type { Endpoint, ErrorCode } from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
 import type { CallOutcome, EndedCall } from "../monitoring/ended-call.js";
+import { type OperationName, operations } from "../operations.js";
 import type { HttpAnswer } from "./answer.js";
 import type { RefusalDetails } from "./handler.js";
 import { OVERLOAD_RETRY_SECONDS } from "./overload.js";
@@ -23,9 +24,9 @@ export class CallContext {
 
   constructor(
     readonly exchange: Exchange,
-    readonly operation: EndpointName,
+    readonly operation: OperationName,
   ) {
-    this.row = endpoints[operation];
+    this.row = operations[operation];
   }
 
   /** Returns the record of the answered call, for metrics and log. */

@@ -1,5 +1,4 @@
 import {
-  type EndpointName,
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
   idempotencyKeyPattern,
@@ -10,7 +9,8 @@ import type { CallLimit } from "../limits/call-limit.js";
 import { Semaphore } from "../limits/semaphore.js";
 import type { CallObserver } from "../monitoring/ended-call.js";
 import type { Log } from "../monitoring/log.js";
-import { hashOf } from "../secrets/keyring.js";
+import { isForTills, type OperationName } from "../operations.js";
+import { hashOf, hashOfTillKey } from "../secrets/keyring.js";
 import type { KeyHolder, KeyHolders } from "../store/key-holders.js";
 import { type HttpAnswer, JSON_TYPE, jsonAnswer } from "./answer.js";
 import { readParameters } from "./body.js";
@@ -41,7 +41,7 @@ type AnyHandler = (
 ) => Promise<unknown>;
 
 /** Operations whose own statement rejects an inactive key. They start with a remembered owner of the key. */
-const KEY_IN_STATEMENT: ReadonlySet<EndpointName> = new Set(["balance", "devalue"]);
+const KEY_IN_STATEMENT: ReadonlySet<OperationName> = new Set(["balance", "devalue", "activate", "topUp"]);
 
 /** Answers calls of every operation. Callers may rely on the order of the steps. */
 export class Calls {
@@ -105,7 +105,8 @@ export class Calls {
   async #perform(call: CallContext): Promise<HttpAnswer> {
     const { auth } = call.row;
     if (auth === "none" || auth === "basic") return this.#handle(call);
-    return this.#performKeyed(call, hashOf((call.request as { apiKey: Secret }).apiKey));
+    const { apiKey } = call.request as { apiKey: Secret };
+    return this.#performKeyed(call, isForTills(call.operation) ? hashOfTillKey(apiKey) : hashOf(apiKey));
   }
 
   async #performKeyed(call: CallContext, apiKeyHash: Buffer): Promise<HttpAnswer> {
@@ -183,11 +184,11 @@ export class Calls {
 }
 
 /** Returns whether a key is active. The keys of a suspended company can only cancel: the money goes back to its card. */
-const mayCall = (holder: KeyHolder | undefined, operation: EndpointName): holder is KeyHolder =>
+const mayCall = (holder: KeyHolder | undefined, operation: OperationName): holder is KeyHolder =>
   holder !== undefined && (!holder.isSuspended || operation === "cancelDevalue");
 
-/** Returns the cents that devalue took or canceldevalue put back; 0 for every other answer. */
+/** Returns the cents that devalue took, or that canceldevalue or a till put on a card; 0 for every other answer. */
 function movedBy(answer: unknown): number {
-  const { deductedCents, refundedCents } = answer as { deductedCents?: number; refundedCents?: number };
-  return deductedCents ?? refundedCents ?? 0;
+  const { deductedCents, refundedCents, loadedCents } = answer as Record<string, number | undefined>;
+  return deductedCents ?? refundedCents ?? loadedCents ?? 0;
 }

@@ -10,12 +10,13 @@ import type { RefusalDetails } from "./handler.js";
 export function answerRefusal(
   row: Endpoint | undefined,
   code: ErrorCode,
-  { faults, retryAfterSeconds, isUnread }: RefusalDetails = {},
+  { faults, retryAfterSeconds, isUnread, message }: RefusalDetails = {},
 ): HttpAnswer {
   const headers: Record<string, string> = {};
   if (code === "invalid_credentials") headers["WWW-Authenticate"] = 'Basic charset="UTF-8"';
   if (code === "method_not_allowed" && row) headers.Allow = row.method === "GET" ? "GET, HEAD" : row.method;
   if (retryAfterSeconds !== undefined) headers["Retry-After"] = String(Math.ceil(retryAfterSeconds));
   if (isUnread) headers.Connection = "close";
-  return jsonAnswer(errorDefinition(code).status, refusalBody(row, code, faults), headers);
+  const body = { ...refusalBody(row, code, faults), ...(message !== undefined && { error: message }) };
+  return jsonAnswer(errorDefinition(code).status, body, headers);
 }

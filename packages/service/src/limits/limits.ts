@@ -41,6 +41,7 @@ export const limitNames = [
   "company_pins",
   "company_keys",
   "closed_keys",
+  "key_loads",
   "logins",
 ] as const;
 export type LimitName = (typeof limitNames)[number];

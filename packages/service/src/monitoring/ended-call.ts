@@ -1,5 +1,6 @@
-import type { EndpointName, ErrorCode } from "@giftcard-pay/client/contract";
+import type { ErrorCode } from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
+import type { OperationName } from "../operations.js";
 
 /** The outcome of a call: an error code of the contract, or success. */
 export type CallOutcome = ErrorCode | "done" | "replayed";
@@ -9,8 +10,8 @@ export interface EndedCall {
   readonly requestId: string;
   /** The trace id in the caller's `traceparent` header. */
   readonly traceId: string | undefined;
-  /** Undefined if the path is not part of the interface. */
-  readonly operation: EndpointName | undefined;
+  /** Undefined if the path is unknown. */
+  readonly operation: OperationName | undefined;
   readonly status: number;
   readonly outcome: CallOutcome;
   readonly companyId: number | undefined;
@@ -18,13 +19,13 @@ export interface EndedCall {
   readonly keyId: number | undefined;
   /** The limit that refused the call. */
   readonly limit: LimitName | undefined;
-  /** The cents that devalue took or canceldevalue put back. A replayed answer moves nothing. */
+  /** The cents that devalue took, or that canceldevalue or a till put on a card. A replayed answer moves nothing. */
   readonly movedCents: number;
   readonly durationMs: number;
 }
 
 /** An observer of calls. */
 export interface CallObserver {
-  begin(operation: EndpointName): void;
+  begin(operation: OperationName): void;
   end(call: EndedCall): void;
 }

@@ -1,8 +1,8 @@
-import { endpoints } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Queryable } from "../database/database.js";
 import { limitNames } from "../limits/limits.js";
+import { nameOnWire, type OperationName, operations } from "../operations.js";
 import { listStorage } from "../store/company-storage.js";
 import { listFeeds } from "../store/event-feeds.js";
 import type { CallObserver } from "./ended-call.js";
@@ -33,8 +33,8 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
     registers,
   });
   // A counter that begins with 1 has no increase, so an alert would miss the first failure.
-  for (const operation of Object.keys(endpoints) as (keyof typeof endpoints)[])
-    for (const outcome of ["internal", "overloaded"]) calls.inc({ operation: pathOf(operation), outcome }, 0);
+  for (const operation of Object.keys(operations) as OperationName[])
+    for (const outcome of ["internal", "overloaded"]) calls.inc({ operation: nameOnWire(operation), outcome }, 0);
   const durations = new Histogram({
     name: "giftcard_call_duration_seconds",
     help: "Time from a call's headers to its answer",
@@ -44,7 +44,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   const money = new Counter({
     name: "giftcard_money_cents_total",
-    help: "Cents deducted by devalue and put back by canceldevalue",
+    help: "Cents deducted by devalue, put back by canceldevalue, and put on cards by activate and top-up",
     labelNames: ["operation"] as const,
     registers,
   });
@@ -75,7 +75,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
     begin: () => inFlight.inc(),
     end({ operation, outcome, limit, movedCents, durationMs }) {
       if (limit) limited.inc({ limit });
-      const label = operation ? pathOf(operation) : "none";
+      const label = operation ? nameOnWire(operation) : "none";
       calls.inc({ operation: label, outcome });
       if (!operation) return;
       inFlight.dec();
@@ -85,9 +85,6 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   };
   return { registry, observer };
 }
-
-/** Returns an operation's name in the interface. */
-const pathOf = (operation: keyof typeof endpoints) => endpoints[operation].path.replace(/\/$/, "");
 
 function registerPool(pool: pg.Pool, registers: Registry[]): void {
   const connections = new Gauge({

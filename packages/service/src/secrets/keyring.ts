@@ -22,6 +22,9 @@ const hmac = (key: KeyObject, ...parts: (string | Buffer)[]) => {
 /** Hashes an API key or a cancel token for the database. They have too much entropy to be guessed, so the hash needs no key. */
 export const hashOf = (secret: Secret) => sha256(secret.reveal());
 
+/** Hashes the API key of a till. A till's key is thus unknown wherever a shop's is expected, and the other way round. */
+export const hashOfTillKey = (apiKey: Secret) => sha256(`till\0${apiKey.reveal()}`);
+
 /** Returns a check value that identifies a generation without revealing its keys. */
 export function checkOf({ cardNumber, pin, cancelToken, idempotency }: SecretGeneration): Buffer {
   const parts = [cardNumber, pin, cancelToken, idempotency].map((key) => hmac(key, "giftcard-service key check"));

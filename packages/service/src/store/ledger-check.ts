@@ -19,7 +19,8 @@ const WHOLE_RULES = {
     select c.id, c.last_four, k.ledger_id, null::bigint, l.refund_cents
       from idempotency_keys k left join ledger l on l.id = k.ledger_id left join cards c on c.id = l.card_id
       where k.ledger_id is not null
-        and (l.id is null or l.kind <> 'devalue' or l.company_id <> k.company_id or k.operation <> 'devalue') order by 3`,
+        and (l.id is null or l.company_id is distinct from k.company_id
+          or not (k.operation, l.kind) in (('devalue', 'devalue'), ('load', 'issue'), ('load', 'top_up'))) order by 3`,
 } as const;
 
 /** The result of a check of the ledger. */

@@ -4,12 +4,12 @@ import type { Queryable } from "../database/database.js";
 /** One movement of money on a card. */
 export interface Movement {
   readonly at: Date;
-  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
+  readonly kind: "issue" | "top_up" | "devalue" | "cancel" | "adjust" | "expire" | "move";
   readonly amountCents: Cents;
   readonly companyId: number | null;
   /** The balance after the movement. */
   readonly balanceCents: Cents;
-  /** The entry in the audit log, if a person made the movement. */
+  /** The entry in the audit log, if a person or a till made the movement. */
   readonly auditId: number | null;
   /** The other card of a move. */
   readonly otherCardId: number | null;

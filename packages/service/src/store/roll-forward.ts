@@ -11,6 +11,8 @@ export interface RollForward {
   readonly issuedCents: Cents;
   /** First money of sold stock. */
   readonly activatedCents: Cents;
+  /** Added to active cards by tills. */
+  readonly toppedUpCents: Cents;
   readonly redeemedCents: Cents;
   readonly reversedCents: Cents;
   readonly adjustedCents: Cents;
@@ -29,9 +31,10 @@ export function readRollForward(pool: pg.Pool, { from, to }: { from: string; to:
   return readSnapshot(pool, async (db) => {
     const { rows } = await db.query<RollForward>(
       `select ${sum("not is_within")} as "openingCents", ${within("issue")} as "issuedCents",
-         ${within("activate")} as "activatedCents", ${within("devalue")} as "redeemedCents",
-         ${within("cancel")} as "reversedCents", ${within("adjust")} as "adjustedCents",
-         ${within("expire")} as "expiredCents", ${within("move")} as "movedCents", ${sum("true")} as "closingCents"
+         ${within("activate")} as "activatedCents", ${within("top_up")} as "toppedUpCents",
+         ${within("devalue")} as "redeemedCents", ${within("cancel")} as "reversedCents",
+         ${within("adjust")} as "adjustedCents", ${within("expire")} as "expiredCents",
+         ${within("move")} as "movedCents", ${sum("true")} as "closingCents"
        from (
          select l.amount_cents as cents, ${isSince("l.created_at", "$1")} as is_within,
            case when l.kind = 'issue' and a.action = 'card activate' then 'activate' else l.kind end as kind

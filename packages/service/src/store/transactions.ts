@@ -7,7 +7,7 @@ import { isSince, isUntil } from "./days.js";
 export interface Transaction {
   readonly id: number;
   readonly at: Date;
-  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
+  readonly kind: "issue" | "top_up" | "devalue" | "cancel" | "adjust" | "expire" | "move";
   readonly amountCents: Cents;
   readonly companyId: number | null;
   readonly company: string | null;
@@ -20,7 +20,7 @@ export interface Transaction {
   /** The cancel that reversed a devalue, and its time. */
   readonly reversedBy: number | null;
   readonly reversedAt: Date | null;
-  /** The entry in the audit log, if a person made the row. */
+  /** The entry in the audit log, if a person or a till made the row. */
   readonly auditId: number | null;
   /** The other card of a move. */
   readonly otherCardId: number | null;
@@ -32,12 +32,12 @@ export interface TransactionFilter {
   readonly cardId?: number | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** These devalues, and their cancels. */
-  readonly devalues?: readonly number[] | undefined;
+  /** These rows, and the cancels of those that are devalues. */
+  readonly rows?: readonly number[] | undefined;
 }
 
 /** Creates the statement that lists single movements, oldest first. */
-export const transactionsStatement = ({ companyId, cardId, from, to, devalues }: TransactionFilter) => ({
+export const transactionsStatement = ({ companyId, cardId, from, to, rows }: TransactionFilter) => ({
   text: `select l.id, l.created_at as at, l.kind, l.amount_cents as "amountCents", l.company_id as "companyId",
       o.name as company, l.card_id as "cardId", c.last_four as "lastFour", l.requested_cents as "requestedCents",
       l.reverses, r.id as "reversedBy", r.created_at as "reversedAt", l.audit_id as "auditId",
@@ -50,27 +50,28 @@ export const transactionsStatement = ({ companyId, cardId, from, to, devalues }:
       cardId === undefined ? "$2::bigint is null" : "l.card_id = $2",
       from === undefined ? "$3::date is null" : isSince("l.created_at", "$3"),
       to === undefined ? "$4::date is null" : isUntil("l.created_at", "$4"),
-      devalues === undefined ? "$5::bigint[] is null" : "(l.id = any($5) or l.reverses = any($5))",
+      rows === undefined ? "$5::bigint[] is null" : "(l.id = any($5) or l.reverses = any($5))",
     ]
       .map((condition) => `(${condition})`)
       .join(" and ")}
     order by l.id`,
-  values: [companyId ?? null, cardId ?? null, from ?? null, to ?? null, devalues ?? null],
+  values: [companyId ?? null, cardId ?? null, from ?? null, to ?? null, rows ?? null],
 });
 
-/** The use of an Idempotency-Key: the devalue that carried it, or null if the key was closed before its devalue came. */
+/** The use of an Idempotency-Key. */
 export interface ReferenceUse {
   readonly companyId: number;
-  readonly devalue: number | null;
+  /** The row of the devalue or load that carried it, or null if the key was closed before its devalue came. */
+  readonly row: number | null;
   readonly at: Date;
 }
 
 /** Finds an Idempotency-Key, which shops call a reference, in all companies. */
 export async function findReference(db: Queryable, keys: Keyring, reference: string): Promise<ReferenceUse[]> {
   const { rows } = await db.query<ReferenceUse>(
-    `select k.company_id as "companyId", k.ledger_id as devalue, k.created_at as at
+    `select k.company_id as "companyId", k.ledger_id as row, k.created_at as at
        from companies c join idempotency_keys k
-         on k.company_id = c.id and k.operation = 'devalue' and k.key_hash = $1 order by c.id`,
+         on k.company_id = c.id and k.operation in ('devalue', 'load') and k.key_hash = $1 order by c.id`,
     [keys.idempotencyKey(reference)],
   );
   return rows;
