@@ -401,6 +401,8 @@ describe("every command", () => {
       own.length === 0 && !["--database-url", "--json"].every((long) => options.some((option) => option.long === long));
     expect(commands.filter(([, command]) => lacksOne(command)).map(([name]) => name)).toEqual([
       "giftcard-service health",
+      "giftcard-service till activate",
+      "giftcard-service till top-up",
     ]);
   });
 

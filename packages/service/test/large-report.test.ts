@@ -100,7 +100,8 @@ test(`a month of ${CARDS} cards is printed in every format, and the memory of th
   expect(json.exitCode).toBe(0);
   const { cards, companies, total } = JSON.parse(json.last);
   expect(cards).toHaveLength(CARDS);
-  const sums = { devalues: CARDS, devalued: CARDS * 100, cancels: 0, canceled: 0, outstanding: CARDS * 100 };
+  const taken = { devalues: CARDS, devalued: CARDS * 100, cancels: 0, canceled: 0, outstanding: CARDS * 100 };
+  const sums = { ...taken, loads: 0, loaded: 0 };
   expect(companies).toEqual([{ company_id: 1, company: "A shop", ...sums }]);
   expect(total).toEqual(sums);
   // The report of a day, a thirtieth, is the baseline: a report keeps only one page in memory.
