@@ -409,3 +409,17 @@ test("secrets reach neither the log nor the database, and the metrics count the 
   expect(service.logs()).toMatch(/"operation":"activate","status":200,"outcome":"done".*"keyId":\d+/);
   expect(await service.metrics()).toMatch(/giftcard_money_cents_total\{operation="activate"\} \d{4,}/);
 });
+
+test("loads and their repetitions work after the secrets were rotated, for old and new cards", async () => {
+  const [stock, card, key] = [await issueStock(service, 2500), await issueActive(service, 100), randomUUID()];
+  expect((await topUp(card, 300, till, key)).status).toBe(200);
+  await service.command("secrets", "rotate");
+  const fresh = await issueStock(service, 700);
+  for (const { url } of [service, second]) {
+    const body = { apikey: till.apikey, cardnumber: card.cardnumber, amount: 300 };
+    const again = await callTill(url, "top-up", body, { key });
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+  }
+  expect([(await activate(stock)).status, (await activate(fresh)).status]).toEqual([200, 200]);
+  expect([await balanceOf(card), await balanceOf(stock), await balanceOf(fresh)]).toEqual([400, 2500, 700]);
+});

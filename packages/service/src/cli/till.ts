@@ -106,8 +106,8 @@ interface Loaded {
 }
 
 /**
- * The result of a call. A `refused` call has done nothing, and neither has an earlier one with its key. A `limited` call has
- * done nothing either, but leaves an earlier one open.
+ * The result of a call. A `refused` call has done nothing, and its key decides about an earlier one: none was done, unless the
+ * message says that the key was used. A `limited` call has done nothing either, but leaves an earlier one open.
  */
 type Reply =
   | { readonly kind: "done"; readonly done: Loaded }
