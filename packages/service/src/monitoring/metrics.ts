@@ -32,9 +32,6 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
     labelNames: ["operation", "outcome"] as const,
     registers,
   });
-  // A counter that begins with 1 has no increase, so an alert would miss the first failure.
-  for (const operation of Object.keys(operations) as OperationName[])
-    for (const outcome of ["internal", "overloaded"]) calls.inc({ operation: nameOnWire(operation), outcome }, 0);
   const durations = new Histogram({
     name: "giftcard_call_duration_seconds",
     help: "Time from a call's headers to its answer",
@@ -54,7 +51,15 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
     labelNames: ["limit"] as const,
     registers,
   });
+  // A counter that begins with 1 has no increase, so a rule would miss what happened before the first scrape that shows it.
   for (const limit of limitNames) limited.inc({ limit }, 0);
+  for (const [name, { errors }] of Object.entries(operations)) {
+    const operation = nameOnWire(name as OperationName);
+    for (const outcome of ["done", ...errors]) calls.inc({ operation, outcome }, 0);
+    durations.zero({ operation });
+  }
+  for (const name of ["devalue", "cancelDevalue", "activate", "topUp"] as const)
+    money.inc({ operation: nameOnWire(name) }, 0);
   const inFlight = new Gauge({
     name: "giftcard_calls_in_flight",
     help: "Calls that are not answered yet",
