@@ -33,9 +33,14 @@ beforeAll(async () => {
 const defaultOf = (setting: string) =>
   new RegExp(`\\(default: "?([^",)]+)"?, env: ${setting}\\)`).exec(String(helps.serve))?.[1];
 
-test("both files are in the package", () => {
+test("the files are in the package", () => {
   expect(files).toContain("deploy");
-  expect(fs.readdirSync(path.join(folder, "deploy")).sort()).toEqual(["Containerfile", "giftcard.service"]);
+  expect(fs.readdirSync(path.join(folder, "deploy")).sort()).toEqual([
+    "Caddyfile",
+    "Containerfile",
+    "giftcard.service",
+    "nginx.conf",
+  ]);
 });
 
 test.each([
@@ -123,8 +128,8 @@ test("the container's Node.js is supported, and its packages come from a lockfil
   expect(instructions("RUN")[0]).toMatch(/^npm ci --omit=dev /);
 });
 
-test("docs/service-install.md names the paths of both files", () => {
-  for (const name of ["giftcard.service", "Containerfile"])
+test("docs/service-install.md names the paths of the files", () => {
+  for (const name of ["giftcard.service", "Containerfile", "nginx.conf"])
     expect(install).toContain(`node_modules/@giftcard-pay/service/deploy/${name}`);
   expect(version).toMatch(/^\d/);
 });
