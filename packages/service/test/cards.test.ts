@@ -195,7 +195,7 @@ describe("a request body", () => {
     expect([answer.status, answer.body.success]).toEqual([status, false]);
   });
 
-  test("without a content type or with compression gets 415, and a missing one gets 422", async () => {
+  test("without a content type, in UTF-16 or with compression gets 415, and a missing one gets 422", async () => {
     const untyped = await call(
       service.url,
       "devalue",
@@ -205,6 +205,15 @@ describe("a request body", () => {
     expect(untyped.status).toBe(415);
     const compressed = await call(service.url, "devalue", { amount: 1 }, { headers: { "Content-Encoding": "gzip" } });
     expect(compressed.status).toBe(415);
+    for (const charset of ["utf-16", '"UTF-16LE"', "utf-32"]) {
+      const headers = { "Content-Type": `application/json; charset=${charset}` };
+      expect((await call(service.url, "devalue", { amount: 1 }, { encoding: "json", headers })).status).toBe(415);
+    }
+    // Some callers name a charset whose text is the same in UTF-8, as long as it is ASCII.
+    for (const charset of ["utf-8", "ISO-8859-1"]) {
+      const headers = { "Content-Type": `application/json; charset=${charset}` };
+      expect((await call(service.url, "devalue", { amount: 1 }, { encoding: "json", headers })).status).toBe(422);
+    }
     const response = await fetch(`${service.url}/api/endpoint/v1/devalue`, { method: "POST" });
     expect(response.status).toBe(422);
   });

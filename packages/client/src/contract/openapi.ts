@@ -85,10 +85,11 @@ const keyParameter = (row: Endpoint): Json => ({
   in: "header",
   required: false,
   description: row.idempotent
-    ? "Makes the call safe to repeat: for 24 hours the same key with the same parameters returns the same response."
+    ? "Makes the call safe to repeat: for 24 hours the same key with the same parameters returns the same response. Use " +
+      "a random key, such as a UUID: with the company's API key, whoever guesses a devalue's key can reverse it."
     : "Without `cancel_token`: resolves the devalue that was sent with this key. It is reversed, or will never be done.",
   schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,255}$" },
-  example: "order-1042-card-1",
+  example: "f3b0c442-98fc-4c14-9afb-f4c8996fb924",
 });
 
 function requestBody(name: EndpointName, row: Endpoint): Json {

@@ -33,12 +33,16 @@ export async function readParameters(incoming: IncomingMessage, row: Endpoint, r
   return { parameters: parametersOf(body, incoming, row), release };
 }
 
+/** Charsets whose ASCII text is not UTF-8. Text in other charsets is accepted if it is UTF-8 too, since some callers always name one. */
+const WIDE_CHARSET = /;\s*charset\s*=\s*"?(?:utf-?(?:16|32)|ucs-?[24])/i;
+
 function parametersOf(body: Buffer | keyof typeof REFUSALS, incoming: IncomingMessage, row: Endpoint): unknown {
   // The size is judged before the type.
   if (typeof body === "string") return REFUSALS[body];
   if (row.encoding === null) return {};
   const { "content-type": contentType, "content-encoding": contentEncoding } = incoming.headers;
   const mediaType = contentType?.split(";", 1)[0]?.trim().toLowerCase();
+  if (WIDE_CHARSET.test(contentType ?? "")) return new BodyRefusal("unsupported_media_type");
   if (contentEncoding && contentEncoding !== "identity") return new BodyRefusal("unsupported_media_type");
   if (mediaType === undefined && body.length === 0) return {};
   if (mediaType === "application/json") return parse(body, JSON.parse);
