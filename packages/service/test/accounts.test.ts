@@ -55,6 +55,46 @@ describe("an account", () => {
     expect((await run("account", "remove", "second@example.nl")).exitCode).toBe(3);
   });
 
+  test("leaves its email address nowhere once it is removed", async () => {
+    const company = await service.createCompany();
+    const id = String(company.companyId);
+    const mail = "Jan.Jansen@example.nl";
+    const created = ["company", "create", "--name", "Zaal", "--email", "first.jansen@example.nl"];
+    const { company_id } = await command(...created, "--password", "sesame");
+    const { account_id } = await command("account", "add", "--company", id, "--email", mail, "--password", "sesame");
+    expect((await run("company", "list")).stdout).toContain(`${mail} (account ${account_id})`);
+    await command("account", "password", mail, "--password", "second");
+    expect((await login(mail, "wrong")).status).toBe(401);
+    expect((await login(mail, "second")).status).toBe(200);
+    expect((await run("account", "add", "--company", id, "--email", mail)).exitCode).toBe(4);
+    for (const one of [mail, "first.jansen@example.nl"]) await command("account", "remove", one);
+    const entries = (await command("audit")).filter((entry: { company_id: number }) =>
+      [company.companyId, company_id].includes(entry.company_id),
+    );
+    expect(entries.map((entry: { action: string; details: object }) => [entry.action, entry.details])).toEqual([
+      ["company create", { name: "A shop", account: expect.any(Number) }],
+      ["company create", { name: "Zaal", account: expect.any(Number) }],
+      ["account add", { account: account_id }],
+      ["account password", { account: account_id, revoked_keys: 0 }],
+      ["account remove", { account: account_id }],
+      ["account remove", { account: entries[1].details.account }],
+    ]);
+    const shown = await Promise.all([[], ["--json"], ["--csv"]].map((format) => run("audit", ...format)));
+    const tables = await db.query(
+      `select string_agg(query_to_xml(format('select * from %I', table_name), true, false, '')::text, '') as rows
+         from information_schema.tables where table_schema = 'public'`,
+    );
+    const everything = [...shown.map(({ stdout }) => stdout), tables.rows[0].rows, service.logs()].join();
+    expect(everything).toContain(company.email);
+    expect(everything).not.toMatch(/jansen@/i);
+  });
+
+  test("is not created with an email address that would control a terminal", async () => {
+    const { companyId } = await service.createCompany();
+    const words = ["account", "add", "--company", String(companyId), "--email", "a\u001B[2J@example.nl"];
+    expect((await run(...words)).exitCode).toBe(2);
+  });
+
   test("accepts a password that looks like an option", async () => {
     const company = await service.createCompany();
     const words = ["--company", String(company.companyId), "--email", "dash@example.nl"];

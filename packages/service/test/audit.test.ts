@@ -57,6 +57,13 @@ test.each(["a\nFAKE LINE", "a\u001B[2J", "a\u2028b", "a\u202Eb"])("a reason with
   expect(await audit()).toEqual(before);
 });
 
+test("a reason with an email address is refused, since nobody could erase it", async () => {
+  const words = ["provider", "create", "--name", "Kaartjes", "--json"];
+  const refused = await runCommand([...words, "--reason", "asked by jan@example.nl"], env);
+  expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("could never be erased")]);
+  expect(await audit()).toEqual([]);
+});
+
 test("each command that changes something writes one entry: who, what, when and why", async () => {
   const as = ["--as", "Mila", "--reason", "as agreed"];
   const company = await command(
@@ -73,7 +80,7 @@ test("each command that changes something writes one entry: who, what, when and 
   const signed = { operator: "Mila", reason: "as agreed" };
   const company_id = company.company_id;
   expect(await newest()).toEqual(
-    entry("company create", { ...signed, company_id, details: { name: "Zaal", email: "zaal@example.nl" } }),
+    entry("company create", { ...signed, company_id, details: { name: "Zaal", account: 1 } }),
   );
   const provider = await command("provider", "create", "--name", "Kaartjes");
   expect(await newest()).toEqual(entry("provider create", { details: { provider: provider.id, name: "Kaartjes" } }));

@@ -48,6 +48,7 @@ describe("the output of", () => {
       company_id: made.value.company_id,
       name: "Zaal BV",
       emails: ["zaal@example.nl"],
+      account_ids: [expect.any(Number)],
       events: 0,
       event_bytes: 0,
     });

@@ -107,6 +107,7 @@ test("a closed company loses its keys, and gets no new ones", async () => {
     company_id: own.companyId,
     name: "A shop",
     emails: [own.email],
+    account_ids: [expect.any(Number)],
     events: 0,
     event_bytes: 0,
     closed_at: closed.closed_at,

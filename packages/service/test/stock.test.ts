@@ -205,6 +205,10 @@ describe("a batch", () => {
     expect((await shell.run(words(file))).exitCode).toBe(4);
     expect(fs.readFileSync(file, "utf8")).toBe("kept");
     expect((await shell.run(words(inFolder("nowhere/stock.csv")))).exitCode).toBe(1);
+    fs.symlinkSync(inFolder("nowhere.csv"), inFolder("link.csv"));
+    const link = await shell.run(words(inFolder("link.csv")));
+    expect([link.exitCode, link.value.error]).toEqual([4, expect.stringContaining("link.csv already exists")]);
+    fs.rmSync(inFolder("link.csv"));
     await db.query(`create function fail_late() returns trigger language plpgsql as $$ begin
         if (select count(*) from cards) > ${before + 1200} then raise exception 'full'; end if; return null; end $$;
       create trigger fail_late after insert on cards for each statement execute function fail_late()`);

@@ -54,6 +54,15 @@ beforeAll(async () => {
   await db.query("insert into migrations (version, name) values (1, '0001-initial')");
   await db.query(fs.readFileSync(path.join(migrations, "0001-initial.sql"), "utf8"));
   await db.query(fs.readFileSync(path.join(import.meta.dirname, "releases/0.1.0.sql"), "utf8"));
+  // Entries that named accounts by their email addresses. The last one is of another account with the first one's address.
+  await db.query(
+    `insert into audit_log (operator, os_user, action, company_id, details) values
+       ('Mila', 'mila', 'company create', 1, '{"name": "A shop", "email": "SHOP@example.nl"}'),
+       ('Mila', 'mila', 'account add', 1, '{"account": 7, "email": "gone@example.nl"}'),
+       ('Mila', 'mila', 'account remove', 1, '{"account": 7, "email": "gone@example.nl"}'),
+       ('Mila', 'mila', 'company create', 2, '{"name": "Two", "email": "gone@example.nl"}'),
+       ('Mila', 'mila', 'account remove', 1, '{"account": 8, "email": "shop@example.nl"}')`,
+  );
   before = await countRows(db);
   await db.end();
   service = await startGiftcardService({ databaseUrl, secretsFile });
@@ -78,6 +87,20 @@ test("nothing is lost, and the ledger adds up", async () => {
   await db.end();
   expect(await service.command("check")).toMatchObject({ ok: true, cards: 6, ledger_rows: 13, faults: [] });
   expect(await service.command("secrets", "status")).toMatchObject({ generation: 2, old_cards: 5 });
+});
+
+test("the audit log names accounts by their ids, without email addresses, and is still append-only", async () => {
+  const db = await connect(service.databaseUrl);
+  const { rows } = await db.query("select details from audit_log where operator = 'Mila' order by id");
+  expect(rows.map(({ details }) => details)).toEqual([
+    { name: "A shop", account: 1 },
+    { account: 7 },
+    { account: 7 },
+    { name: "Two" },
+    { account: 8 },
+  ]);
+  await expect(db.query("update audit_log set reason = 'x'")).rejects.toThrow("append-only");
+  await db.end();
 });
 
 test("cards keep their balances and states, and a locked number stays locked", async () => {

@@ -46,9 +46,12 @@ const password = () =>
     });
 
 const remove = () =>
-  addActOptions(command("remove", "Remove an account for good; its company's keys keep working"), {
-    isReasonRequired: true,
-  })
+  addActOptions(
+    command("remove", "Remove an account for good and erase its email address; its company's keys keep working"),
+    {
+      isReasonRequired: true,
+    },
+  )
     .argument("<email>", "the account's email address", email)
     .action((email: string, options: CommonOptions & ActOptions) =>
       withContext(options, async ({ pool, out }) => {

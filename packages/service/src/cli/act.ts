@@ -14,6 +14,7 @@ const MAX_REASON = 500;
 const MAX_NAME = 100;
 /** Text that may contain a card number, grouped or not, or a key. */
 const SECRET_LIKE = /(\d[\s-]?){13,}|[A-Za-z0-9]{32,}/;
+const EMAIL_LIKE = /[^\s@]@[^\s@]/;
 
 /** Parses an option that is stored unencrypted. Rejects text that may contain a card number or a key. */
 export const openText = (maxLength: number) => (text: string) => {
@@ -23,11 +24,21 @@ export const openText = (maxLength: number) => (text: string) => {
   return value;
 };
 
+/** As {@link openText}, for text about others. Rejects email addresses, since nobody could erase them from the audit log. */
+export const erasableText = (maxLength: number) => (text: string) => {
+  const value = openText(maxLength)(text);
+  if (EMAIL_LIKE.test(value))
+    throw new InvalidArgumentError(
+      "It seems to contain an email address, which could never be erased. Leave that out.",
+    );
+  return value;
+};
+
 /** Adds `--reason` and `--as` to a command. Both go into the audit log. */
 export function addActOptions(command: Command, { isReasonRequired }: { isReasonRequired: boolean }): Command {
   const reason = new Option("--reason <text>", "the reason, for the audit log")
     .env("GIFTCARD_REASON")
-    .argParser(openText(MAX_REASON))
+    .argParser(erasableText(MAX_REASON))
     .makeOptionMandatory(isReasonRequired);
   const as = new Option("--as <name>", "your name, for the audit log (default: your account on this machine)")
     .env("GIFTCARD_OPERATOR")

@@ -98,7 +98,8 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
   }
 
   async #open(): Promise<fs.promises.FileHandle> {
-    if (fs.existsSync(this.#file))
+    // Also a link whose target does not exist: the file could not get its name.
+    if (fs.lstatSync(this.#file, { throwIfNoEntry: false }))
       throw new OperatorError(`${this.#file} already exists. Choose another file.`, exitCodes.conflict);
     try {
       return await fs.promises.open(this.draft, "ax", 0o600);

@@ -34,21 +34,22 @@ const list = () =>
     withContext(options, async ({ pool, out }) => {
       const companies = await listCompanies(pool);
       out.result(
-        companies.map(({ id, name, emails, suspendedAt, closedAt, storage: { events, eventBytes } }) => ({
+        companies.map(({ id, name, emails, accountIds, suspendedAt, closedAt, storage: { events, eventBytes } }) => ({
           company_id: id,
           name,
           emails,
+          account_ids: accountIds,
           events,
           event_bytes: eventBytes,
           ...(suspendedAt && { suspended_at: suspendedAt }),
           ...(closedAt && { closed_at: closedAt }),
         })),
         companies
-          .map(({ id, name, emails, suspendedAt, closedAt, storage: { events, eventBytes } }) =>
+          .map(({ id, name, emails, accountIds, suspendedAt, closedAt, storage: { events, eventBytes } }) =>
             [
               id,
               name,
-              emails.join(", "),
+              emails.map((email, index) => `${email} (account ${accountIds[index]})`).join(", "),
               `${events} events, ${(eventBytes / 1e6).toFixed(1)} MB`,
               ...(suspendedAt ? [`suspended ${suspendedAt.toISOString()}`] : []),
               ...(closedAt ? [`closed ${closedAt.toISOString()}`] : []),

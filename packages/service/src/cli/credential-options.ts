@@ -1,6 +1,7 @@
 import { Secret } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { isPrintable } from "./output.js";
 import { readLine } from "./stdin.js";
 
 /** The options for a password. */
@@ -28,6 +29,7 @@ export async function readPassword({ password, passwordStdin }: PasswordOptions)
 
 /** Parses an email address, without a colon, which would end it in the Basic scheme. */
 export function email(text: string): string {
-  if (!/^[^\s@:]+@[^\s@:]+$/.test(text) || text.length > 254) throw new InvalidArgumentError("Give an email address.");
+  if (!/^[^\s@:]+@[^\s@:]+$/.test(text) || !isPrintable(text) || text.length > 254)
+    throw new InvalidArgumentError("Give an email address.");
   return text;
 }

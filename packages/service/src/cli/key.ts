@@ -15,7 +15,7 @@ import {
 } from "../store/api-keys.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
 import { checkFilter } from "../store/filters.js";
-import { type ActOptions, actOf, addActOptions, openText } from "./act.js";
+import { type ActOptions, actOf, addActOptions, erasableText } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { day, identifier, wholeCents, wholeNumber } from "./output.js";
 import { printRows } from "./rows.js";
@@ -107,7 +107,7 @@ const create = () =>
       `of a till: the balance that it may leave on a card (default: ${DEFAULT_CARD_CENTS})`,
       wholeCents(MAX_BALANCE_CENTS),
     )
-    .option("--label <text>", "the key's purpose, shown by `key list`", openText(MAX_LABEL))
+    .option("--label <text>", "the key's purpose, shown by `key list`", erasableText(MAX_LABEL))
     .option("--expires <yyyy-mm-dd>", "the last day of validity (default: until it is revoked)", day)
     .action((options: CreateOptions) =>
       withContext(options, async ({ pool, out }) => {

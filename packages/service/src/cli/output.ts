@@ -91,10 +91,13 @@ export function day(text: string): string {
 /** Characters that forge lines or control a terminal: control characters, line separators, and changes of direction. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
+/** Returns whether a text prints as one line, and as it is. */
+export const isPrintable = (text: string): boolean => !UNPRINTABLE.test(text);
+
 /** Parses an option that is text, up to a length. */
 export const textOption = (maxLength: number) => (text: string) => {
   const value = text.trim();
-  if (UNPRINTABLE.test(value)) throw new InvalidArgumentError("Give one line of text without control characters.");
+  if (!isPrintable(value)) throw new InvalidArgumentError("Give one line of text without control characters.");
   if (value === "" || value.length > maxLength) throw new InvalidArgumentError(`Give 1 to ${maxLength} characters.`);
   return value;
 };

@@ -155,17 +155,26 @@ async function receive(
 async function decompress(response: IncomingMessage, onProgress: FeedRequest["onProgress"]): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let tooLong: FeedFailure | undefined;
   const collect = async (source: AsyncIterable<Buffer>) => {
     for await (const chunk of source) {
       bytes += chunk.length;
-      if (bytes > MAX_FEED_BYTES) throw new FeedFailure(`is larger than ${MAX_FEED_BYTES / 1024 / 1024} MiB`);
+      if (bytes > MAX_FEED_BYTES) {
+        tooLong = new FeedFailure(`is larger than ${MAX_FEED_BYTES / 1024 / 1024} MiB`);
+        throw tooLong;
+      }
       chunks.push(chunk);
       onProgress?.(bytes);
     }
   };
   const decoder = decoderOf(response.headers["content-encoding"]);
-  if (decoder) await pipeline(response, decoder, collect);
-  else await pipeline(response, collect);
+  try {
+    if (decoder) await pipeline(response, decoder, collect);
+    else await pipeline(response, collect);
+  } catch (error) {
+    // Node.js 20 reports an abort instead of the reason.
+    throw tooLong ?? error;
+  }
   return Buffer.concat(chunks);
 }
 

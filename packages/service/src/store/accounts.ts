@@ -33,8 +33,8 @@ export async function createCompany(
     ]);
     const companyId = (rows[0] as { id: number }).id;
     const { name, email } = company;
-    await insertAccount(db, { companyId, email, passwordHash });
-    await writeAudit(db, act, { action: "company create", companyId, details: { name, email } });
+    const account = await insertAccount(db, { companyId, email, passwordHash });
+    await writeAudit(db, act, { action: "company create", companyId, details: { name, account } });
     return { companyId, apiKey: (await insertApiKey(db, { companyId })).apiKey };
   });
 }
@@ -66,7 +66,7 @@ export async function addAccount(
   return transaction(pool, async (db) => {
     await lockOpenCompany(db, companyId);
     const id = await insertAccount(db, { companyId, email, passwordHash });
-    await writeAudit(db, act, { action: "account add", companyId, details: { account: id, email } });
+    await writeAudit(db, act, { action: "account add", companyId, details: { account: id } });
     return { id };
   });
 }
@@ -92,14 +92,14 @@ export async function changePassword(
     const account = rows[0];
     if (!account) throw noAccount();
     const revokedKeys = revokesKeys ? (await revokeActive(db, account.companyId)).length : 0;
-    const details = { account: account.id, email, revoked_keys: revokedKeys };
+    const details = { account: account.id, revoked_keys: revokedKeys };
     await writeAudit(db, act, { action: "account password", companyId: account.companyId, details });
     return { ...account, revokedKeys };
   });
 }
 
 /**
- * Removes an account for good. The company's keys keep working.
+ * Removes an account for good, and so erases its email address, which is stored nowhere else. The company's keys keep working.
  *
  * @throws {OperatorError} if there is no such account
  */
@@ -112,7 +112,7 @@ export function removeAccount(pool: pg.Pool, email: string, act: Act): Promise<{
     const account = rows[0];
     if (!account) throw noAccount();
     const { id, companyId } = account;
-    await writeAudit(db, act, { action: "account remove", companyId, details: { account: id, email } });
+    await writeAudit(db, act, { action: "account remove", companyId, details: { account: id } });
     return account;
   });
 }
@@ -123,6 +123,8 @@ const noAccount = () => new OperatorError("There is no account with this email."
 export interface ListedCompany {
   readonly id: number;
   readonly name: string;
+  /** In the order of `emails`. The audit log names accounts by their ids. */
+  readonly accountIds: readonly number[];
   readonly emails: readonly string[];
   readonly suspendedAt: Date | null;
   readonly closedAt: Date | null;
@@ -133,11 +135,17 @@ export interface ListedCompany {
 export async function listCompanies(db: Queryable): Promise<ListedCompany[]> {
   const storages = new Map((await listStorage(db)).map(({ companyId, ...storage }) => [companyId, storage]));
   const { rows } = await db.query(
-    `select c.id, c.name, c.suspended_at as "suspendedAt", c.closed_at as "closedAt", array_agg(a.email order by a.id) filter (where a.id is not null) as emails
+    `select c.id, c.name, c.suspended_at as "suspendedAt", c.closed_at as "closedAt", array_agg(a.email order by a.id) filter (where a.id is not null) as emails,
+         array_agg(a.id order by a.id) filter (where a.id is not null) as "accountIds"
        from companies c left join accounts a on a.company_id = c.id group by c.id order by c.id`,
   );
   const none = { events: 0, eventBytes: 0 };
-  return rows.map((row) => ({ ...row, emails: row.emails ?? [], storage: storages.get(row.id) ?? none }));
+  return rows.map((row) => ({
+    ...row,
+    emails: row.emails ?? [],
+    accountIds: row.accountIds ?? [],
+    storage: storages.get(row.id) ?? none,
+  }));
 }
 
 /** The data of an account that a login needs. */
