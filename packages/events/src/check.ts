@@ -10,24 +10,42 @@ export interface EventFault {
   /** The field's name in the input; "" for the whole row. */
   readonly field: string;
   readonly message: string;
+  /** The text in the table or calendar, shortened. */
+  readonly read?: string;
 }
 
 /** The result of reading events: those without faults, and the faults of the others. */
 export interface Reading {
   readonly entries: readonly { readonly row: number; readonly event: ShopEvent }[];
   readonly faults: readonly EventFault[];
+  /** The number of further faults, if `maxFaults` omitted some. */
+  readonly omittedFaults?: number;
+}
+
+/** The result of reading a table or a calendar. */
+export interface FileReading extends Reading {
+  /** Parts of the file that were ignored, and assumptions. They are no faults. */
+  readonly notices: readonly EventFault[];
 }
 
 /** A row before validation. */
 export interface UncheckedRow {
   readonly row: number;
   readonly values: Readonly<Record<string, unknown>>;
+  /** The faults of fields that could not be read. These fields are not validated. */
+  readonly faults?: readonly EventFault[];
+  /** The texts of the fields, for `read` of their faults. */
+  readonly texts?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Options for reading rows. */
 export interface ReadOptions {
   /** The time zone of rows that name none. Default: `Europe/Amsterdam`. */
   readonly timeZone?: string;
+  /** Values of fields that a row lacks, by the interface's names. */
+  readonly defaults?: EventRow;
+  /** The number of faults to report. The others are counted. Default: all. */
+  readonly maxFaults?: number;
   /** Computes the key of a row without one, from the row's content. Without this option, such a row is faulty. */
   readonly keyOf?: (row: EventRow) => string;
   /** Finds further faults of a row, by the interface's names. Also called for rows that are faulty already. */
@@ -45,23 +63,25 @@ export const fault = (row: number, field: string, message: string): EventFault =
  * @returns the events of the rows without faults, in order, and all faults of the others
  */
 export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {}): Reading {
-  const { timeZone = DEFAULT_TIME_ZONE, keyOf, judge } = options;
+  const { timeZone = DEFAULT_TIME_ZONE, defaults = {}, maxFaults, keyOf, judge } = options;
   const entries: { row: number; event: ShopEvent }[] = [];
-  const faults: EventFault[] = [];
+  const faults = new FaultList(maxFaults);
   const rowOfKey = new Map<string, number>();
-  for (const { row, values } of rows) {
-    const given = trimmed(values);
+  for (const { row, values, faults: unread = [], texts } of rows) {
+    const given = { ...trimmed(defaults), ...trimmed(values) };
     const isKeyless = given.event_key === undefined;
     const read = rowSchema.safeParse({
       timezone: timeZone,
       ...given,
       ...(isKeyless && keyOf && { event_key: PLACEHOLDER }),
     });
-    const found = [
+    const isUnread = new Set(unread.map(({ field }) => field));
+    const validated = [
       ...strangersOf(row, given),
       ...(read.error?.issues ?? []).map((issue) => faultOf(row, issue, given)),
       ...(judge?.(row, given) ?? []),
     ];
+    const found = [...unread, ...validated.filter(({ field }) => !isUnread.has(field))];
     if (read.data) {
       const event = isKeyless && keyOf ? { ...read.data, key: keyOf(contentOf(read.data)) } : read.data;
       const twin = rowOfKey.get(event.key);
@@ -69,10 +89,45 @@ export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {
       rowOfKey.set(event.key, twin ?? row);
       if (found.length === 0) entries.push({ row, event });
     }
-    faults.push(...found);
+    for (const each of found) faults.add(quoting(each, texts?.[each.field]));
   }
-  return { entries, faults };
+  return { entries, ...faults.result() };
 }
+
+/** Collects faults up to a limit, and counts the others. The occurrences of a repeating event report a fault once. */
+class FaultList {
+  readonly #faults: EventFault[] = [];
+  readonly #limit: number;
+  #omitted = 0;
+  #row = Number.NaN;
+  #reported = new Set<string>();
+
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.#limit = limit;
+  }
+
+  add(found: EventFault): void {
+    if (found.row !== this.#row) this.#reported = new Set();
+    this.#row = found.row;
+    const content = `${found.field} ${found.message}`;
+    if (this.#reported.has(content)) return;
+    this.#reported.add(content);
+    if (this.#faults.length < this.#limit) this.#faults.push(found);
+    else this.#omitted += 1;
+  }
+
+  result(): Pick<Reading, "faults" | "omittedFaults"> {
+    return { faults: this.#faults, ...(this.#omitted > 0 && { omittedFaults: this.#omitted }) };
+  }
+}
+
+const QUOTED_CHARACTERS = 60;
+
+/** Adds the text that was read to a fault. */
+export const quoting = (found: EventFault, text: string | undefined): EventFault =>
+  text?.trim() ? { ...found, read: shortened(text.trim()) } : found;
+
+const shortened = (text: string) => (text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text);
 
 /** Returns the content that identifies an event without a key. Its state and update time are not part of it. */
 function contentOf(event: ShopEvent): EventRow {

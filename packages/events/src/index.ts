@@ -2,6 +2,7 @@ export {
   checkEvents,
   checkRows,
   type EventFault,
+  type FileReading,
   modelNameOf,
   type Reading,
   type ReadOptions,

@@ -1,7 +1,8 @@
-import { type Cents, cents, endpoints, formatCents } from "@giftcard-pay/client/contract";
+import { type Cents, endpoints, formatCents } from "@giftcard-pay/client/contract";
 import * as z from "zod";
 import { instantOf, isOnClock, isTimeZone } from "./clock.js";
 import { type EventState, eventStates, isRetracted, type ShopEvent, type Venue } from "./event.js";
+import { PRICE_FORM, readEuros } from "./price.js";
 
 const list = endpoints.createEvents.request.def.in.shape.events;
 
@@ -22,15 +23,13 @@ const words = <S extends z.core.$ZodType<string | undefined, string | undefined>
     ),
   );
 
-const EURO = /^(?:€ ?)?(\d{1,6})(?:[.,](\d{1,2}))?$/;
-
 const price = z
-  .union([z.string(), z.number()], "must be an amount in euros, such as 24.50")
-  .transform(String)
-  .pipe(z.string().trim().regex(EURO, "must be an amount in euros, such as 24.50"))
-  .transform((text): Cents => {
-    const [, euros, rest = ""] = EURO.exec(text) ?? [];
-    return cents(Number(euros) * 100 + Number(rest.padEnd(2, "0")));
+  .union([z.string(), z.number()], PRICE_FORM)
+  .transform((value, { addIssue }): Cents => {
+    const read = readEuros(String(value));
+    if ("cents" in read) return read.cents;
+    addIssue({ code: "custom", message: read.fault });
+    return z.NEVER;
   })
   .optional();
 

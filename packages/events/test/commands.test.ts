@@ -113,7 +113,43 @@ describe("check", () => {
       canceled: 0,
       withdrawn: 0,
       withoutPlace: [],
+      notices: [],
     });
+  });
+
+  test("reads a spreadsheet's table, a calendar and a feed alike", async () => {
+    const dates = ["--dates", "day-first", "--default", "event_organiser=Zaal BV"];
+    const table = await fileOf(
+      "events.tsv",
+      "Event Name\tEvent Start Date\tEvent Start Time\tTicket Link\tNotes\nJazz\t05-10-2099\t19h30\thttps://zaal.example\tx\n",
+    );
+    const checked = await run(["check", table, ...dates]);
+    expect([checked.exitCode, checked.stderr]).toEqual([0, expect.stringContaining("row 1, Notes: is not a field")]);
+    const calendar = await fileOf("events.ics", (await run(["feed", SAMPLE, "--format", "icalendar"])).stdout);
+    const read = await run(["check", calendar, ...dates, "--json"]);
+    expect(read.json()).toMatchObject({ events: 2, draft: 2, notices: [] });
+    const feed = await run(["feed", calendar, ...dates, "--default", "activated=1"]);
+    expect(feed.json().events.map(({ title }: { title: string }) => title)).toEqual(["Lentenacht", "Zomerpicknick"]);
+  });
+
+  test.each([
+    [["--default", "colour=red"], "Give a field of an event and its value"],
+    [["--default", "event_name"], "Give a field of an event and its value"],
+    [["--until", "2036-13-01"], "Give a date, yyyy-mm-dd"],
+    [["--dates", "american"], "Allowed choices are"],
+  ])("%j is a wrong option", async (options, message) => {
+    const { exitCode, stderr } = await run(["check", SAMPLE, ...options]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test("reports a hundred faults, and counts the others", async () => {
+    const header = "event_name,ticket_link,event_organiser,event_start_date,event_start_time\n";
+    const file = await fileOf("many.csv", header + "Jazz,https://zaal.example,Zaal,soon,late\n".repeat(300));
+    const { exitCode, stderr, json } = await run(["check", file, "--json"]);
+    expect(exitCode).toBe(3);
+    expect(json()).toMatchObject({ faults: { length: 100 }, omitted_faults: 500 });
+    expect(stderr).toContain('  row 51, event_start_time: "late" must be a time');
+    expect(stderr).toContain("  and 500 more");
   });
 
   test("reports a fault by row and field", async () => {

@@ -29,7 +29,7 @@ describe("a row", () => {
       "event_end_date: must be a date, yyyy-mm-dd",
       "event_name: is required",
       "event_organiser: must have at most 255 characters",
-      "event_price: must be an amount in euros, such as 24.50",
+      "event_price: can mean 24505 euros or 24.505. Write 24505.00 for the first",
       "event_start_time: must be a time, hh:ii:ss",
       "minimumage: must be a number of years, such as 18",
       "state: must be one of draft, published, canceled, withdrawn",

@@ -59,6 +59,7 @@ describe("push", () => {
     const events = await listed();
     expect(result.json()).toEqual({
       file: SAMPLE,
+      notices: [],
       created: 3,
       existing: 0,
       unknown: 0,
@@ -271,7 +272,7 @@ describe("a file with faults", () => {
     const rows = [
       `${providerId},Fine,Zaal,2099-06-01,20:30:00,https://tickets.example.nl/1,,one`,
       `999,Nacht,Zaal,2020-01-01,20:30:00,https://tickets.example.nl/1,2019-01-01,two`,
-      `${providerId},"  ",Zaal,01-06-2099,20:30,javascript:alert(1),,three`,
+      `${providerId},"  ",Zaal,01-06-2099,half 9,javascript:alert(1),,three`,
       `${providerId},Twice,Zaal,2099-06-01,20:30:00,https://tickets.example.nl/1,,one`,
       `${providerId},Long,Zaal,2099-06-01,20:30:00,https://tickets.example.nl/1,,four,five`,
     ];
@@ -279,34 +280,94 @@ describe("a file with faults", () => {
     const result = await push(file);
     expect(result.exitCode).toBe(3);
     expect(result.json().faults).toEqual([
-      { row: 3, field: "event_end_date", message: "must not be before the start" },
+      { row: 3, field: "event_end_date", message: "must not be before the start", read: "2019-01-01" },
       {
         row: 3,
         field: "eventprovider_id",
         message: "is not the number of a provider; `list providers` shows them",
+        read: "999",
+      },
+      {
+        row: 4,
+        field: "event_start_date",
+        message: "can mean 2099-06-01 or 2099-01-06. Write one of these, or set the order of the dates",
+        read: "01-06-2099",
+      },
+      {
+        row: 4,
+        field: "event_start_time",
+        message: "must be a time, such as 19:30 or 19:30:00",
+        read: "half 9",
       },
       { row: 4, field: "event_name", message: "is required" },
-      { row: 4, field: "event_start_date", message: "must be a date, yyyy-mm-dd" },
-      { row: 4, field: "event_start_time", message: "must be a time, hh:ii:ss" },
-      { row: 4, field: "ticket_link", message: "must be an http or https address" },
-      { row: 5, field: "event_key", message: "is also the key of row 2" },
+      { row: 4, field: "ticket_link", message: "must be an http or https address", read: "javascript:alert(1)" },
+      { row: 5, field: "event_key", message: "is also the key of row 2", read: "one" },
       { row: 6, field: "", message: "has 9 cells, but the header has 8" },
     ]);
-    expect(result.stderr).toContain("  row 4, event_start_date: must be a date, yyyy-mm-dd");
+    expect(result.stderr).toContain('  row 4, event_start_time: "half 9" must be a time');
     expect(sent()).toEqual([]);
   });
 
+  test("sends the events without faults with --skip-faulty, and still reports the others", async () => {
+    const header =
+      "eventprovider_id,event_name,event_organiser,event_start_date,event_start_time,ticket_link,event_key";
+    const rows = [
+      `${providerId},Fine,Zaal,26.06.2099,20.30,https://tickets.example.nl/1,skip-one`,
+      `${providerId},Wrong,Zaal,soon,20.30,https://tickets.example.nl/1,skip-two`,
+    ];
+    const file = await fileOf("events.csv", [header, ...rows].join("\n"));
+    const result = await push(file, "--skip-faulty");
+    expect(result.exitCode).toBe(3);
+    expect(result.stderr).toContain("these events were not sent");
+    expect(result.json()).toMatchObject({
+      created: 1,
+      events: [{ row: 2, outcome: "created" }],
+      faults: [{ row: 3, field: "event_start_date", read: "soon" }],
+    });
+    expect((await push(file, "--skip-faulty")).json()).toMatchObject({ existing: 1 });
+    const faulty = await fileOf("events.csv", [header, rows[1]].join("\n"));
+    const nothing = await push(faulty, "--skip-faulty");
+    expect([nothing.exitCode, nothing.stderr]).toEqual([3, expect.stringContaining("nothing was sent")]);
+  });
+
+  test("sends the events of a calendar, with the fields that it lacks from --default", async () => {
+    const calendar = [
+      "BEGIN:VCALENDAR",
+      "BEGIN:VEVENT",
+      "UID:calendar-push",
+      "DTSTART;TZID=Europe/Amsterdam:20990601T203000",
+      "SUMMARY:Zomernacht",
+      "URL:https://tickets.example.nl/zomernacht",
+      "END:VEVENT",
+      "END:VCALENDAR",
+    ];
+    const file = await fileOf("events.ics", calendar.join("\r\n"));
+    const without = await push(file);
+    expect(without.exitCode).toBe(3);
+    expect(without.json().faults).toEqual([
+      { row: 1, field: "event_organiser", message: "is required" },
+      { row: 1, field: "eventprovider_id", message: "is required" },
+    ]);
+    const defaults = [`eventprovider_id=${providerId}`, "event_organiser=Zaal", "activated=1"];
+    const result = await push(file, ...defaults.flatMap((value) => ["--default", value]));
+    expect([result.exitCode, result.json()]).toMatchObject([0, { created: 1, drafts: 0 }]);
+  });
+
   test.each([
-    ["events.csv", "event_name,event_nam,event_name\nA,B,C\n", 3, "row 1, event_nam: is not a field of an event"],
-    // As many commas as semicolons in the first line: commas separate.
+    ["events.csv", "event_name,Event Name,event_nam\nA,B,C\n", 3, "row 1, event_name: is a column twice"],
+    ["events.csv", "event_name,event_nam\nA,B\n", 3, "row 1, event_nam: is not a field of an event, and was ignored"],
     ["events.csv", '"event_name;x",event_organiser\n', 3, "row 1, event_name;x: is not a field of an event"],
     ["events.csv", 'event_name\n"A\n', 2, "Quote Not Closed"],
-    ["events.csv", new Uint8Array([0x65, 0xe9, 0x0a]), 2, "is not UTF-8"],
+    ["events.csv", new Uint8Array([0x65, 0xe9, 0x81]), 2, "neither UTF-8, UTF-16 nor Windows-1252"],
+    ["events.csv", new Uint8Array([0x50, 0x4b, 0x03, 0x04]), 2, "is a workbook. Save it as CSV"],
+    ["events.ics", "BEGIN:VCALENDAR\r\n", 2, "ends without END:VCALENDAR"],
+    ["events.ics", "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", 2, "contains no events"],
+    ["events.json", new Uint8Array([0x5b, 0xe9, 0x5d]), 2, "is not UTF-8"],
     ["events.csv", "", 2, "contains no events"],
     ["events.json", "{}", 2, "must contain an array of events"],
     ["events.json", "[", 2, "is not JSON"],
     ["events.json", '[1, {"event_nam": "A"}]', 3, "row 2, event_nam: is not a field of an event"],
-    ["events.txt", "", 2, "must end in .csv or .json"],
+    ["events.xlsx", "", 2, "must end in .csv, .tsv, .ics or .json. Save a workbook as CSV"],
   ])("%s with the content %o is refused", async (name, content, exitCode, message) => {
     const result = await push(await fileOf(name, content));
     expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(message)]);
@@ -324,7 +385,7 @@ describe("a file with faults", () => {
     const dry = await run(["push", SAMPLE, "--dry-run", "--json"], { GIFTCARD_BASE_URL: proxy.url });
     expect([dry.exitCode, dry.json()]).toEqual([
       0,
-      { file: SAMPLE, checked: 3, drafts: 1, past: 0, providersChecked: true },
+      { file: SAMPLE, checked: 3, drafts: 1, past: 0, providersChecked: true, notices: [] },
     ]);
     const alone = await run(["push", SAMPLE, "--dry-run"]);
     expect([alone.exitCode, alone.stdout]).toEqual([0, expect.stringContaining("3 events, no faults")]);

@@ -1,27 +1,27 @@
 import { Command } from "commander";
 import { type EventState, eventStates } from "../event.js";
 import { missingForGoogle } from "../formats/json-ld.js";
-import { openEventFile } from "./event-file.js";
-import { timeZoneOption } from "./formats.js";
-import { refuseFaulty, say } from "./output.js";
+import { FILE, type FileOptions, fileOptions, openEventFile } from "./event-file.js";
+import { faultyFile, say, tellNotices } from "./output.js";
 
 /** `check`: reports the faults of a file. It needs no service. */
 export const checkCommand = (): Command =>
-  new Command("check")
+  fileOptions(new Command("check").argument(...FILE))
     .description("report the faults of a file of events; sends nothing")
-    .argument("<file>", "events.csv, events.json or a feed")
-    .addOption(timeZoneOption())
     .option("--json", "print the report as one JSON value")
     .helpOption("-h, --help", "show this help")
     .action(check);
 
-async function check(file: string, { timezone, json }: { timezone: string; json?: boolean }) {
-  const { entries, faults } = (await openEventFile(file))({ timeZone: timezone });
-  refuseFaulty(file, faults, "fix them.");
+async function check(file: string, { json, ...options }: FileOptions & { json?: boolean }) {
+  const reading = (await openEventFile(file, options))();
+  tellNotices(file, reading);
+  const failure = faultyFile(file, reading, "fix them.");
+  if (failure) throw failure;
+  const { entries, notices } = reading;
   const states = Object.fromEntries(eventStates.map((state) => [state, 0])) as Record<EventState, number>;
   for (const { event } of entries) states[event.state] += 1;
   const unplaced = entries.filter(({ event }) => missingForGoogle(event).length > 0).map(({ row }) => row);
-  if (json) return say(JSON.stringify({ file, events: entries.length, ...states, withoutPlace: unplaced }));
+  if (json) return say(JSON.stringify({ file, events: entries.length, ...states, withoutPlace: unplaced, notices }));
   const counts = Object.entries(states).map(([state, count]) => `${count} ${state}`);
   say(`${file}: ${entries.length} events (${counts.join(", ")}), no faults.`);
   if (unplaced.length > 0)

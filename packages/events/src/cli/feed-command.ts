@@ -4,10 +4,10 @@ import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import type { ShopEvent } from "../event.js";
 import { writeEvents } from "../formats/format.js";
-import { openEventFile } from "./event-file.js";
+import { FILE, type FileOptions, fileOptions, openEventFile } from "./event-file.js";
 import { exitCodes, Failure } from "./failure.js";
-import { type FormatName, formatOption, formats, timeZoneOption } from "./formats.js";
-import { progress, refuseFaulty, say } from "./output.js";
+import { type FormatName, formatOption, formats } from "./formats.js";
+import { faultyFile, progress, say, tellNotices } from "./output.js";
 
 const FORMATS = `
 Formats: feed for issuers, json-ld for web pages, icalendar to subscribe to, csv and json for all content of a file.
@@ -15,31 +15,30 @@ feed, json-ld and icalendar omit drafts. json-ld and icalendar also omit withdra
 
 /** `feed`: writes the events of a file in a public format. */
 export const feedCommand = (): Command =>
-  new Command("feed")
+  fileOptions(new Command("feed").argument(...FILE))
     .description("write the events of a file as a feed or in another format")
-    .argument("<file>", "events.csv, events.json or a feed")
     .addOption(formatOption("output format").default("feed"))
     .option("--out <file>", "output file, replaced when complete; standard output if omitted")
-    .addOption(timeZoneOption())
     .option("--name <name>", "the calendar's name, for icalendar", "Events")
     .option("--json", "with --out: print the report as one JSON value")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", FORMATS)
     .action(writeFeed);
 
-interface FeedOptions {
+interface FeedOptions extends FileOptions {
   readonly format: FormatName;
-  readonly timezone: string;
   readonly name: string;
   readonly out?: string;
   readonly json?: boolean;
 }
 
-async function writeFeed(file: string, { format, timezone, name, out, json }: FeedOptions) {
+async function writeFeed(file: string, { format, name, out, json, ...options }: FeedOptions) {
   if (json && out === undefined) throw new Failure("--json needs --out.", exitCodes.usage);
-  const { entries, faults } = (await openEventFile(file))({ timeZone: timezone });
-  refuseFaulty(file, faults, "nothing was written. Fix them and try again.");
-  const events = entries.map(({ event }) => event);
+  const reading = (await openEventFile(file, options))();
+  tellNotices(file, reading);
+  const failure = faultyFile(file, reading, "nothing was written. Fix them and try again.");
+  if (failure) throw failure;
+  const events = reading.entries.map(({ event }) => event);
   const plain = formats[format](events, name);
   let count = 0;
   const text = writeEvents(withProgress(events), {

@@ -1,5 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
-import { DEFAULT_TIME_ZONE, isTimeZone } from "../clock.js";
+import { Option } from "commander";
 import type { ShopEvent } from "../event.js";
 import { csv } from "../formats/csv.js";
 import { feed } from "../formats/feed.js";
@@ -24,12 +23,3 @@ export type FormatName = keyof typeof formats;
 /** The option `--format`. */
 export const formatOption = (about: string): Option =>
   new Option("--format <name>", about).choices(Object.keys(formats));
-
-/** The option `--timezone`. */
-export const timeZoneOption = (): Option =>
-  new Option("--timezone <name>", "the time zone of events that name none")
-    .default(DEFAULT_TIME_ZONE)
-    .argParser((name) => {
-      if (!isTimeZone(name)) throw new InvalidArgumentError(`Give a time zone, such as ${DEFAULT_TIME_ZONE}.`);
-      return name;
-    });

@@ -21,7 +21,7 @@ Exit codes:
   ${exitCodes.done}  done
   ${exitCodes.failed}  the service refused; the message says why
   ${exitCodes.usage}  the command line, a setting or the whole file is wrong
-  ${exitCodes.faultyRows}  rows have faults; nothing was sent or written
+  ${exitCodes.faultyRows}  rows have faults; nothing was sent or written, except the other rows with --skip-faulty
   ${exitCodes.unanswered}  no response; push the same file again, nothing is created twice`;
 
 /** The package's version. */

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "commander";
-import { type EventFault, inOrder } from "../check.js";
+import { type EventFault, type FileReading, inOrder, type Reading } from "../check.js";
 import { exitCodes, Failure } from "./failure.js";
 
-const SHOWN_FAULTS = 50;
+const SHOWN_FAULTS = 100;
 const PROGRESS_EVERY_MS = 1000;
 
 /** Prints a result to standard output. */
@@ -33,22 +33,29 @@ const lineOf = (row: object) =>
     .map((cell) => printable(String(cell)))
     .join("\t");
 
-/** Formats faults, one per line, with row and field. */
-export function faultLines(faults: readonly EventFault[]): string[] {
-  const lines = faults.slice(0, SHOWN_FAULTS).map(({ row, field, message }) => {
+/** Formats faults, one per line, with row, field and the text that was read. */
+export function faultLines(faults: readonly EventFault[], omitted = 0): string[] {
+  const lines = faults.slice(0, SHOWN_FAULTS).map(({ row, field, message, read }) => {
     const place = field ? `row ${row}, ${field}` : `row ${row}`;
-    return `  ${printable(place)}: ${message}`;
+    return printable(`  ${place}: ${read === undefined ? "" : `"${read}" `}${message}`);
   });
-  const more = faults.length - lines.length;
-  return more > 0 ? [...lines, `  and ${more} more; --json prints all`] : lines;
+  const more = faults.length - lines.length + omitted;
+  return more > 0 ? [...lines, `  and ${more} more`] : lines;
 }
 
-/** @throws {Failure} with all faults, if there are any */
-export function refuseFaulty(file: string, faults: readonly EventFault[], advice: string): void {
-  if (faults.length === 0) return;
+/** Prints the parts of a file that were ignored, and assumptions. */
+export function tellNotices(file: string, { notices }: FileReading): void {
+  if (notices.length > 0) tell([`${file}:`, ...faultLines(notices)].join("\n"));
+}
+
+/** Returns the failure of a file with faults; undefined if there are none. */
+export function faultyFile(file: string, { faults, omittedFaults = 0 }: Reading, advice: string): Failure | undefined {
+  if (faults.length === 0) return undefined;
   const sorted = inOrder(faults);
-  throw new Failure([`${file} has faults; ${advice}`, ...faultLines(sorted)].join("\n"), exitCodes.faultyRows, {
+  const lines = [`${file} has faults; ${advice}`, ...faultLines(sorted, omittedFaults)];
+  return new Failure(lines.join("\n"), exitCodes.faultyRows, {
     faults: sorted,
+    ...(omittedFaults > 0 && { omitted_faults: omittedFaults }),
   });
 }
 

@@ -1,13 +1,13 @@
 import { Command } from "commander";
+import type { Reading } from "../check.js";
 import { hasBegun, newEventFaults } from "../newevent.js";
 import { isUnanswered, isUnsent } from "../push/create-events.js";
 import { pushEvents, type Result } from "../push/push-events.js";
 import { requiredFields, rowFields, rowOf } from "../row.js";
 import { connect } from "./connection.js";
-import { openEventFile } from "./event-file.js";
+import { FILE, type FileOptions, fileOptions, openEventFile } from "./event-file.js";
 import { exitCodes, Failure } from "./failure.js";
-import { timeZoneOption } from "./formats.js";
-import { printable, refuseFaulty, say, tell, wholeNumber } from "./output.js";
+import { faultyFile, printable, say, tell, tellNotices, wholeNumber } from "./output.js";
 
 const needed: readonly string[] = ["eventprovider_id", ...requiredFields];
 
@@ -22,35 +22,57 @@ can.`;
 
 /** `push`: sends the events of a file. */
 export const pushCommand = (): Command =>
-  new Command("push")
+  fileOptions(new Command("push").argument(...FILE))
     .description("send the events of a file to the service")
-    .argument("<file>", "events.csv with a header, events.json with an array, or a feed")
     .option("--dry-run", "validate the file, and send nothing")
+    .option("--skip-faulty", "send the events without faults, although others have some")
     .option("--retries <n>", "how often to retry a call without a response", wholeNumber(0, 99), 4)
-    .addOption(timeZoneOption())
     .option("--json", "print the report as one JSON value")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", FIELDS)
     .action(push);
 
-interface PushCommandOptions {
+interface PushCommandOptions extends FileOptions {
   readonly dryRun?: boolean;
+  readonly skipFaulty?: boolean;
   readonly retries: number;
-  readonly timezone: string;
   readonly json?: boolean;
 }
 
-async function push(file: string, { dryRun, retries, timezone, json }: PushCommandOptions) {
-  const read = await openEventFile(file);
+async function push(file: string, { dryRun, skipFaulty, retries, json, ...options }: PushCommandOptions) {
+  const read = await openEventFile(file, options);
   // A dry run needs no service. If its address is set, the providers are checked too.
   const connection = dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect(process.env, { withKey: !dryRun });
   const providers = await connection?.client.listProviders();
   const service = { providerIds: providers && new Set(providers.map(({ id }) => id)) };
-  const { entries, faults } = read({
-    timeZone: timezone,
-    judge: (row, values) => newEventFaults(row, values, service),
-  });
-  refuseFaulty(file, faults, "nothing was sent. Fix them and push again.");
+  const reading = read({ judge: (row, values) => newEventFaults(row, values, service) });
+  const { entries, notices } = reading;
+  tellNotices(file, reading);
+  const isSkipping = skipFaulty && entries.length > 0;
+  const faulty = faultyFile(
+    file,
+    reading,
+    isSkipping ? "these events were not sent." : "nothing was sent. Fix them and push again.",
+  );
+  if (faulty && !isSkipping) throw faulty;
+  const { drafts, past } = tellUnpublished(entries);
+  if (dryRun || !connection) {
+    if (faulty) throw faulty;
+    const unchecked = connection ? "" : " The providers are not checked: GIFTCARD_BASE_URL is not set.";
+    const report = { file, checked: entries.length, drafts, past, providersChecked: Boolean(connection), notices };
+    return say(json ? JSON.stringify(report) : `${file}: ${entries.length} events, no faults.${unchecked}`);
+  }
+  const { client, replayed: wasReplayed } = connection;
+  const { results, error } = await pushEvents(client, entries, { retries, progress: tell, wasReplayed });
+  const report = { file, ...countsOf(results), drafts, notices, ...faulty?.details, events: results };
+  if (!json) say(textOf(results));
+  if (error) throw failureOf(error, report);
+  if (faulty) throw new Failure(faulty.message, faulty.exitCode, report);
+  if (json) say(JSON.stringify(report));
+}
+
+/** Reports and counts the events that will not be public. */
+function tellUnpublished(entries: Reading["entries"]) {
   const drafts = entries.filter(({ event }) => event.state === "draft").length;
   if (drafts > 0)
     tell(
@@ -60,17 +82,7 @@ async function push(file: string, { dryRun, retries, timezone, json }: PushComma
   const past = entries.filter(({ event }) => hasBegun(rowOf(event), new Date())).length;
   if (past > 0)
     tell(`${past} of ${entries.length} events have begun. They are not sent, because the interface refuses them.`);
-  if (dryRun || !connection) {
-    const unchecked = connection ? "" : " The providers are not checked: GIFTCARD_BASE_URL is not set.";
-    const report = { file, checked: entries.length, drafts, past, providersChecked: Boolean(connection) };
-    return say(json ? JSON.stringify(report) : `${file}: ${entries.length} events, no faults.${unchecked}`);
-  }
-  const { client, replayed: wasReplayed } = connection;
-  const { results, error } = await pushEvents(client, entries, { retries, progress: tell, wasReplayed });
-  const report = { file, ...countsOf(results), drafts, events: results };
-  if (!json) say(textOf(results));
-  if (error) throw failureOf(error, report);
-  if (json) say(JSON.stringify(report));
+  return { drafts, past };
 }
 
 function failureOf(error: unknown, report: object): Failure {

@@ -74,6 +74,7 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
     each.field === "building_name" && bare.has(each.row) ? { ...each, field: "location" } : each,
   );
   return {
+    ...read,
     entries: read.entries.filter(({ row }) => !wrong.has(row)),
     faults: renamed([...faults, ...states, ...found], nameOf),
   };

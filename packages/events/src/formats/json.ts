@@ -19,7 +19,7 @@ export const json: EventFormat = {
 export function readJson(value: unknown, options?: ReadOptions): Reading {
   const { rows, faults } = objectsOf(value);
   const read = checkRows(rows, options);
-  return { entries: read.entries, faults: inOrder([...faults, ...read.faults]) };
+  return { ...read, faults: inOrder([...faults, ...read.faults]) };
 }
 
 /** Returns the objects of an array, and a fault for each element that isn't an object. */

@@ -1,0 +1,1 @@
+export { type CalendarReadOptions, readICalendar } from "./read-icalendar.js";
