@@ -23,6 +23,7 @@ const MAX_COMPONENTS = 10_000;
 /** The lines that are parsed. A calendar can have many others, such as attached files. */
 const NEEDED =
   /^(?:BEGIN|END|UID|DTSTART|DTEND|DURATION|RRULE|EXRULE|RDATE|EXDATE|RECURRENCE-ID|STATUS|SUMMARY|DESCRIPTION|LOCATION|URL|CATEGORIES|ORGANIZER|LAST-MODIFIED|TZID|TZOFFSETFROM|TZOFFSETTO)[;:]/i;
+const INVALID_INTERVAL = /^RRULE.*;INTERVAL=(?!0*[1-9])/i;
 const NOT_NEEDED = /^(?:\s*|[A-Z0-9-]+[;:].*)$/i;
 
 /**
@@ -32,7 +33,7 @@ const NOT_NEEDED = /^(?:\s*|[A-Z0-9-]+[;:].*)$/i;
  */
 export function partsOf(calendar: string | Uint8Array): CalendarParts {
   const text = unfolded(calendar);
-  const lines = text.split(/\r\n?|\n/);
+  const lines = text.split(/[\r\n]+/);
   if (lines[0]?.trim().toUpperCase() !== "BEGIN:VCALENDAR") throw new Error("it does not begin with BEGIN:VCALENDAR");
   const { blocks, others } = blocksOf(lines);
   if (!others.includes("END:VCALENDAR")) throw new Error("it ends without END:VCALENDAR: a part of it is missing");
@@ -98,6 +99,8 @@ function blocksOf(lines: readonly string[]) {
 function parsed(lines: readonly string[], row: number): Component | EventFault {
   const needed = lines.filter((line) => NEEDED.test(line) || !NOT_NEEDED.test(line));
   if (needed.some((line) => line.length > MAX_LINE_CHARACTERS)) return fault(row, "", "has a line of more than 64 KiB");
+  // The parser takes any other interval for 1.
+  if (needed.some((line) => INVALID_INTERVAL.test(line))) return fault(row, "RRULE", "has an INTERVAL below 1");
   try {
     return ICAL.parse(needed.join("\r\n")) as unknown as Component;
   } catch (error) {

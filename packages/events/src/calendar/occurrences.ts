@@ -129,7 +129,7 @@ export class OccurrenceReader {
       return (placed) => endAfter(placed, { milliseconds: length });
     }
     if (duration === undefined) return () => undefined;
-    const length = lengthOf(duration);
+    const length = lengthOf(duration, start);
     return isDay(start) ? daysLater(length.weeks * 7 + length.days) : (placed) => endAfter(placed, length);
   }
 }
@@ -142,12 +142,14 @@ export const isRepeating = (event: Component): boolean =>
 const daysLater = (days: number) => (start: PlacedTime) =>
   days > 1 ? dateOfDay(dayNumberOf(start.local) + days - 1) : undefined;
 
-function lengthOf(duration: string): Temporal.Duration {
-  try {
-    return Temporal.Duration.from(duration);
-  } catch {
+const DURATION = /^[+-]?P(?:\d+W|\d+D|(?:\d+D)?T(?:\d+H)?(?:\d+M)?(?:\d+S)?)$/;
+
+function lengthOf(duration: string, start: WrittenTime): Temporal.Duration {
+  if (!DURATION.test(duration) || duration.endsWith("T"))
     throw new Unreadable("DURATION", "must be a duration, such as PT3H", duration);
-  }
+  if (isDay(start) && duration.includes("T"))
+    throw new Unreadable("DURATION", "must be in days or weeks, because DTSTART is a date", duration);
+  return Temporal.Duration.from(duration);
 }
 
 const endAfter = ({ local, timeZone }: PlacedTime, length: Temporal.Duration | { milliseconds: number }) =>

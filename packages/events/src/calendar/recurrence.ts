@@ -12,16 +12,25 @@ export interface Rule {
   readonly byday?: string | readonly string[];
 }
 
-const PARTS = ["freq", "interval", "count", "until", "wkst", "bymonth", "bymonthday", "byyearday", "bysetpos", "byday"];
+const PARTS = ["interval", "count", "until", "wkst", "bymonth", "bysetpos"];
 const FREQUENCIES = ["DAILY", "WEEKLY", "MONTHLY", "YEARLY"];
 const WEEKDAYS = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 const DAY_MS = 86_400_000;
 
-/** Returns the parts of a rule that `daysOf` can't read. */
+/** Returns the parts of a rule that `daysOf` can't read, or that are invalid at this frequency. */
 export const unreadParts = (rule: object): string[] =>
   Object.entries(rule).flatMap(([part, value]) =>
-    PARTS.includes(part) && (part !== "freq" || FREQUENCIES.includes(value)) ? [] : [`${part}=${value}`.toUpperCase()],
+    isRead(part, [value].flat(), String((rule as { freq?: unknown }).freq)) ? [] : [`${part}=${value}`.toUpperCase()],
   );
+
+function isRead(part: string, values: readonly unknown[], freq: string): boolean {
+  if (part === "freq") return FREQUENCIES.includes(freq);
+  if (part === "byyearday") return freq === "YEARLY";
+  if (part === "bymonthday") return freq !== "WEEKLY";
+  const isCounted = values.some((day) => /\d/.test(String(day)));
+  if (part === "byday") return !isCounted || freq === "MONTHLY" || freq === "YEARLY";
+  return PARTS.includes(part);
+}
 
 /** The steps that reading one file may take, so that a hostile rule can't take forever. */
 export class StepBudget {
@@ -58,14 +67,15 @@ export interface DayRange {
  * Computes the days of a rule, in order: it walks through the rule's periods and tests each of their days. It ignores the rule's
  * `until`, which is an instant.
  *
- * Libraries were tried: they never return from some rules without a day (`FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30`), and give others
- * a wrong one.
+ * A library doesn't do this, because `ical.js` never returns from a rule without a day, such as
+ * `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30`, and computes 1 March for the same rule of years.
  */
 export function* daysOf(rule: Rule, { first, from, until }: DayRange, budget: StepBudget): Generator<number> {
   const startOf = periodsOf(rule, first);
   const test = testOf(rule, first);
   const step = Math.max(1, rule.interval ?? 1);
   const positions = listOf(rule.bysetpos);
+  const count = rule.count ?? Number.POSITIVE_INFINITY;
   let counted = 0;
   for (let period = rule.count === undefined ? skippedPeriods(rule, first, from, step) : 0; ; period += step) {
     const start = startOf(period);
@@ -74,7 +84,7 @@ export function* daysOf(rule: Rule, { first, from, until }: DayRange, budget: St
     const days = daysIn(start, startOf(period + 1), test, budget);
     for (const day of positions.length > 0 ? picked(days, positions) : days) {
       if (day < first) continue;
-      if (day > until || counted === rule.count) return;
+      if (day > until || counted >= count) return;
       counted += 1;
       if (day >= from) yield day;
     }
