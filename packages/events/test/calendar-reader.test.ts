@@ -262,6 +262,28 @@ describe("a time of a calendar", () => {
   });
 });
 
+describe("an earlier event of a calendar", () => {
+  test("is omitted, whatever its faults, and a notice counts it", () => {
+    const past = entry("DTSTART;TZID=Nowhere:20050412T210000", "URL:x");
+    const today = (start: string) => entry(start).map((line) => line.replace("1@zaal", `${start}@zaal`));
+    const { entries, faults, notices } = read(
+      [
+        ...past,
+        ...today("DTSTART:20360101T115959Z"),
+        ...today("DTSTART:20360101T120000Z"),
+        ...today("DTSTART;VALUE=DATE:20360101"),
+        ...today("DTSTART;VALUE=DATE:20351231"),
+      ],
+      { from: new Date("2036-01-01T12:00:00Z"), defaults: { ...defaults, event_start_time: "20:00:00" } },
+    );
+    expect(faults).toEqual([]);
+    expect(entries.map(({ row }) => row)).toEqual([3, 4]);
+    expect(notices).toEqual([
+      { row: 1, field: "DTSTART", message: "is before 2036-01-01 in 3 events, which were omitted" },
+    ]);
+  });
+});
+
 describe("a repeating event of a calendar", () => {
   const weekly = ["DTSTART;TZID=Europe/Amsterdam:20360303T200000", "RRULE:FREQ=WEEKLY;COUNT=6"];
 
@@ -345,8 +367,10 @@ describe("a repeating event of a calendar", () => {
 });
 
 describe("a rule", () => {
+  const ruleOf = (text: string): Rule => ICAL.parse(`BEGIN:VEVENT\r\nRRULE:${text}\r\nEND:VEVENT`)[1][0][3];
+
   const daysOfRule = (text: string, start: string, count: number) => {
-    const rule = ICAL.Recur._stringToData(text, true) as unknown as Rule;
+    const rule = ruleOf(text);
     const first = dayNumberOf(start);
     const days: string[] = [];
     for (const day of daysOf(rule, { first, from: first, until: first + 40_000 }, new StepBudget(1_000_000))) {
@@ -428,7 +452,7 @@ describe("a rule", () => {
       "FREQ=YEARLY;INTERVAL=3",
     ];
     for (const text of rules) {
-      const rule = ICAL.Recur._stringToData(text, true) as unknown as Rule;
+      const rule = ruleOf(text);
       const [first, from, until] = ["2000-01-05", "2036-01-01", "2046-01-01"].map(dayNumberOf) as [
         number,
         number,
@@ -455,7 +479,7 @@ describe("writing a calendar and reading it", () => {
         const published = { ...event, state: "published", genres: [] } as const;
         const text = await textOf([published], iCalendar({ name: "Shows", at: from, timeZones }));
         const { entries, faults } = readICalendar(text, {
-          from,
+          from: new Date(0),
           timeZone: event.timeZone,
           defaults: { event_organiser: event.organiser, ticket_link: event.ticketLink, activated: 1 },
         });

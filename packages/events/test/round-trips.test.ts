@@ -35,6 +35,16 @@ describe("writing and reading returns the same events", () => {
     );
   });
 
+  test("in CSV, as bytes in UTF-8 and UTF-16", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyEvents, async (events) => {
+        const text = await textOf(events, csv);
+        for (const encoding of ["utf8", "utf16le"] as const)
+          expect(eventsOf(readCsv(Buffer.from(`\uFEFF${text}`, encoding)))).toEqual(events);
+      }),
+    );
+  });
+
   test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'=1"])(
     "%j in a table is protected from running as a formula",
     async (title) => {

@@ -244,6 +244,7 @@ describe("a table", () => {
     ["French, UTF-8", Buffer.from(french)],
     ["French, Windows-1252", Buffer.from(french.replaceAll("€", "\u0080"), "latin1")],
     ["English, as a text", english],
+    ["English, from an old Mac", Buffer.from(english.replaceAll(/\r\n/g, "\r"))],
   ])("%s has the same event", (_name, table) => {
     const { entries, faults, notices } = readCsv(table);
     expect(faults).toEqual([]);
@@ -271,6 +272,17 @@ describe("a table", () => {
   test("that isn't UTF-8 is read as Windows-1252, with a notice that quotes a word", () => {
     const { notices } = readCsv(Buffer.from(dutch.replaceAll("€", "\u0080"), "latin1"));
     expect(notices[0]).toMatchObject({ row: 1, read: "Café", message: expect.stringContaining("Windows-1252") });
+  });
+
+  test("with tabs may have quotes that don't enclose a cell, as Google Sheets writes them", () => {
+    const names = NAMES.join("\t");
+    const titleOf = (title: string) =>
+      readCsv(`${names}\n${NAMES.map((name) => (name === "event_name" ? title : CELLS[name])).join("\t")}\n`).entries[0]
+        ?.event.title;
+    expect(titleOf('Bring a "blanket"')).toBe('Bring a "blanket"');
+    expect(titleOf('"Jazz" live')).toBe('"Jazz" live');
+    // As Excel writes them.
+    expect(titleOf('"Bring a ""blanket"""')).toBe('Bring a "blanket"');
   });
 
   test("without a column takes the value from the defaults, which a cell overrides", () => {

@@ -30,7 +30,7 @@ export class OccurrenceReader {
   ) {}
 
   /**
-   * Reads an event's dates: its start, or, if it repeats, those in the period.
+   * Reads an event's dates: its start, or, if it repeats, those in the period. Dates before the period are omitted.
    *
    * @param moved the ids of the dates that events of their own replace
    * @throws {Unreadable} if a part can't be read without a guess
@@ -41,6 +41,7 @@ export class OccurrenceReader {
     const endOf = this.#endOf(event, start);
     const own = this.#only(event, "RECURRENCE-ID");
     const place = (time: WrittenTime) => this.zones.place("DTSTART", time);
+    if (!isRepeating(event) && this.#isEarlier(start)) return [];
     if (own) {
       if (propertiesOf(event, "recurrence-id").some(([, { range }]) => range !== undefined))
         throw new Unreadable("RECURRENCE-ID", "changes all later dates, which is not read. Give each date");
@@ -74,8 +75,19 @@ export class OccurrenceReader {
   }
 
   #isInPeriod(time: WrittenTime): boolean {
-    const at = isDay(time) ? this.#instantOf({ ...time, local: `${time.local}T23:59:59` }) : this.#instantOf(time);
+    const at = this.#endOfStart(time);
     return at >= this.period.from && at <= this.period.until;
+  }
+
+  /** Returns the instant of a time, or the end of a day. */
+  #endOfStart(time: WrittenTime): Date {
+    return this.#instantOf(isDay(time) ? { ...time, local: `${time.local}T23:59:59` } : time);
+  }
+
+  /** Returns whether a time is before the period. Of times long before it, zones are not resolved: old rules differ. */
+  #isEarlier(time: WrittenTime): boolean {
+    const days = dayNumberOf(this.period.from.toISOString()) - dayNumberOf(time.local);
+    return days > 2 || (days >= 0 && this.#endOfStart(time) < this.period.from);
   }
 
   #only(event: Component, field: string): WrittenTime | undefined {

@@ -17,7 +17,7 @@ import { timesOf, Unreadable, Zones } from "./times.js";
 
 /** Options for reading a calendar. */
 export interface CalendarReadOptions extends ReadOptions {
-  /** Earlier dates of repeating events are omitted. Default: now. */
+  /** Earlier dates are omitted. Default: now. */
   readonly from?: Date;
   /** Later dates of repeating events are omitted. Default: two years after `from`. */
   readonly until?: Date;
@@ -56,6 +56,7 @@ export function readICalendar(calendar: string | Uint8Array, options: CalendarRe
   const rows: UncheckedRow[] = [];
   const faults: EventFault[] = [];
   const notices: EventFault[] = [];
+  let omitted = 0;
   for (const [index, event] of events.entries()) {
     const row = index + 1;
     const dates = isFault(event) ? event : datesOf(row, event, reader, moved);
@@ -64,10 +65,13 @@ export function readICalendar(calendar: string | Uint8Array, options: CalendarRe
       continue;
     }
     if (isRepeating(event)) notices.push(repeatNotice(row, dates.length, { from, until }, event));
+    else if (dates.length === 0) omitted += 1;
     const content = contentOf(event, options);
     for (const date of dates) rows.push(rowOf(row, content, date, textOf(event, "uid")));
     if (rows.length > MAX_EVENTS) throw new Error(`it has more than ${MAX_EVENTS} dates. Choose an earlier end`);
   }
+  if (omitted > 0)
+    notices.push(fault(1, "DTSTART", `is before ${dayOf(from)} in ${omitted} events, which were omitted`));
   const reading = checkRows(rows, { ...options, timeZone: home });
   return { ...limited(inOrder([...faults, ...reading.faults]), reading, options.maxFaults), notices };
 }

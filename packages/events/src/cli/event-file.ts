@@ -10,6 +10,7 @@ import { readFeed } from "../formats/feed.js";
 import { readJson } from "../formats/json.js";
 import { type EventRow, type RowField, rowFields } from "../row.js";
 import { exitCodes, Failure } from "./failure.js";
+import { faultLines } from "./output.js";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_FAULTS = 100;
@@ -101,7 +102,10 @@ export async function openEventFile(file: string, options: FileOptions): Promise
   return (judge = {}) => {
     const reading = read({ ...others, ...judge });
     if (reading.entries.length + reading.faults.length === 0)
-      throw new Failure(`${file} contains no events.`, exitCodes.usage);
+      throw new Failure(
+        [`${file} contains no events.`, ...faultLines(reading.notices ?? [])].join("\n"),
+        exitCodes.usage,
+      );
     return { notices: [], ...reading };
   };
 }

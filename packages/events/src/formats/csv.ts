@@ -1,4 +1,4 @@
-import { parse } from "csv-parse/sync";
+import { type Options, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import {
   checkRows,
@@ -84,19 +84,37 @@ function recordsOf(table: string): string[][] {
   const [line = "", named] = /^\uFEFF?sep=(.)\r?\n/i.exec(table) ?? [];
   const text = table.slice(line.length);
   const delimiter = named ?? separatorOf(text);
-  const records: string[][] = parse(text, {
+  const options = {
     delimiter,
     bom: true,
     trim: true,
     relax_column_count: true,
     to: MAX_ROWS + 2,
-    cast(cell, { index }) {
+    cast(cell: string, { index }: { index: number }) {
       if (index >= MAX_COLUMNS) throw new Error(`a row has more than ${MAX_COLUMNS} cells`);
       return cell;
     },
-  });
+  };
+  const records = parsed(text, options);
   if (records.length > MAX_ROWS + 1) throw new Error(`it has more than ${MAX_ROWS} rows. Split it`);
   return records;
+}
+
+const UNQUOTED = new Set([
+  "INVALID_OPENING_QUOTE",
+  "CSV_INVALID_CLOSING_QUOTE",
+  "CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE",
+]);
+
+/** Google Sheets writes tables with tabs without quoting: their quotes are part of the text. */
+function parsed(text: string, options: Options & { delimiter: string }): string[][] {
+  try {
+    return parse(text, options);
+  } catch (error) {
+    const isUnquoted = UNQUOTED.has(String((error as { code?: string }).code));
+    if (options.delimiter !== "\t" || !isUnquoted) throw error;
+    return parse(text, { ...options, quote: false });
+  }
 }
 
 /** Returns the separator with which the header has most fields. Spreadsheets use semicolons in countries with a decimal comma. */
