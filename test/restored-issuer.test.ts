@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { type Checkout, createCheckout } from "@giftcard-pay/checkout";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
-import { createClient } from "@giftcard-pay/client";
+import { cents, createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand, type ServeProcess, spawnServe } from "./support/service.js";
 
@@ -93,7 +93,7 @@ beforeAll(async () => {
   server = await serve(place("restored"), port);
   expect(await Promise.all([0, 1, 2, 3, 4].map(balance))).toEqual([5000, 3000, 6000, 6000, 6000]);
   // Before the import, the last card's money is spent once more.
-  await client().devalue({ ...cardOf(4), amountCents: 5000, reference: "another-till" });
+  await client().devalue({ ...cardOf(4), amountCents: cents(5000), reference: "another-till" });
   fs.writeFileSync(file, await shop.exportCharges(days));
 });
 afterAll(async () => {
@@ -161,11 +161,11 @@ test("a second import changes nothing", async () => {
 
 test("a repeated devalue gets the same token and takes nothing; with another card or amount it is refused", async () => {
   const reference = referenceOf("lost");
-  const repeated = await client().devalue({ ...cardOf(2), amountCents: 4000, reference });
+  const repeated = await client().devalue({ ...cardOf(2), amountCents: cents(4000), reference });
   expect(repeated.deductedCents).toBe(4000);
-  const other = { ...cardOf(0), amountCents: 4000, reference };
-  const wrongPin = { ...cardOf(2), pin: cardOf(0).pin, amountCents: 4000, reference };
-  for (const call of [other, wrongPin, { ...cardOf(2), amountCents: 3999, reference }])
+  const other = { ...cardOf(0), amountCents: cents(4000), reference };
+  const wrongPin = { ...cardOf(2), pin: cardOf(0).pin, amountCents: cents(4000), reference };
+  for (const call of [other, wrongPin, { ...cardOf(2), amountCents: cents(3999), reference }])
     await expect(client().devalue(call)).rejects.toMatchObject({ code: "invalid_request" });
   expect(await balance(2)).toBe(500);
   await client().cancelDevalue({ cancelToken: repeated.cancelToken });
