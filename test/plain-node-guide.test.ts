@@ -100,7 +100,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
   it("report differences, and settle a charge by a person's decision", async () => {
     const order = await newOrder();
     await newcomer.evaluate(
-      `import { authorizeRemainder, checkout } from "./shop.mjs"; await checkout.pay(${order}, { authorizeRemainder });`,
+      `import { checkout } from "./shop.mjs"; await checkout.pay(${order});`,
     );
     const [from, to] = [-1, 1].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10));
     const script = newcomer
@@ -217,8 +217,9 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     card = await newcomer.issueCard();
     const order = await newOrder();
     await newcomer.evaluate(
-      `import { checkout } from "./shop.mjs";
-       await checkout.pay(${order}, { authorizeRemainder: () => process.exit(0) });`,
+      `import { checkout, invoice } from "./shop.mjs";
+       invoice.authorize = () => process.exit(0);
+       await checkout.pay(${order});`,
     );
     expect(await balanceCents()).toBe(2500);
     letLeasesRunOut();

@@ -21,12 +21,9 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
     return response.json();
   }
 
-  return {
-    /**
-     * Opens the payment. Repeated calls with one `attemptId` open a single payment.
-     * @param {import("@giftcard-pay/checkout").RemainderRequest} request
-     * @returns {Promise<import("@giftcard-pay/checkout").RemainderAnswer>}
-     */
+  /** @type {import("@giftcard-pay/checkout").RemainderMethod} */
+  const method = {
+    // Repeated calls with one `attemptId` open a single payment.
     async authorize({ orderId, remainderCents, attemptId }) {
       const payment = await ask("PUT", attemptId, {
         amountCents: remainderCents,
@@ -35,19 +32,17 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
       if (payment.state === "open") return { status: "pending", data: { page: payment.page } };
       return { status: payment.state === "authorized" ? "authorized" : "declined" };
     },
-    /** @type {import("@giftcard-pay/checkout").RemainderMethod} */
-    method: {
-      async status({ attemptId }) {
-        const response = await call("GET", attemptId);
-        // The payment was never requested, or the request never arrived.
-        if (response.status === 404) return "declined";
-        if (!response.ok) throw new Error(`The bank answered ${response.status}.`);
-        const { state } = await response.json();
-        return state === "open" ? "pending" : state === "authorized" ? "authorized" : "declined";
-      },
-      cancel: ({ attemptId }) => ask("DELETE", attemptId),
-      refund: ({ attemptId }, { idempotencyKey: id, amountCents }) =>
-        ask("POST", attemptId, { id, amountCents }, "/refunds"),
+    async status({ attemptId }) {
+      const response = await call("GET", attemptId);
+      // The payment was never requested, or the request never arrived.
+      if (response.status === 404) return { status: "declined" };
+      if (!response.ok) throw new Error(`The bank answered ${response.status}.`);
+      const { state } = await response.json();
+      return { status: state === "open" ? "pending" : state === "authorized" ? "authorized" : "declined" };
     },
+    cancel: ({ attemptId }) => ask("DELETE", attemptId),
+    refund: ({ attemptId }, { idempotencyKey: id, amountCents }) =>
+      ask("POST", attemptId, { id, amountCents }, "/refunds"),
   };
+  return method;
 }

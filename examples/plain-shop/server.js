@@ -37,7 +37,6 @@ const widgetFile = /^giftcard-pay\.(css|(standalone|[a-z]{2})\.js)$/;
  * @property {ReturnType<typeof readSettings>} settings
  * @property {import("@giftcard-pay/checkout").Checkout} checkout
  * @property {ReturnType<typeof openOrders>} orders
- * @property {ReturnType<typeof createBankClient>} bank
  * @property {() => string} shopUrl
  */
 
@@ -151,7 +150,7 @@ function addCartRoutes(app, shop) {
 
 /** @param {Hono} app @param {Shop} shop */
 function addOrderRoutes(app, shop) {
-  const { checkout, orders, bank } = shop;
+  const { checkout, orders } = shop;
 
   app.post("/orders", async (c) => {
     const { remainder } = await c.req.parseBody();
@@ -166,7 +165,7 @@ function addOrderRoutes(app, shop) {
     }));
     const wanted = { id: order.id, cart: viewOf(c, cart), lines, expectedRemainderCents: Number(remainder) };
     try {
-      const result = await checkout.pay(wanted, { authorizeRemainder: bank.authorize });
+      const result = await checkout.pay(wanted);
       return answer(c, order.id, result);
     } catch (error) {
       if (!(error instanceof CheckoutError)) logFailure(error);
@@ -179,9 +178,9 @@ function addOrderRoutes(app, shop) {
   });
 
   /** Redirects the shopper to the next page. @param {Context} c @param {string} orderId @param {PayResult} result */
-  function answer(c, orderId, { status, remainderData }) {
-    if (status === "paid") return c.redirect(`/orders/${orderId}`, 303);
-    if (status === "pending") return c.redirect(pageIn(remainderData), 303);
+  function answer(c, orderId, result) {
+    if (result.status === "paid") return c.redirect(`/orders/${orderId}`, 303);
+    if (result.status === "pending") return c.redirect(pageIn(result.data), 303);
     return c.redirect("/checkout?declined", 303);
   }
 
@@ -371,10 +370,10 @@ export function startShop(settings, store) {
   const { environment, sealingKeys, charges, leaseMs, pendingLifeMs, recoverEveryMs } = settings;
   const checkout = createCheckout({
     client: createClient({ ...settings.giftcards, environment }),
-    remainder: bank.method,
+    remainder: bank,
     ...{ environment, store, sealingKeys, charges, leaseMs, pendingLifeMs },
   });
-  const app = createApp({ settings, checkout, orders, bank, shopUrl: () => shopUrl });
+  const app = createApp({ settings, checkout, orders, shopUrl: () => shopUrl });
   const { host: hostname, port } = settings;
   const server = /** @type {import("node:http").Server} */ (
     serve({ fetch: app.fetch, hostname, port }, (address) => {

@@ -45,9 +45,13 @@ export async function openGiftCards(settings, injector, bank) {
       pendingLifeMs,
     },
     remainder: {
-      // Counts Vendure's payments that go with these cards.
-      status: async ({ orderId, attemptId, remainderCents }) =>
-        (await orders.collectedCents(orderId, attemptId)) >= remainderCents ? "authorized" : "pending",
+      // Vendure collects it later.
+      authorize: async () => ({ status: "pending" }),
+      // Counts Vendure's payments that go with these cards. Too much is a fault that a person has to look at.
+      status: async ({ orderId, attemptId, remainderCents }) => {
+        const amountCents = await orders.collectedCents(orderId, attemptId);
+        return amountCents < remainderCents ? { status: "pending" } : { status: "authorized", amountCents };
+      },
       // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.
       cancel: async ({ orderId, attemptId }) => {
         await orders.closePayments(orderId, (other) => other === attemptId);
@@ -108,9 +112,8 @@ export async function openGiftCards(settings, injector, bank) {
     if (coveredCents === 0 && known?.state !== "paid" && known?.state !== "pending")
       throw new CheckoutError("nothing_to_pay");
     const expected = expectedRemainderCents === undefined ? {} : { expectedRemainderCents };
-    const authorizeRemainder = async () => /** @type {const} */ ({ status: "pending" });
     const { status, cards } = await orders.within(ctx, code, () =>
-      checkout.pay({ id: code, cart, ...expected }, { authorizeRemainder }),
+      checkout.pay({ id: code, cart, ...expected }),
     );
     // Keep the lock until Vendure has stored the payment.
     const now = await orders.lock(ctx, code);

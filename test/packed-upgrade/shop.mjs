@@ -8,8 +8,8 @@ const { GIFTCARD_BASE_URL: baseUrl = "", GIFTCARD_API_KEY: apiKey = "", GIFTCARD
 const { SEALING_KEY: key = "", CARD = "{}" } = process.env;
 const client = createClient({ baseUrl, apiKey, companyId: Number(companyId) });
 const store = await createSqliteStore({ file: "shop.db" });
-const authorized = /** @type {const} */ ("authorized");
-const remainder = { status: async () => authorized, cancel: async () => {} };
+const authorized = async () => /** @type {const} */ ({ status: "authorized" });
+const remainder = { authorize: authorized, status: authorized, cancel: async () => {} };
 const sealingKeys = [{ id: "1", key }];
 const checkout = createCheckout({ client, environment: "sandbox", store, sealingKeys, remainder });
 const card = JSON.parse(CARD);
@@ -18,7 +18,7 @@ const order = { id: "order-1", cart };
 
 if (process.argv[2] === "pay") {
   await checkout.apply(cart, card);
-  const paid = await checkout.pay(order, { authorizeRemainder: async () => ({ status: authorized }) });
+  const paid = await checkout.pay(order);
   assert.deepEqual([paid.status, paid.remainderCents], ["paid", 2498]);
   assert.equal((await client.balance(card)).balanceCents, 2500);
 } else {

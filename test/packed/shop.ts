@@ -10,9 +10,7 @@ import {
   createHandler,
   createPostgresStore,
   type HandlerOptions,
-  type RemainderAnswer,
   type RemainderMethod,
-  type RemainderRequest,
 } from "@giftcard-pay/checkout";
 import { journalConformance } from "@giftcard-pay/checkout/conformance";
 import { toNodeListener } from "@giftcard-pay/checkout/node";
@@ -52,7 +50,11 @@ async function buy(store: CheckoutStore, card: { cardnumber: string; pin: string
   const sealingKeys = [{ id: "1", key: randomBytes(32).toString("base64") }];
   let givenBack = 0;
   const remainder: RemainderMethod = {
-    status: async () => "authorized",
+    async authorize({ remainderCents }) {
+      assert.equal(remainderCents, 2498);
+      return { status: "authorized" };
+    },
+    status: async () => ({ status: "authorized" }),
     cancel: async () => void givenBack++,
   };
   const checkout = createCheckout({ client, environment: "sandbox", store, sealingKeys, remainder });
@@ -72,11 +74,7 @@ async function buy(store: CheckoutStore, card: { cardnumber: string; pin: string
   server.close();
 
   const order = { id: randomUUID(), cart };
-  const authorizeRemainder = async (request: RemainderRequest): Promise<RemainderAnswer> => {
-    assert.equal(request.remainderCents, 2498);
-    return { status: "authorized" };
-  };
-  const { status, remainderCents } = await checkout.pay(order, { authorizeRemainder });
+  const { status, remainderCents } = await checkout.pay(order);
   assert.deepEqual([status, remainderCents], ["paid", 2498]);
   const credentials = { cardNumber: card.cardnumber, pin: card.pin };
   assert.equal((await client.balance(credentials)).balanceCents, 2500);

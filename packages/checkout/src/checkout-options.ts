@@ -80,8 +80,9 @@ const needed: Readonly<Record<string, Rule>> = {
 };
 const optional: Readonly<Record<string, Rule>> = {
   environment: ['"sandbox" or "live"', (value) => value === "sandbox" || value === "live"],
-  remainder: withFunctions("status", "cancel"),
+  remainder: withFunctions("authorize", "status", "cancel"),
   "remainder.refund": aFunction,
+  "remainder.webhook": aFunction,
   charges: ['"whole" or "by-line"', (value) => value === "whole" || value === "by-line"],
   maxChargesPerCard: count(50),
   pendingLifeMs: wholeMs(1000, 30 * DAY_MS),
@@ -131,10 +132,10 @@ export function checkOptions(options: CheckoutOptions): void {
   }
   checkNames(options);
   checkNames(options.guessLimits ?? {}, "guessLimits.");
-  // A missing environment variable must not make a shop live.
-  if ("environment" in options && options.environment === undefined && !options.client.environment)
-    refuse("environment", `${optional.environment?.[0]}, or left out`);
   const { environment, client } = options;
+  // Without it, a test's charges would be recorded as live ones.
+  if (!environment && !client.environment)
+    refuse("environment", `${optional.environment?.[0]}, here or in createClient`);
   if (environment && client.environment && environment !== client.environment)
     refuse("environment", "the same as the client's");
   for (const key of options.sealingKeys) {

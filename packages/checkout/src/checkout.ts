@@ -3,13 +3,14 @@ import { type ChargeView, viewCharge } from "./engine/charge-view.js";
 import { createEngine } from "./engine/create-engine.js";
 import type { CartView, Engine } from "./engine/engine.js";
 import { createReport, guardObserver } from "./engine/observers.js";
+import { answerWebhook } from "./http/webhook.js";
 import { createOperator, type Operator } from "./operator/operator.js";
 import { checkCart, type Order } from "./purchase/order.js";
 import { createPurchaseFlow, type PayResult } from "./purchase/pay.js";
-import { createPurchaseRecovery } from "./purchase/recovery.js";
+import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/recovery.js";
 import type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
 import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./purchase/refunds.js";
-import { type AuthorizeRemainder, createRemainder } from "./purchase/remainder.js";
+import { createRemainder } from "./purchase/remainder.js";
 import { createPurchaseSteps } from "./purchase/steps.js";
 import { createSealer } from "./sealing/seal.js";
 import type { Purchase } from "./store/purchase-store.js";
@@ -23,26 +24,44 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
   list(cart: CartView): ReturnType<Engine["summary"]>;
   /**
    * Pays an order: it charges the cards, authorizes the remainder, and then assigns both to the order. If anything fails,
-   * the cards are reversed. Idempotent by the order's id; call it again after a failure or a crash.
+   * the cards are reversed. Idempotent by the order's id; call it again after a failure or a crash. If the cart has changed
+   * since a payment that is still pending, that one is given up as by `abandon`.
    *
-   * @param options.authorizeRemainder authorizes the remainder with the shop's own method; required if the cards don't
-   *   cover the total. Only the status `authorized` pays
+   * @param options.input passed to `authorize` of the remainder method
    * @throws {CheckoutError} refusals of a card or the service; payment_in_progress; cart_completed; amount_changed, also if
    *   the order was paid before with another cart, total or remainder
    * @throws {TypeError} if the lines don't add up to the total, or are missing although `charges` is "by-line" (no money has
-   *   moved then); if authorizeRemainder returns an invalid status (the cards are reversed then)
+   *   moved then)
+   * @throws errors of the remainder method; {RemainderFault} if its answer is invalid. The cards are reversed then
    */
-  pay(order: Order, options?: { authorizeRemainder?: AuthorizeRemainder }): Promise<PayResult>;
+  pay(order: Order, options?: { readonly input?: unknown }): Promise<PayResult>;
   /**
    * Reads the status of a pending remainder, and completes or voids the purchase. Call it when the shopper returns, or
    * before the order is completed if a platform collects the remainder itself. A remainder that was paid after its
    * purchase had failed is canceled.
    *
    * @throws {CheckoutError} cart_not_found; payment_in_progress; cart_completed
-   * @throws errors of the remainder method's `status`; {RemainderFault} if its status is invalid, or does not arrive within
-   *   half of `leaseMs`. The purchase is unchanged then
+   * @throws errors of the remainder method's `status`; {RemainderFault} if its answer is invalid, is about another amount
+   *   (`status:wrong_amount`, `status:wrong_currency`), or does not arrive within half of `leaseMs`. The purchase is unchanged
+   *   then
    */
   confirm(orderId: string): Promise<PayResult>;
+  /**
+   * Gives up a pending payment, so that the shopper can pay the order in another way at once. Asks the remainder method
+   * first: a payment that has arrived completes the purchase instead.
+   *
+   * @throws as `confirm`
+   */
+  abandon(orderId: string): Promise<PayResult>;
+  /**
+   * Handles a notification of the remainder method, such as Stripe's webhook, like `confirm`. A payment of an attempt that was
+   * replaced since is canceled.
+   *
+   * @param request with its body unread
+   * @returns 204 if it is handled or does not concern an order, 400 if it isn't the method's, 404 for an unknown order, and 503
+   *   if the method has to send it again
+   */
+  webhook(request: Request): Promise<Response>;
   /**
    * Refunds a canceled order in full: reverses its card charges and cancels the remainder. This is recorded first, and
    * `recover` retries steps that fail. Idempotent. Earlier refunds are not refunded again.
@@ -100,11 +119,12 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
   assertPaid(orderId: string, totalCents: number): Promise<Purchase>;
   /**
    * Settles what crashes, lost responses and closed tabs left unfinished. Call it every minute, from any number of
-   * processes. If a step fails, its `lastError` is recorded, it is retried later, and the others continue.
+   * processes. If a step fails, its `lastError` is recorded, it is retried later, and the others continue. A remainder method
+   * that doesn't respond delays its own orders only.
    *
    * @throws if the store can't be used
    */
-  recover(): Promise<{ purchases: Purchase[]; charges: ChargeView[] }>;
+  recover(options?: RecoverOptions): Promise<Recovered>;
 }
 
 const MINUTE_MS = 60_000;
@@ -129,9 +149,9 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const shared = { engine, journal, purchases, remainder, leaseMs, announce, report };
   const steps = createPurchaseSteps(shared);
   const flowOptions = { pendingLifeMs, charges, maxChargesPerCard };
-  const { pay, confirm, assertPaid } = createPurchaseFlow({ ...shared, steps, ...flowOptions });
+  const { notice, ...flow } = createPurchaseFlow({ ...shared, steps, ...flowOptions });
   const { refundCards, ...refunds } = createPurchaseRefunds({ ...shared, steps });
-  const recovery = createPurchaseRecovery({ ...shared, steps, confirm, refundCards });
+  const recovery = createPurchaseRecovery({ ...shared, steps, confirm: flow.confirm, refundCards });
   return {
     environment: engine.environment,
     balance: engine.balance,
@@ -139,9 +159,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     apply: async (cart, request, also) => engine.apply(checkCart(cart), request, also),
     remove: async (cart, tenderId, also) => engine.remove(checkCart(cart), tenderId, also),
     list: async (cart) => engine.summary(checkCart(cart)),
-    pay,
-    confirm,
-    assertPaid,
+    ...flow,
+    webhook: (request) => answerWebhook(() => notice(request), report),
     cancel: async (orderId) => (await recovery.cancel(orderId)).map(viewCharge),
     ...refunds,
     refundCards: async (orderId, reference) => (await recovery.refundCards(orderId, reference)).map(viewCharge),

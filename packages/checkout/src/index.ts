@@ -25,13 +25,16 @@ export {
 } from "./operator/statement.js";
 export type { Order } from "./purchase/order.js";
 export type { PayResult } from "./purchase/pay.js";
+export type { Recovered, RecoverOptions } from "./purchase/recovery.js";
 export type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
 export type { OrderRefund, PaidBy } from "./purchase/refunds.js";
 export {
-  type AuthorizeRemainder,
+  type Authorizing,
   type RemainderAnswer,
+  type RemainderData,
   RemainderFault,
   type RemainderMethod,
+  type RemainderNotice,
   type RemainderPart,
   type RemainderRequest,
 } from "./purchase/remainder.js";

@@ -1,4 +1,4 @@
-import type { CheckoutOptions, RemainderAnswer, RemainderRequest } from "../src/index.js";
+import type { RemainderAnswer, RemainderMethod, RemainderRequest } from "../src/index.js";
 
 /** A simulated bank: the shop's other payment method, with its own records. */
 export class Bank {
@@ -19,11 +19,12 @@ export class Bank {
     return isOpen ? { status: "pending", data: { page: `/pay/${attemptId}` } } : { status: "authorized" };
   };
 
-  method: NonNullable<CheckoutOptions["remainder"]> = {
+  method: RemainderMethod = {
+    authorize: (request) => this.authorize(request),
     status: async ({ attemptId }) => {
       if (this.isDown) throw new Error("the bank is down");
       const state = this.payments.get(attemptId)?.state;
-      return state === "authorized" ? "authorized" : state === "open" ? "pending" : "declined";
+      return { status: state === "authorized" ? "authorized" : state === "open" ? "pending" : "declined" };
     },
     cancel: async ({ attemptId }) => {
       if (this.isDown) throw new Error("the bank is down");
@@ -40,6 +41,11 @@ export class Bank {
       this.refunds.set(idempotencyKey, { attemptId, cents: amountCents });
     },
   };
+
+  /** Its method, with another way to authorize. */
+  with(authorize: RemainderMethod["authorize"]): RemainderMethod {
+    return { ...this.method, authorize };
+  }
 
   #backCents(attemptId: string): number {
     return [...this.refunds.values()].reduce((sum, part) => sum + (part.attemptId === attemptId ? part.cents : 0), 0);

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import {
-  type AuthorizeRemainder,
   type CartView,
   type Checkout,
   type CheckoutOptions,
   createCheckout,
   type OrderLine,
   type PurchaseState,
+  type RemainderMethod,
 } from "../src/index.js";
 import type { ChargeState } from "../src/store/index.js";
 import { Bank, gate } from "./bank.js";
@@ -104,19 +104,22 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
     const journal = withRival(store.journal);
     const announced: PurchaseState[] = [];
     const failures: unknown[] = [];
-    const by = checkout({
-      store: { purchases: purchases.part, journal: journal.part },
-      onPurchase: ({ state }) => announced.push(state),
-      onFailure: (failure) => failures.push(failure),
-      ...options,
-    });
+    const start = (more: Partial<CheckoutOptions> = {}) =>
+      checkout({
+        store: { purchases: purchases.part, journal: journal.part },
+        onPurchase: ({ state }) => announced.push(state),
+        onFailure: (failure) => failures.push(failure),
+        ...options,
+        ...more,
+      });
+    const by = start();
     /** Acts right before this process moves the purchase to a state. */
     const before = (to: PurchaseState, act: () => unknown) =>
       purchases.before("change", act, (_, change) => change.to === to && !change.from.includes(to));
     /** Acts right before this process moves a charge to a state. */
     const beforeCharge = (to: ChargeState, act: () => unknown) =>
       journal.before("move", act, (_, move) => move.to === to);
-    return { by, announced, failures, purchases, journal, before, beforeCharge };
+    return { by, start, announced, failures, purchases, journal, before, beforeCharge };
   }
 
   /** Applies the card, and any more cards, to a new cart of this total or of these lines. */
@@ -131,24 +134,26 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
     return { id: `order_${randomUUID()}`, cart, ...(lines && { lines }) };
   }
 
-  const pay = (o: TestOrder, by = checkout()) => by.pay(o, { authorizeRemainder: bank.authorize });
+  const pay = (o: TestOrder, by = checkout()) => by.pay(o);
 
   /** Begins to pay an order, and stops at the bank: before it is asked, or once it has answered. */
   async function stopAtBank(
     o: TestOrder,
     {
-      by = checkout(),
+      start = checkout,
       asked = false,
       answer = bank.authorize,
-    }: { by?: Checkout; asked?: boolean; answer?: AuthorizeRemainder } = {},
+    }: { start?: typeof checkout; asked?: boolean; answer?: RemainderMethod["authorize"] } = {},
   ) {
     const bankGate = gate();
-    const authorizeRemainder: AuthorizeRemainder = async (request) => {
-      if (asked) return bankGate.pass(await answer(request));
+    const remainder = bank.with(async (...asking) => {
+      if (asked) return bankGate.pass(await answer(...asking));
       await bankGate.pass(null);
-      return answer(request);
-    };
-    const ended = by.pay(o, { authorizeRemainder }).catch((error: unknown) => error);
+      return answer(...asking);
+    });
+    const ended = start({ remainder })
+      .pay(o)
+      .catch((error: unknown) => error);
     await bankGate.arrived;
     return { goOn: bankGate.open, ended };
   }

@@ -99,7 +99,8 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         ...{ client, environment: "sandbox", store, sealingKeys: keys },
         ...{ leaseMs: LEASE_MS, pendingLifeMs: LEASE_MS },
         remainder: {
-          status: async () => (bank === "pending" ? "pending" : bank),
+          authorize: async () => ({ status: bank }),
+          status: async () => ({ status: bank }),
           cancel: async () => {},
         },
       });
@@ -109,8 +110,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       const cart = newCart(7498);
       await by.apply(cart, card ?? (await shop.card(7500)));
       const id = `order_${randomUUID()}`;
-      const authorizeRemainder = async () => ({ status: bank }) as RemainderAnswer;
-      const { status, cards } = await by.pay({ id, cart }, { authorizeRemainder });
+      const { status, cards } = await by.pay({ id, cart });
       const amountCents = cards.reduce((sum, part) => sum + part.amountCents, 0);
       if (status === "paid") orders.set(id, { orderId: id, amountCents });
       return id;

@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const method = { status: async () => "declined" as const, cancel: async () => {} };
+const declined = async () => ({ status: "declined" }) as const;
+const method = { authorize: declined, status: declined, cancel: async () => {} };
 
 /** The options with invalid values. */
 const refused: Record<string, unknown[]> = {
@@ -87,9 +88,10 @@ describe("createCheckout", () => {
     expect(createCheckout({ ...good, leaseMs: undefined } as never).environment).toBe("sandbox");
   });
 
-  it("isn't live by accident: the default environment is the client's or live, and undefined is refused", () => {
+  it("needs an environment, its own or the client's, so that it isn't live by accident", () => {
     const { environment: _, ...without } = good;
-    expect(createCheckout(without).environment).toBe("live");
+    for (const options of [without, { ...without, environment: undefined }])
+      expect(() => createCheckout(options as never)).toThrow(/environment has to be "sandbox" or "live", here or in/);
     const sandbox = createClient({ baseUrl, apiKey: "not-a-real-key", companyId: 1, environment: "sandbox" });
     expect(createCheckout({ ...without, client: sandbox }).environment).toBe("sandbox");
     const unset = { ...without, client: sandbox, environment: process.env.NO_SUCH_SETTING } as never;

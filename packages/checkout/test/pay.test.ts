@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
+import type { RemainderAnswer } from "../src/index.js";
 import { down, fail, onEachStore, refusal, type TestOrder } from "./each-store.js";
 import { beginOne, newCart } from "./shop.js";
 
@@ -14,12 +15,12 @@ onEachStore(
       const lines = (await readBlock("packages/checkout/README.md", "idea.js")).trimEnd().split("\n");
       expect(lines).toHaveLength(5);
       const look = lines.map((line) => `${line}\nseen.push(await paid());`).join("\n");
-      const names = ["checkout", "cart", "cardNumber", "pin", "orderId", "authorizeRemainder", "paid", "seen"];
+      const names = ["checkout", "cart", "cardNumber", "pin", "orderId", "paid", "seen"];
       const body = `${look}\nreturn { usableCents, order, charges, purchases };`;
       const run = new ((async () => {}).constructor as FunctionConstructor)(...names, body);
       const { cardNumber, pin } = card;
       const [cart, orderId, seen] = [newCart(7498), `order_${randomUUID()}`, [] as number[][]];
-      expect(await run(checkout(), cart, cardNumber, pin, orderId, bank.authorize, paid, seen)).toMatchObject({
+      expect(await run(checkout(), cart, cardNumber, pin, orderId, paid, seen)).toMatchObject({
         usableCents: 5000,
         order: { status: "paid", remainderCents: 2498 },
         charges: [{ amountCents: 5000, state: "reversed" }],
@@ -55,11 +56,10 @@ onEachStore(
         const answers = [{ data: { page: "/pay" } }, {}, { data: undefined }];
         for (const answer of answers) {
           const o = await order();
-          const authorizeRemainder = async () => ({ status: "pending", ...answer }) as const;
+          const remainder = bank.with(async () => ({ status: "pending", ...answer }) as RemainderAnswer);
           const cards = [{ lastFour: lastFour(card), amountCents: 5000 }];
-          const remainderData = answer.data === undefined ? {} : { remainderData: answer.data };
-          const expected = { status: "pending", cards, remainderCents: 2498, ...remainderData };
-          expect(await checkout().pay(o, { authorizeRemainder })).toEqual(expected);
+          const expected = { status: "pending", cards, remainderCents: 2498, data: answer.data ?? null };
+          expect(await checkout({ remainder }).pay(o)).toEqual(expected);
           expect(await checkout().confirm(o.id)).toMatchObject({ status: "declined", cards: [] });
         }
       });
@@ -199,7 +199,7 @@ onEachStore(
           () => store.letLeasesRunOut(["purchase"]),
           (_, { to }) => to === "charging",
         );
-        const { goOn, ended } = await stopAtBank(o, { by: slow.by });
+        const { goOn, ended } = await stopAtBank(o, { start: slow.start });
         expect((await checkout().recover()).purchases).toEqual([]);
         goOn();
         expect(await ended).toMatchObject({ status: "paid" });

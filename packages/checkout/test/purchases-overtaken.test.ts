@@ -27,7 +27,7 @@ onEachStore(
       ...bank.method,
       status: async (request: RemainderRequest) => {
         await act();
-        return answer ?? bank.method.status(request);
+        return answer ? { status: answer } : bank.method.status(request);
       },
     });
 

@@ -108,7 +108,7 @@ for (const [name, open] of Object.entries(stores)) {
         cards.push({ card, issuedCents });
       }
       const orderId = `order_${randomUUID()}`;
-      const paid = await by.pay({ id: orderId, cart, lines }, { authorizeRemainder: bank.authorize });
+      const paid = await by.pay({ id: orderId, cart, lines });
       expect(paid.status).toBe("paid");
       return { story: { orderId, lines, cards, returned: new Map(), backCents: 0 }, by };
     }

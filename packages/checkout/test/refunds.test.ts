@@ -37,11 +37,11 @@ onEachStore(
       it("does what the README shows", async () => {
         const { id, cart } = await order(tickets);
         const text = await readBlock("packages/checkout/README.md", "return.js");
-        const names = ["checkout", "orderId", "cart", "authorizeRemainder", "console"];
+        const names = ["checkout", "orderId", "cart", "console"];
         const run = new ((async () => {}).constructor as FunctionConstructor)(...names, text);
         const printed: unknown[] = [];
         const log = (...values: unknown[]) => void printed.push(...values);
-        await run(checkout(), id, cart, bank.authorize, { log });
+        await run(checkout(), id, cart, { log });
         const [lastFour, last] = [card.cardNumber.slice(-4), { amountCents: 2498, refundedCents: 2498 }];
         expect(printed).toEqual([
           ...[[{ lastFour, amountCents: 1251 }], 2498, true],
@@ -146,7 +146,7 @@ onEachStore(
 
       it("needs lines for a refund by lines", async () => {
         const { lines: _, ...o } = await order(tickets);
-        await checkout().pay(o, { authorizeRemainder: bank.authorize });
+        await checkout().pay(o);
         for (const ask of [checkout().refund, checkout().refundPlan])
           await expect(ask(o.id, { id: newId(), ...oneTicket })).rejects.toMatchObject({
             code: "invalid_refund",

@@ -72,10 +72,11 @@ async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingK
     const store = createPostgresStore({ pool });
     await store.migrate();
     let givenBack = 0;
+    const authorized = async () => /** @type {const} */ ({ status: "authorized" });
     const client = createClient({ baseUrl: url, apiKey, companyId });
     const checkout = createCheckout({
       ...{ client, environment: "sandbox", store, sealingKeys: [{ id: "1", key: sealingKey }] },
-      remainder: { status: async () => "authorized", cancel: async () => void givenBack++ },
+      remainder: { authorize: authorized, status: authorized, cancel: async () => void givenBack++ },
     });
     const cart = { id: crypto.randomUUID(), totalCents: 7498, currency: "EUR" };
     const giftcards = createHandler(checkout, { cartOf: () => cart });
@@ -87,8 +88,7 @@ async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingK
       }),
     );
     const { coveredCents } = await answer.json();
-    const authorizeRemainder = async () => /** @type {const} */ ({ status: "authorized" });
-    const { status, remainderCents } = await checkout.pay({ id: cart.id, cart }, { authorizeRemainder });
+    const { status, remainderCents } = await checkout.pay({ id: cart.id, cart });
     const { balanceCents: paidCents } = await client.balance(card);
     const charges = (await checkout.cancel(cart.id)).map(({ state }) => state);
     const { balanceCents } = await client.balance(card);

@@ -18,11 +18,12 @@ const MINUTE_MS = 60_000;
 /**
  * Makes the engine of one shop.
  *
- * @throws {TypeError} if the client has no company id, without which no card can be charged
+ * @throws {TypeError} if the client has no company id, without which no card can be charged; without an environment
  */
 export function createEngine(options: EngineOptions): Engine {
   const { journal, sealer, leaseMs = 2 * MINUTE_MS, maxCards = 5 } = options;
-  const environment = options.environment ?? options.client.environment ?? "live";
+  const environment = options.environment ?? options.client.environment;
+  if (environment === undefined) throw new TypeError('The engine needs the environment "sandbox" or "live".');
   const { companyId } = options.client;
   if (companyId === undefined) throw new TypeError("The gift card client needs a companyId.");
   const report = createReport(options.onFailure);

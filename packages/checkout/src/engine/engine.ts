@@ -56,7 +56,7 @@ export interface TenderChange {
 export interface EngineOptions {
   /** Must have a company id. */
   readonly client: GiftcardClient;
-  /** Stored in each charge and shown to the shopper. Default: the client's environment, otherwise `live`. */
+  /** Stored in each charge and shown to the shopper. Default: the client's; one of both is required. */
   readonly environment?: "live" | "sandbox";
   readonly journal: Journal;
   readonly sealer: Sealer;
@@ -100,6 +100,8 @@ export interface Evidence {
 export interface RecoverOptions {
   /** The maximum number of charges in this run. Default: all that are due. */
   readonly limit?: number | undefined;
+  /** Begins no other charge once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called before recovery reverses a devalued charge whose completion crashed. If it returns the id of an order that was placed
    * and fully paid with the charge, the charge is committed to that order. null reverses it. `LEAVE` skips it, because

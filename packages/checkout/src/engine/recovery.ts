@@ -241,11 +241,11 @@ export function createRecovery(context: EngineContext) {
   }
 
   /** Settles one charge at a time: with a slow service, the leases of waiting charges would run out. */
-  async function settleAll({ limit = Number.POSITIVE_INFINITY, orderOf }: RecoverOptions, cartId?: string) {
+  async function settleAll({ limit = Number.POSITIVE_INFINITY, signal, orderOf }: RecoverOptions, cartId?: string) {
     await context.lateWrites.flush();
     const settled: Charge[] = [];
     let due = await journal.nextDue("", cartId);
-    while (due && settled.length < limit) {
+    while (due && settled.length < limit && !signal?.aborted) {
       const charge = await settleDue(due, orderOf);
       if (charge) settled.push(charge);
       due = await journal.nextDue(due.reference, cartId);

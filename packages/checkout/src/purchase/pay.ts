@@ -7,21 +7,22 @@ import { type Purchase, paidStates, undecidedStates } from "../store/purchase-st
 import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import { checkCart, checkLines, type Order } from "./order.js";
-import type { AuthorizeRemainder } from "./remainder.js";
+import type { RemainderData } from "./remainder.js";
 import type { PurchaseSteps } from "./steps.js";
 
-/** The result of an order's payment. Amounts in cents. */
-export interface PayResult {
-  /**
-   * `paid`: cards and remainder are paid. `pending`: the cards are charged, and the remainder is not paid yet; see
-   * `confirm`. `declined`: nothing was taken, or recovery returns it.
-   */
-  readonly status: "paid" | "pending" | "declined";
+/** What all results of an order's payment have. Amounts in cents. */
+interface PayAmounts {
+  /** Empty if the payment is declined. */
   readonly cards: readonly { readonly lastFour: string; readonly amountCents: number }[];
   readonly remainderCents: number;
-  /** The data that the remainder method returned with `pending`. */
-  readonly remainderData?: unknown;
 }
+
+/** The result of an order's payment. */
+export type PayResult =
+  /** Cards and remainder are paid. `declined`: nothing was taken, or recovery returns it. */
+  | (PayAmounts & { readonly status: "paid" | "declined" })
+  /** The cards are charged, and the remainder is not paid yet; see `confirm`. `data` is what the method stored. */
+  | (PayAmounts & { readonly status: "pending"; readonly data: RemainderData | null });
 
 interface FlowOptions extends PurchaseContext {
   readonly steps: PurchaseSteps;
@@ -39,8 +40,8 @@ export function createPurchaseFlow(options: FlowOptions) {
     const { remainderCents, remainderData } = purchase;
     const charges = status === "declined" ? [] : (await steps.chargesOf(purchase)).reverse();
     const cards = groupByPayment(charges).map(({ lastFour, amountCents }) => ({ lastFour, amountCents }));
-    const result = { status, cards, remainderCents };
-    return remainderData === null ? result : { ...result, remainderData: JSON.parse(remainderData) };
+    if (status !== "pending") return { status, cards, remainderCents };
+    return { status, cards, remainderCents, data: remainderData === null ? null : JSON.parse(remainderData) };
   }
 
   /** Returns the result of a purchase in its current state. */
@@ -52,32 +53,45 @@ export function createPurchaseFlow(options: FlowOptions) {
     throw new CheckoutError(state === "charging" ? "payment_in_progress" : "cart_completed");
   }
 
+  /** Whether a purchase has this order's cart, total and remainder. */
+  const isOf = ({ cart, expectedRemainderCents }: Order, purchase: Purchase): boolean =>
+    purchase.cartId === cart.id &&
+    purchase.totalCents === cart.totalCents &&
+    purchase.remainderCents === (expectedRemainderCents ?? purchase.remainderCents);
+
   /** Returns the result of a repeated payment. Refuses another cart, total or remainder. */
   function repeatedResult(order: Order, purchase: Purchase): Promise<PayResult> {
-    const { cart, expectedRemainderCents = purchase.remainderCents } = order;
-    const isSame =
-      purchase.cartId === cart.id &&
-      purchase.totalCents === cart.totalCents &&
-      purchase.remainderCents === expectedRemainderCents;
-    if (!isSame) throw new CheckoutError("amount_changed");
+    if (!isOf(order, purchase)) throw new CheckoutError("amount_changed");
     if (purchase.state === "voiding") throw new CheckoutError("payment_in_progress");
     return resultOf(purchase);
   }
 
+  /**
+   * Gives up the pending payments of a cart's other orders: the shopper has left the bank's page, and orders anew.
+   *
+   * @throws {CheckoutError} cart_completed if one of them is paid
+   */
+  async function giveUpOthers({ id, cart }: Order): Promise<void> {
+    const charges = await journal.chargesOfCart(cart.id);
+    const held = charges.filter((charge) => charge.state === "devalued" && charge.orderId !== id);
+    for (const orderId of new Set(held.map((charge) => charge.orderId))) {
+      const purchase = orderId === null ? null : await purchases.read(orderId);
+      if (purchase?.state !== "pending" || purchase.cartId !== cart.id) continue;
+      if (paidStates.includes((await settleRemainder(purchase, true)).state)) throw new CheckoutError("cart_completed");
+    }
+  }
+
   /** Plans the payment. Refuses if it differs from what the shopper has seen, or can't be done. */
-  async function planOf(order: Order, authorize: AuthorizeRemainder | undefined): Promise<PaymentPlan> {
+  async function planOf(order: Order): Promise<PaymentPlan> {
+    await giveUpOthers(order);
     await engine.settle(order.cart.id, { orderOf: steps.orderOf });
     const plan = await engine.plan(order.cart);
     // If a card has expired or is being settled, the shopper may not have seen this remainder.
     const isUnseen = plan.hasSettling || plan.hasExpired;
     const { expectedRemainderCents = isUnseen ? Number.NaN : plan.remainderCents } = order;
     engine.checkCovers(plan, expectedRemainderCents);
-    // Without TypeScript it may be any value, such as `false`.
-    if (plan.remainderCents > 0 && !(typeof authorize === "function" && remainder.isConfigured)) {
-      throw new TypeError(
-        "The cards don't cover the order: pay needs authorizeRemainder, and createCheckout needs remainder.",
-      );
-    }
+    if (plan.remainderCents > 0 && !remainder.isConfigured)
+      throw new TypeError("The cards don't cover the order: createCheckout needs remainder.");
     return plan;
   }
 
@@ -103,17 +117,20 @@ export function createPurchaseFlow(options: FlowOptions) {
     await renewLease(purchase);
   }
 
-  /** Renews the lease before a slow step. If this process stalled and recovery took the purchase over, it stops here. */
-  async function renewLease({ orderId, attemptId }: Purchase): Promise<void> {
+  /**
+   * Renews the lease before a slow step, and stores the method's data if given. If this process stalled and recovery took the
+   * purchase over, it stops here.
+   */
+  async function renewLease({ orderId, attemptId }: Purchase, remainderData?: string): Promise<Purchase> {
     const lease = { owner: attemptId, forMs: leaseMs };
     const own = { from: ["charging"], to: "charging", attemptId, owner: attemptId, lease } as const;
-    if (!(await purchases.change(orderId, own))) throw new CheckoutError("payment_in_progress");
+    const renewed = await purchases.change(orderId, { ...own, ...(remainderData !== undefined && { remainderData }) });
+    if (!renewed) throw new CheckoutError("payment_in_progress");
+    return renewed;
   }
 
-  async function waitForRemainder(purchase: Purchase, data: unknown): Promise<Purchase> {
+  async function waitForRemainder(purchase: Purchase, remainderData: string | undefined): Promise<Purchase> {
     const { orderId, attemptId } = purchase;
-    // Undefined for undefined data, unlike its type.
-    const remainderData: string | undefined = JSON.stringify(data);
     const wait = {
       from: ["charging"],
       to: "pending",
@@ -121,7 +138,7 @@ export function createPurchaseFlow(options: FlowOptions) {
       lease: null,
       retryInMs: pendingLifeMs,
     } as const;
-    const pending = await steps.change(orderId, { ...wait, ...(remainderData && { remainderData }) });
+    const pending = await steps.change(orderId, { ...wait, ...(remainderData !== undefined && { remainderData }) });
     if (!pending) throw new CheckoutError("payment_in_progress");
     // Until then, recovery can skip these charges; it would leave them to the purchase anyway.
     await journal.renew(attemptId, pendingLifeMs).catch(report);
@@ -136,34 +153,45 @@ export function createPurchaseFlow(options: FlowOptions) {
     return held ? steps.decide(held.purchase, held.owner) : earlier;
   }
 
-  async function pay(
-    order: Order,
-    { authorizeRemainder }: { authorizeRemainder?: AuthorizeRemainder } = {},
-  ): Promise<PayResult> {
+  async function pay(order: Order, { input }: { input?: unknown } = {}): Promise<PayResult> {
     if (typeof order.id !== "string" || order.id === "") throw new TypeError("order.id has to be a non-empty string.");
     const cart = checkCart(order.cart);
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
     if (options.charges === "by-line" && !lines) throw new TypeError('order.lines are needed if charges is "by-line".');
-    const earlier = await readSettled(order.id);
+    let earlier = await readSettled(order.id);
+    // The shopper has left the bank's page, and changed the cart.
+    if (earlier?.state === "pending" && !isOf(order, earlier)) earlier = await settleRemainder(earlier, true);
     if (earlier && earlier.state !== "failed") return repeatedResult(order, earlier);
-    const plan = await planOf(order, authorizeRemainder);
+    const plan = await planOf(order);
     const attemptId = randomUUID();
     const ids = { orderId: order.id, cartId: cart.id, attemptId };
     const wanted = { ...ids, totalCents: cart.totalCents, remainderCents: plan.remainderCents, lines };
     const purchase = await steps.begin(wanted, { owner: attemptId, forMs: leaseMs });
-    if (purchase.attemptId !== attemptId) return repeatedResult(order, purchase);
+    return purchase.attemptId === attemptId ? attempt(order, purchase, plan, input) : repeatedResult(order, purchase);
+  }
+
+  /** Makes the attempt that this call has begun. */
+  async function attempt(order: Order, begun: Purchase, plan: PaymentPlan, input: unknown): Promise<PayResult> {
+    const { attemptId } = begun;
+    let purchase = begun;
     let isRemainderSent = false;
     try {
       await charge(order, purchase, plan);
       if (purchase.remainderCents > 0) {
         isRemainderSent = true;
-        const answer = await remainder.authorize(authorizeRemainder, purchase);
-        if (answer.status === "declined") {
+        const keep = async (data: string) => {
+          purchase = { ...purchase, remainderData: data };
+          await renewLease(purchase, data);
+        };
+        const { status, data } = await remainder.authorize(purchase, input, keep);
+        if (data !== undefined) purchase = { ...purchase, remainderData: data };
+        if (status === "declined") {
           const now = await steps.voidPurchase(purchase, "remainder_declined");
           // This process may have stalled until the order was voided and paid in another attempt, perhaps with another cart.
           return await (now.attemptId === attemptId ? resultOf(now) : repeatedResult(order, now));
         }
-        if (answer.status === "pending") return await resultOf(await waitForRemainder(purchase, answer.data));
+        if (status === "pending") return await resultOf(await waitForRemainder(purchase, data));
+        if (data !== undefined) await renewLease(purchase, data);
       }
       const paid = await steps.complete(purchase);
       if (!paidStates.includes(paid.state) || paid.attemptId !== attemptId)
@@ -193,14 +221,16 @@ export function createPurchaseFlow(options: FlowOptions) {
     }
   }
 
-  async function confirm(orderId: string): Promise<PayResult> {
-    const purchase = await purchases.read(orderId);
-    if (!purchase) throw noSuchOrder();
-    const hasFailed = purchase.state === "failed" && purchase.remainderCents > 0;
-    if (purchase.state !== "pending" && !hasFailed) return resultOf(purchase);
-    const status = await remainder.status(purchase);
-    if (status === "pending") return resultOf(purchase);
-    if (status === "declined") return resultOf(await steps.voidPurchase(purchase, "remainder_declined"));
+  /**
+   * Asks the method for a remainder, and completes or voids its purchase.
+   *
+   * @param isGivenUp whether the shopper no longer pays it: then a pending one is voided too
+   * @returns the current purchase
+   */
+  async function settleRemainder(waiting: Purchase, isGivenUp: boolean): Promise<Purchase> {
+    const { status, purchase } = await steps.askRemainder(waiting);
+    if (status === "pending" && !isGivenUp) return purchase;
+    if (status !== "authorized") return steps.voidPurchase(purchase, "remainder_declined");
     let now: Purchase;
     try {
       now = await steps.complete(purchase);
@@ -211,7 +241,37 @@ export function createPurchaseFlow(options: FlowOptions) {
     }
     // The remainder was paid after the purchase had failed: cancel it.
     const isPaid = paidStates.includes(now.state);
-    return resultOf(isPaid ? now : await steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true }));
+    return isPaid ? now : steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true });
+  }
+
+  const readKnown = async (orderId: string): Promise<Purchase> => {
+    const purchase = await purchases.read(orderId);
+    if (!purchase) throw noSuchOrder();
+    return purchase;
+  };
+
+  async function confirm(orderId: string): Promise<PayResult> {
+    const purchase = await readKnown(orderId);
+    const hasFailed = purchase.state === "failed" && purchase.remainderCents > 0;
+    const isOpen = purchase.state === "pending" || hasFailed;
+    return resultOf(isOpen ? await settleRemainder(purchase, false) : purchase);
+  }
+
+  async function abandon(orderId: string): Promise<PayResult> {
+    const purchase = await readKnown(orderId);
+    return resultOf(purchase.state === "pending" ? await settleRemainder(purchase, true) : purchase);
+  }
+
+  /** Handles a notification of the method. @returns the order that it concerns, or null */
+  async function notice(request: Request): Promise<PayResult | null> {
+    const noticed = await remainder.webhook(request);
+    if (!noticed) return null;
+    const { orderId, attemptId, data } = noticed;
+    const purchase = await readKnown(orderId);
+    if (purchase.attemptId === attemptId) return confirm(orderId);
+    // The payment belongs to an attempt that has been replaced.
+    await remainder.cancel({ ...purchase, attemptId, remainderData: JSON.stringify(data) });
+    return null;
   }
 
   async function assertPaid(orderId: string, totalCents: number): Promise<Purchase> {
@@ -225,5 +285,5 @@ export function createPurchaseFlow(options: FlowOptions) {
     throw new CheckoutError("amount_changed");
   }
 
-  return { pay, confirm, assertPaid };
+  return { pay, confirm, abandon, notice, assertPaid };
 }

@@ -14,6 +14,25 @@ interface RecoveryContext extends PurchaseContext {
   readonly refundCards: (orderId: string, reference?: string) => Promise<Charge[]>;
 }
 
+/** The limits of one run of recovery. */
+export interface RecoverOptions {
+  /** The maximum number of purchases, and of charges. Default: all that are due. */
+  readonly limit?: number;
+  /** When it returns, even if a step is still running: its lease runs out, and a later call repeats it. Default: never. */
+  readonly deadlineMs?: number;
+  /** Ends it like the deadline. */
+  readonly signal?: AbortSignal;
+}
+
+/** What recovery has settled or tried. */
+export interface Recovered {
+  purchases: Purchase[];
+  charges: ChargeView[];
+}
+
+/** How many purchases are settled at the same time. */
+const AT_ONCE = 8;
+
 /** Cancels orders, and settles purchases after crashes and failures. */
 export function createPurchaseRecovery(options: RecoveryContext) {
   const { steps, engine, purchases, leaseMs, report, confirm } = options;
@@ -66,30 +85,59 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     return wasPaid(now) ? options.refundCards(orderId, reference) : steps.chargesOf(now);
   }
 
-  async function recoverPurchases(): Promise<Purchase[]> {
-    const decided = new Map<string, Purchase>();
-    for (let isNew = true; isNew; ) {
-      const owner = newOwner();
-      const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
-      if (!due) break;
-      // The longest overdue comes first. If one comes up again, all others were tried.
-      isNew = !decided.has(due.orderId);
-      const now = await steps.decide(due, owner).catch((error: unknown) => {
+  /**
+   * Settles what is due, the longest overdue first. Several at a time, so that a method that doesn't respond delays its own
+   * orders only.
+   *
+   * @param recovered receives the settled purchases
+   */
+  async function recoverPurchases(
+    limit = Number.POSITIVE_INFINITY,
+    end: AbortSignal,
+    recovered: Purchase[],
+  ): Promise<void> {
+    const tried = new Set<string>();
+    const running = new Set<Promise<void>>();
+    const settle = async (due: Purchase, owner: string) => {
+      const settled = await steps.decide(due, owner).catch((error: unknown) => {
         report(error);
         return due;
       });
-      decided.set(now.orderId, now);
+      recovered.push(settled);
+    };
+    try {
+      while (tried.size < limit && !end.aborted) {
+        const owner = newOwner();
+        const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
+        // If one comes up again, all others were tried.
+        if (!due || tried.has(due.orderId)) return;
+        tried.add(due.orderId);
+        const step = settle(due, owner).finally(() => running.delete(step));
+        running.add(step);
+        if (running.size >= AT_ONCE) await Promise.race(running);
+      }
+    } finally {
+      await Promise.all(running);
     }
-    return [...decided.values()];
   }
 
   /** Recovers charges and purchases. If one fails, the other still runs. */
-  async function recover(): Promise<{ purchases: Purchase[]; charges: ChargeView[] }> {
-    const [charges] = await Promise.allSettled([engine.recover({ orderOf: steps.orderOf })]);
-    const [purchasesDone] = await Promise.allSettled([recoverPurchases()]);
-    if (charges.status === "rejected") throw charges.reason;
-    if (purchasesDone.status === "rejected") throw purchasesDone.reason;
-    return { purchases: purchasesDone.value, charges: charges.value.map(viewCharge) };
+  async function recover({ limit, deadlineMs, signal }: RecoverOptions = {}): Promise<Recovered> {
+    const timeout = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs);
+    const end = AbortSignal.any([signal, timeout].filter((each) => each !== undefined));
+    const recovered: Recovered = { purchases: [], charges: [] };
+    const settleAll = async () => {
+      const [charges] = await Promise.allSettled([engine.recover({ orderOf: steps.orderOf, limit, signal: end })]);
+      if (charges.status === "fulfilled") recovered.charges = charges.value.map(viewCharge);
+      await recoverPurchases(limit, end, recovered.purchases);
+      if (charges.status === "rejected") throw charges.reason;
+    };
+    const ended = new Promise<void>((resolve) => {
+      if (end.aborted) resolve();
+      end.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([settleAll(), ended]);
+    return { purchases: [...recovered.purchases], charges: recovered.charges };
   }
 
   async function retry(orderId: string, actor: string): Promise<Purchase | null> {

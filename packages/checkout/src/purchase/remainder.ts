@@ -1,29 +1,62 @@
 import type { Purchase } from "../store/purchase-store.js";
 
-/** The response of the shop's own payment method to a request for the remainder. Only `authorized` pays. */
-export type RemainderAnswer =
-  | { readonly status: "authorized" }
-  | { readonly status: "declined" }
-  /** The shopper pays elsewhere, such as on a bank's page. `data` is for the shop's page, such as the bank's URL. */
-  | { readonly status: "pending"; readonly data?: Readonly<Record<string, unknown>> };
+/** What the shop's own payment method knows of a payment. Only `authorized` pays. */
+export interface RemainderAnswer {
+  /**
+   * `authorized`: the money is held or taken. `pending`: the shopper pays elsewhere, such as on a bank's page. `declined`: no
+   * money was taken.
+   */
+  readonly status: "authorized" | "declined" | "pending";
+  /**
+   * The amount that is authorized, in cents. If it isn't the remainder, the order is not paid, and a person has to decide.
+   * Give it if the method tells it.
+   */
+  readonly amountCents?: number;
+  /** The currency of that amount, such as `EUR`. Another one than the order's is a fault like a wrong amount. */
+  readonly currency?: string;
+  /** What identifies the payment at the method. See `RemainderRequest.data`, which it replaces. */
+  readonly data?: RemainderData;
+}
+
+/** What identifies a payment at the method, such as its ids. Stored with the order as JSON, so no secrets. */
+export type RemainderData = Readonly<Record<string, unknown>>;
 
 /** A request for the remainder of an order. */
 export interface RemainderRequest {
   readonly orderId: string;
   readonly remainderCents: number;
+  /** The order's currency: `EUR`. */
+  readonly currency: string;
   /** Unique to this attempt: use it as the payment's idempotency key. */
   readonly attemptId: string;
+  /** What the method stored last, by `keep` or an answer. Null if it has stored nothing. */
+  readonly data: RemainderData | null;
+}
+
+/** What only the call that authorizes a remainder has. */
+export interface Authorizing {
+  /** The `input` of `Checkout.pay`, such as what the bank's script in the page returned. It is not stored. */
+  readonly input: unknown;
+  /**
+   * Stores what identifies the payment. Await it before the step that can take money: then every later call gets it, also
+   * after a crash.
+   *
+   * @throws {CheckoutError} payment_in_progress if the attempt was given up meanwhile: don't go on
+   */
+  keep(data: RemainderData): Promise<void>;
 }
 
 /**
  * The shop's own payment method. `status` and `cancel` are also called after a crash, when it is unknown whether the payment
  * was ever requested. If it was not, `status` returns "declined", and `cancel` makes sure that a delayed request with this
- * `attemptId` takes nothing, if the method supports that. Each call has to return within half of `leaseMs`; a later response
- * is ignored, and the call is repeated.
+ * `attemptId` takes nothing, if the method supports that. Each call but `authorize` has to return within half of `leaseMs`; a
+ * later response is ignored, and the call is repeated.
  */
 export interface RemainderMethod {
+  /** Requests the payment, once per `attemptId`. If it throws, the order is not paid, and `cancel` is called. */
+  authorize(request: RemainderRequest, authorizing: Authorizing): Promise<RemainderAnswer>;
   /** Returns the status of the payment. Throws if it can't be read now. */
-  status(request: RemainderRequest): Promise<"authorized" | "declined" | "pending">;
+  status(request: RemainderRequest): Promise<RemainderAnswer>;
   /**
    * Cancels or refunds the payment: everything that was authorized or captured, minus what `refund` returned. Idempotent.
    * Throws if it fails; it is retried.
@@ -35,7 +68,17 @@ export interface RemainderMethod {
    * refund a part of the remainder.
    */
   refund?(request: RemainderRequest, part: RemainderPart): Promise<unknown>;
+  /**
+   * Reads a notification of the method, such as Stripe's webhook. See `Checkout.webhook`.
+   *
+   * @returns the payment that it is about, or null if it is about something else
+   * @throws if the notification isn't the method's
+   */
+  webhook?(request: Request): Promise<RemainderNotice | null>;
 }
+
+/** A payment that the method notifies the shop of. */
+export type RemainderNotice = Pick<RemainderRequest, "orderId" | "attemptId"> & { readonly data: RemainderData };
 
 /** A part of a remainder to refund. */
 export interface RemainderPart {
@@ -47,24 +90,57 @@ export interface RemainderPart {
   readonly amountCents: number;
 }
 
-/** Authorizes the remainder with the shop's own method. */
-export type AuthorizeRemainder = (request: RemainderRequest) => Promise<RemainderAnswer>;
+const parse = (data: string | null): RemainderData | null => (data === null ? null : JSON.parse(data));
 
 /** Returns the request of a purchase. */
-const requestOf = ({ orderId, remainderCents, attemptId }: Purchase): RemainderRequest => ({
+const requestOf = ({ orderId, remainderCents, attemptId, remainderData }: Purchase): RemainderRequest => ({
   orderId,
   remainderCents,
+  currency: CURRENCY,
   attemptId,
+  data: parse(remainderData),
 });
 
-const statuses = ["authorized", "declined", "pending"] as const;
-type Status = (typeof statuses)[number];
-const isStatus = (value: unknown): value is Status => statuses.includes(value as Status);
+/** The only currency of a checkout. */
+const CURRENCY = "EUR";
 
-const EXPECTED = 'has to return the status "authorized", "declined" or "pending"';
+const statuses = ["authorized", "declined", "pending"] as const;
+
+/** An answer whose status and amount are checked. `data` is JSON. */
+export interface CheckedAnswer {
+  readonly status: RemainderAnswer["status"];
+  readonly data?: string;
+}
+
+/**
+ * Checks an answer. A payment of another amount or currency doesn't pay the order.
+ *
+ * @throws {RemainderFault} no_answer, wrong_amount, wrong_currency or wrong_data
+ */
+function check(name: Call, answer: unknown, { remainderCents }: Purchase): CheckedAnswer {
+  // Read once, so that what is checked is what is used.
+  const { status, amountCents, currency, data } = (answer ?? {}) as Partial<RemainderAnswer>;
+  const refuse = (cause: string, message: string) => {
+    throw new RemainderFault(name, cause, `remainder.${name} ${message}.`);
+  };
+  if (!statuses.includes(status as RemainderAnswer["status"]))
+    refuse("no_answer", 'has to return the status "authorized", "declined" or "pending"');
+  if (status !== "declined" && amountCents !== undefined && amountCents !== remainderCents)
+    refuse("wrong_amount", "returned another amount than the remainder. Look at the payment, and cancel the order");
+  if (status !== "declined" && currency !== undefined && currency !== CURRENCY)
+    refuse("wrong_currency", "returned another currency than the order's. Look at the payment, and cancel the order");
+  const kept = data === undefined ? {} : { data: toJson(name, data) };
+  return { status: status as RemainderAnswer["status"], ...kept };
+}
+
+function toJson(name: Call, data: unknown): string {
+  if (typeof data !== "object" || data === null || Array.isArray(data))
+    throw new RemainderFault(name, "wrong_data", `remainder.${name} has to keep an object as data.`);
+  return JSON.stringify(data);
+}
 
 /** The functions of the method. */
-type Call = "status" | "cancel" | "refund";
+type Call = "authorize" | "status" | "cancel" | "refund" | "webhook";
 
 /** A fault of the shop's own payment method: it could not return the status of a remainder, or could not refund it. */
 export class RemainderFault extends Error {
@@ -114,23 +190,25 @@ export function createRemainder(method: RemainderMethod | undefined, limitMs: nu
     /** Whether it can refund a part of a remainder. */
     canRefund: method?.refund !== undefined,
 
-    /** Authorizes a remainder. @throws {TypeError} if the status is invalid; errors of the method */
-    async authorize(
-      authorize: AuthorizeRemainder | undefined,
-      purchase: Purchase,
-    ): Promise<{ status: Status; data: unknown }> {
-      const answer: unknown = await authorize?.(requestOf(purchase));
-      // Read once, so that the checked status is the one that is used.
-      const { status, data } = (answer ?? {}) as { status?: unknown; data?: unknown };
-      if (!isStatus(status)) throw new TypeError(`authorizeRemainder ${EXPECTED}.`);
-      return { status, data };
+    /**
+     * Authorizes a remainder. It has no timeout: the shopper may have to wait for a bank.
+     *
+     * @param keep stores JSON
+     * @throws {RemainderFault} if the answer is invalid; errors of the method
+     */
+    async authorize(purchase: Purchase, input: unknown, keep: (data: string) => Promise<void>): Promise<CheckedAnswer> {
+      const authorizing = { input, keep: async (data: RemainderData) => keep(toJson("authorize", data)) };
+      return check("authorize", await method?.authorize(requestOf(purchase), authorizing), purchase);
     },
 
-    /** Returns the status. @throws {RemainderFault} if it is invalid or late; errors of the method */
-    async status(purchase: Purchase): Promise<Status> {
-      const status = await call("status", (called) => called.status(requestOf(purchase)));
-      if (!isStatus(status)) throw new RemainderFault("status", "no_answer", `remainder.status ${EXPECTED}.`);
-      return status;
+    /** Returns the status. @throws {RemainderFault} if the answer is invalid or late; errors of the method */
+    async status(purchase: Purchase): Promise<CheckedAnswer> {
+      return check("status", await call("status", (called) => called.status(requestOf(purchase))), purchase);
+    },
+
+    /** Reads a notification. @throws as `status` */
+    async webhook(request: Request): Promise<RemainderNotice | null> {
+      return (await call("webhook", (called) => called.webhook?.(request))) as RemainderNotice | null;
     },
 
     /** Cancels it. @throws as `status` */

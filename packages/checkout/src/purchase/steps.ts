@@ -14,7 +14,7 @@ import {
 } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
-import { faultCode, type Remainder } from "./remainder.js";
+import { faultCode, type RemainderAnswer } from "./remainder.js";
 
 /** The states in which a whole purchase is reversed, each with its final state and the reason for its charges. */
 const reversals = {
@@ -110,7 +110,9 @@ export function createPurchaseSteps(context: PurchaseContext) {
   ): Promise<Purchase> {
     const { orderId, attemptId } = purchase;
     const lease = { owner: newOwner(), forMs: leaseMs };
-    const wanted = { to: "voiding", attemptId, lease, ...(owner === undefined ? {} : { owner }) } as const;
+    // An attempt that was voided meanwhile may know more than the store.
+    const kept = purchase.remainderData === null ? {} : { remainderData: purchase.remainderData };
+    const wanted = { to: "voiding", attemptId, lease, ...kept, ...(owner === undefined ? {} : { owner }) } as const;
     const from = isLate ? ([...undecidedStates, "failed"] as const) : undecidedStates;
     let owed = await change(orderId, { ...wanted, from });
     // Another process may have canceled the remainder too early. Take the purchase over from it.
@@ -221,15 +223,24 @@ export function createPurchaseSteps(context: PurchaseContext) {
     return (await change(orderId, done)) ?? reread(purchase);
   }
 
+  /** Reads the status of the remainder, and stores the data that comes with it. @throws as the method's `status` */
+  async function askRemainder(purchase: Purchase): Promise<{ status: RemainderAnswer["status"]; purchase: Purchase }> {
+    const { status, data } = await remainder.status(purchase);
+    if (data === undefined || data === purchase.remainderData) return { status, purchase };
+    const { orderId, attemptId, state } = purchase;
+    await purchases.change(orderId, { from: [state], to: state, attemptId, remainderData: data });
+    return { status, purchase: { ...purchase, remainderData: data } };
+  }
+
   /** Takes the next step of a purchase that this caller holds: its owed reversals, its refund, or its remainder. */
   async function decide(purchase: Purchase, owner: string): Promise<Purchase> {
     if (isReversing(purchase)) return reverseAll(purchase, owner);
     if (purchase.state === "refunding") return finishRefund(purchase, owner);
     // Without a remainder, the purchase is paid right after its cards are charged. This one was not.
     if (purchase.remainderCents === 0) return voidPurchase(purchase, "never_ordered", { owner });
-    let status: Awaited<ReturnType<Remainder["status"]>>;
+    let status: RemainderAnswer["status"];
     try {
-      status = await remainder.status(purchase);
+      ({ status } = await askRemainder(purchase));
     } catch (error) {
       report(error);
       return (await putOff(purchase, owner, faultCode("status", error))) ?? reread(purchase);
@@ -252,6 +263,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
 
   return {
     chargesOf,
+    askRemainder,
     begin,
     change,
     claim,

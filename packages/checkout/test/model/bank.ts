@@ -41,13 +41,10 @@ export class Bank {
   };
   #garbageCount = 0;
 
-  /** @param onHang called if the bank will never respond */
-  authorize(mood: PayMood, onHang: () => void) {
-    return (request: RemainderRequest): Promise<RemainderAnswer> => {
-      const isClean = ["authorize", "decline", "page"].includes(mood);
-      if (mood === "fail-at-once") throw new PlayedError("bank");
-      return this.#take(mood, request, isClean, onHang);
-    };
+  /** Fails at once or later, since a method may throw before it returns a promise. */
+  #authorize(request: RemainderRequest, mood: PayMood, onHang: () => void): Promise<RemainderAnswer> {
+    if (mood === "fail-at-once") throw new PlayedError("bank");
+    return this.#take(mood, request, ["authorize", "decline", "page"].includes(mood), onHang);
   }
 
   async #take(mood: PayMood, request: RemainderRequest, isClean: boolean, onHang: () => void) {
@@ -65,9 +62,10 @@ export class Bank {
     return { status: "authorized" } as const;
   }
 
-  /** Returns the method for a process's checkout. @param onHang called if the bank will never respond to it */
+  /** Returns the method for a process's checkout. `input` is the mood of a payment. @param onHang called if the bank will never respond to it */
   method(onHang: () => void): RemainderMethod {
     return {
+      authorize: (request, { input }) => this.#authorize(request, input as PayMood, onHang),
       status: (request) => this.#ask("status", onHang, () => this.#status(request)),
       cancel: (request) => this.#ask("cancel", onHang, () => this.#cancel(request)),
     };
@@ -113,9 +111,9 @@ export class Bank {
     const payment = this.payments.get(attemptId);
     if (payment?.state === "authorized") {
       payment.isToldAuthorized = true;
-      return "authorized" as const;
+      return { status: "authorized" } as const;
     }
-    return payment?.state === "open" ? ("pending" as const) : ("declined" as const);
+    return { status: payment?.state === "open" ? "pending" : "declined" } as const;
   }
 
   #cancel(request: RemainderRequest): void {

@@ -146,7 +146,7 @@ function checkTold(world: World, story: OrderStory, purchase: Row | undefined, s
 /** Checks that a failed order can still be paid: without its cards, by the bank alone. */
 async function checkStillSells(world: World): Promise<void> {
   const { purchases } = await world.stage.rows();
-  const { checkout, gate } = world.start();
+  const { checkout } = world.start();
   for (const { id } of world.orders) {
     const purchase = purchases.find((p) => p.order_id === id);
     if (purchase?.state !== "failed") continue;
@@ -154,8 +154,7 @@ async function checkStillSells(world: World): Promise<void> {
     if (!cart) continue;
     try {
       for (const card of (await checkout.list(cart)).cards) await checkout.remove(cart, card.id);
-      const authorizeRemainder = world.bank.authorize("authorize", () => gate.wait());
-      const { status } = await checkout.pay({ id, cart }, { authorizeRemainder });
+      const { status } = await checkout.pay({ id, cart }, { input: "authorize" });
       if (status !== "paid") world.violate("can't be paid any more", status);
     } catch (error) {
       world.violate("can't be paid any more", String(error));

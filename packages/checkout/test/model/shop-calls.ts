@@ -88,14 +88,12 @@ export class ShopCalls {
   }
 
   async #commit(call: Call & { do: "commit" }, story: OrderStory, cart: CartView, process: ShopProcess) {
-    const { checkout, gate } = process;
+    const { checkout } = process;
     const anotherCents = cart.totalCents + 1;
     const expectedRemainderCents =
       call.expect === "as listed" ? (await checkout.list(cart)).remainderCents : anotherCents;
     const expected = call.expect === "nothing" ? {} : { expectedRemainderCents };
-    const { pay } = call;
-    const asked = pay === "no way" ? {} : { authorizeRemainder: this.#context.bank.authorize(pay, () => gate.wait()) };
-    const result = await checkout.pay({ id: story.id, cart, ...expected }, asked);
+    const result = await checkout.pay({ id: story.id, cart, ...expected }, { input: call.pay });
     if (result.status === "paid") this.#tellPaid(story, cart, result);
     return result;
   }

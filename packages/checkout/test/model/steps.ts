@@ -21,7 +21,7 @@ export type Call = { readonly process: 0 | 1; readonly trouble: Trouble | null }
       readonly do: "commit";
       readonly order: number;
       readonly cart: number;
-      readonly pay: PayMood | "no way";
+      readonly pay: PayMood;
       readonly expect: "nothing" | "as listed" | "another";
     }
   | { readonly do: "confirm"; readonly order: number }
@@ -69,15 +69,7 @@ const trouble = fc.option(fc.record({ kind: fc.constantFrom(...troubleKinds), at
   nil: null,
 });
 const trailing = { process, trouble };
-const pay = fc.constantFrom<PayMood | "no way">(
-  "authorize",
-  "authorize",
-  "authorize",
-  "page",
-  "page",
-  ...payMoods,
-  "no way",
-);
+const pay = fc.constantFrom<PayMood>("authorize", "authorize", "authorize", "page", "page", ...payMoods);
 const expect = fc.constantFrom("nothing" as const, "nothing" as const, "as listed" as const, "another" as const);
 
 const commit = fc.record({ do: fc.constant("commit" as const), order, cart, pay, expect, ...trailing });
