@@ -23,9 +23,9 @@ const MINUTE_MS = 60_000;
 export function createEngine(options: EngineOptions): Engine {
   const { journal, sealer, leaseMs = 2 * MINUTE_MS, maxCards = 5 } = options;
   const environment = options.environment ?? options.client.environment;
-  if (environment === undefined) throw new TypeError('The engine needs the environment "sandbox" or "live".');
   const { companyId } = options.client;
   if (companyId === undefined) throw new TypeError("The gift card client needs a companyId.");
+  if (environment === undefined) throw new TypeError('The engine needs the environment "sandbox" or "live".');
   const report = createReport(options.onFailure);
   const client = reportFaults(options.client, report);
   const announceChange = guardObserver(options.onChange, report);

@@ -30,8 +30,11 @@ export interface Recovered {
   charges: ChargeView[];
 }
 
-/** How many purchases are settled at the same time. */
+/** How many purchases are settled at the same time, if the remainder's method is slow. */
 const AT_ONCE = 8;
+/** How long a purchase is waited for before the next one begins. */
+const PATIENCE_MS = 250;
+const patience = () => new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref?.());
 
 /** Cancels orders, and settles purchases after crashes and failures. */
 export function createPurchaseRecovery(options: RecoveryContext) {
@@ -86,8 +89,8 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   }
 
   /**
-   * Settles what is due, the longest overdue first. Several at a time, so that a method that doesn't respond delays its own
-   * orders only.
+   * Settles what is due, the longest overdue first. If a method doesn't respond, the next one begins meanwhile, so that it
+   * delays its own orders only.
    *
    * @param recovered receives the settled purchases
    */
@@ -109,11 +112,13 @@ export function createPurchaseRecovery(options: RecoveryContext) {
       while (tried.size < limit && !end.aborted) {
         const owner = newOwner();
         const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
-        // If one comes up again, all others were tried.
-        if (!due || tried.has(due.orderId)) return;
-        tried.add(due.orderId);
+        if (!due) return;
         const step = settle(due, owner).finally(() => running.delete(step));
         running.add(step);
+        // If one comes up again, all others were tried.
+        if (tried.has(due.orderId)) return;
+        tried.add(due.orderId);
+        await Promise.race([step, patience()]);
         if (running.size >= AT_ONCE) await Promise.race(running);
       }
     } finally {

@@ -20,7 +20,14 @@ export type PayMood = (typeof payMoods)[number];
 export const askMoods = ["fail", "fail-at-once", "hang", "plain-value", "garbage"] as const;
 export type AskMood = (typeof askMoods)[number];
 
-const garbage = [{ status: "failed" }, "ok", undefined, null, { status: "Authorized" }, {}, true];
+const garbage = [
+  ...[{ status: "failed" }, "ok", undefined, null, { status: "Authorized" }, {}, true],
+  ...[
+    { status: "authorized", amountCents: 1 },
+    { status: "authorized", currency: "USD" },
+    { status: "pending", data: 1 },
+  ],
+];
 
 interface Payment {
   readonly orderId: string;

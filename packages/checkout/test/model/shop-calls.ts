@@ -1,4 +1,4 @@
-import { type CartView, CheckoutError, type PayResult } from "../../src/index.js";
+import { type CartView, CheckoutError, type PayResult, RemainderFault } from "../../src/index.js";
 import type { Bank } from "./bank.js";
 import type { ModelCard } from "./card-stock.js";
 import { PlayedError } from "./played-error.js";
@@ -61,8 +61,9 @@ export class ShopCalls {
         return checkout.list(cart);
       case "commit":
         return this.#commit(call, story, cart, { checkout, gate });
-      case "confirm": {
-        const result = await checkout.confirm(story.id);
+      case "confirm":
+      case "abandon": {
+        const result = await checkout[call.do](story.id);
         if (result.status === "paid") this.#tellPaid(story, null, result);
         return result;
       }
@@ -124,14 +125,13 @@ export class ShopCalls {
     return checkout.refundCards(story.id, reference);
   }
 
-  /** Checks errors: CheckoutErrors, errors of the shop's own parts, or documented TypeErrors. */
+  /** Checks errors: CheckoutErrors, or errors of the shop's own parts. */
   isDocumented(call: Call, error: unknown): boolean {
     if (error instanceof CheckoutError) return true;
     if (error instanceof PlayedError && error.by === "database") return true;
-    const asksBank = call.do === "commit" || call.do === "confirm";
+    const asksBank = ["commit", "confirm", "abandon"].includes(call.do);
     if (error instanceof PlayedError && error.by === "bank") return asksBank;
     // The result of the bank's method was invalid.
-    if (error instanceof Error && error.name === "RemainderFault") return call.do === "confirm";
-    return error instanceof TypeError && call.do === "commit" && /garbage|no way/.test(call.pay);
+    return error instanceof RemainderFault && asksBank;
   }
 }

@@ -24,7 +24,7 @@ export type Call = { readonly process: 0 | 1; readonly trouble: Trouble | null }
       readonly pay: PayMood;
       readonly expect: "nothing" | "as listed" | "another";
     }
-  | { readonly do: "confirm"; readonly order: number }
+  | { readonly do: "confirm" | "abandon"; readonly order: number }
   | { readonly do: "reverse"; readonly order: number }
   | { readonly do: "refund"; readonly order: number; readonly which: number | null }
   | { readonly do: "recover" }
@@ -74,7 +74,11 @@ const expect = fc.constantFrom("nothing" as const, "nothing" as const, "as liste
 
 const commit = fc.record({ do: fc.constant("commit" as const), order, cart, pay, expect, ...trailing });
 const recover = fc.record({ do: fc.constant("recover" as const), ...trailing });
-const confirm = fc.record({ do: fc.constant("confirm" as const), order, ...trailing });
+const confirm = fc.record({
+  do: fc.constantFrom("confirm" as const, "confirm" as const, "abandon" as const),
+  order,
+  ...trailing,
+});
 const call: fc.Arbitrary<Call> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("apply" as const), cart, card, ...trailing }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("quote" as const), cart, card, ...trailing }) },
