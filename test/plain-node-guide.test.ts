@@ -99,9 +99,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
 
   it("report differences, and settle a charge by a person's decision", async () => {
     const order = await newOrder();
-    await newcomer.evaluate(
-      `import { checkout } from "./shop.mjs"; await checkout.pay(${order});`,
-    );
+    await newcomer.evaluate(`import { checkout } from "./shop.mjs"; await checkout.pay(${order});`);
     const [from, to] = [-1, 1].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10));
     const script = newcomer
       .take("node month.mjs")

@@ -112,9 +112,7 @@ export async function openGiftCards(settings, injector, bank) {
     if (coveredCents === 0 && known?.state !== "paid" && known?.state !== "pending")
       throw new CheckoutError("nothing_to_pay");
     const expected = expectedRemainderCents === undefined ? {} : { expectedRemainderCents };
-    const { status, cards } = await orders.within(ctx, code, () =>
-      checkout.pay({ id: code, cart, ...expected }),
-    );
+    const { status, cards } = await orders.within(ctx, code, () => checkout.pay({ id: code, cart, ...expected }));
     // Keep the lock until Vendure has stored the payment.
     const now = await orders.lock(ctx, code);
     const { attemptId } = await read(code);

@@ -3,7 +3,6 @@ import { type ChargeView, viewCharge } from "./engine/charge-view.js";
 import { createEngine } from "./engine/create-engine.js";
 import type { CartView, Engine } from "./engine/engine.js";
 import { createReport, guardObserver } from "./engine/observers.js";
-import { answerWebhook } from "./http/webhook.js";
 import { createOperator, type Operator } from "./operator/operator.js";
 import { checkCart, type Order } from "./purchase/order.js";
 import { createPurchaseFlow, type PayResult } from "./purchase/pay.js";
@@ -12,6 +11,7 @@ import type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.j
 import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./purchase/refunds.js";
 import { createRemainder } from "./purchase/remainder.js";
 import { createPurchaseSteps } from "./purchase/steps.js";
+import { answerWebhook } from "./purchase/webhook.js";
 import { createSealer } from "./sealing/seal.js";
 import type { Purchase } from "./store/purchase-store.js";
 

@@ -7,7 +7,6 @@ export type { Guesser, GuessLimits } from "./engine/guess-limits.js";
 export type { OnFailure } from "./engine/observers.js";
 export type { RefundShares } from "./engine/refund-plan.js";
 export { createHandler, type HandlerOptions } from "./http/handler.js";
-export { ForeignWebhook } from "./http/webhook.js";
 export type { ExportOptions } from "./operator/charge-export.js";
 export type { ShopPayment } from "./operator/charge-groups.js";
 export type { CardSums, Difference, DifferenceKind, PaymentState } from "./operator/difference.js";
@@ -39,6 +38,7 @@ export {
   type RemainderPart,
   type RemainderRequest,
 } from "./purchase/remainder.js";
+export { ForeignWebhook } from "./purchase/webhook.js";
 export { readSealingKeys, type SealingKey } from "./sealing/seal.js";
 export type { CheckoutStore } from "./store/checkout-store.js";
 export type { OrderLine } from "./store/order-line.js";
