@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { readBlock } from "../../../test/support/page-blocks.js";
 import { ForeignWebhook, type RemainderMethod, type RemainderRequest } from "../src/index.js";
 import { gate } from "./bank.js";
 import { onEachStore, refusal, type TestOrder } from "./each-store.js";
@@ -54,6 +55,33 @@ onEachStore("the remainder's method", (stage) => {
       const remainder = bank.with(async () => ({ status: "declined", amountCents: 0, currency: "USD" }));
       expect(await checkout({ remainder }).pay(o)).toMatchObject({ status: "declined" });
     });
+  });
+
+  it("is written as the README shows", async () => {
+    const text = await readBlock("packages/checkout/README.md", "remainder.js");
+    const payments = new Map<string, { key: string; cents: number; status: string }>();
+    const played = {
+      async create({ key, cents }: { key: string; cents: number }) {
+        payments.set(`p_${key}`, { key, cents, status: "pending" });
+        return { id: `p_${key}` };
+      },
+      async confirm(id: string, input: unknown) {
+        const status = input === "token" ? "authorized" : "declined";
+        payments.set(id, { ...(payments.get(id) as { key: string; cents: number }), status });
+        return payments.get(id);
+      },
+      read: async (id: string) => ({ status: payments.get(id)?.status }),
+      cancelOrRefund: async (id: string) => payments.delete(id),
+    };
+    const remainder: RemainderMethod = new Function("bank", text.replace("export const remainder =", "return"))(played);
+    const by = checkout({ remainder });
+    const o = await order();
+    expect(await by.pay(o, { input: "wrong" })).toMatchObject({ status: "declined" });
+    expect(payments.size).toBe(0);
+    expect(await by.pay(o, { input: "token" })).toMatchObject({ status: "paid", remainderCents: 2498 });
+    expect([...payments.values()]).toMatchObject([{ cents: 2498, status: "authorized" }]);
+    await by.cancel(o.id);
+    expect([payments.size, await card.balanceCents()]).toEqual([0, 7500]);
   });
 
   describe("keeps what identifies its payment:", () => {
