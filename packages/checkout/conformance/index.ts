@@ -11,6 +11,7 @@ import { tenderCases } from "./tenders.js";
 
 export { sameAnswers } from "./agreement.js";
 export type { PlayedStore } from "./agreement-calls.js";
+export { issuerConformance, type TestedIssuer } from "./issuer.js";
 export type { ConformanceCase } from "./kit.js";
 export { purchaseConformance } from "./purchases.js";
 
