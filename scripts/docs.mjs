@@ -51,7 +51,11 @@ const packages = {
     { from: "checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },
     { from: "checkout/sqlite", file: "src/store/sqlite/store.ts", about: "books in one SQLite file" },
     { from: "checkout/conformance", file: "conformance/index.ts", about: "tests for a store or an issuer of your own" },
-    { from: "checkout/testing", file: "testing/index.ts", about: "an issuer and a bank in memory, for the tests of a shop" },
+    {
+      from: "checkout/testing",
+      file: "testing/index.ts",
+      about: "an issuer and a bank in memory, for the tests of a shop",
+    },
     {
       from: "checkout/store",
       file: "src/store/index.ts",
