@@ -126,7 +126,14 @@ test("a charge is refused if anything in it differs from the one that was made",
   }
   const unknown = await importFile(write([one as Charge], { company: 999 }));
   expect([unknown.exitCode, outcomesOf(unknown)]).toEqual([4, ["company_unknown"]]);
-  for (const change of [{ deducted: 1001 }, { deducted: 0 }, { requested: "ten" }, { reversed_at: "later" }]) {
+  const faulty = [
+    { deducted: 1001 },
+    { deducted: 0 },
+    { requested: "ten" },
+    { reversed_at: "later" },
+    { reversed_at: 0 },
+  ];
+  for (const change of faulty) {
     const result = await importFile(write([one as Charge], change));
     expect([change, result.exitCode, result.value.fault_count]).toEqual([change, 4, 1]);
   }
@@ -156,6 +163,42 @@ test("a reference that the shop resolved after the restore is not booked", async
   expect([result.exitCode, outcomesOf(result)]).toEqual([4, ["key_closed"]]);
   expect(outcomesOf(await importFile(write([{ ...(one as Charge), reversed: true }])))).toEqual(["unchanged"]);
   expect(await balance()).toBe(10_000);
+  await endKept();
+});
+
+test("a cancel without a token is refused, unless the operator names its company as the sender", async () => {
+  await lose(async () => []);
+  const { cancel_token: token } = (await devalue(kept.service.url, "guessed", 1000, card)).body;
+  const stranger = await kept.service.createCompany();
+  const forged = write([{ reference: "guessed", requested: 1000, deducted: 1, token: "", reversed: true, of: card }]);
+  for (const words of [[], ["--company", String(stranger.companyId)], ["--dry-run"]]) {
+    const result = await importFile(forged, ...words);
+    expect([words, result.exitCode, outcomesOf(result)]).toEqual([words, 4, ["cancel_unproven"]]);
+  }
+  // Nor does it come along with a row that is booked.
+  const genuine = { reference: "guessed", requested: 1000, deducted: 1000, token, of: card };
+  const both = await importFile(write([{ ...genuine, token: "", reversed: true }, genuine]));
+  expect([both.exitCode, outcomesOf(both)]).toEqual([4, ["cancel_unproven", "unchanged"]]);
+  expect(await balance()).toBe(9000);
+  const own = await importFile(forged, "--company", String(company.companyId));
+  expect([own.exitCode, outcomesOf(own)]).toEqual([0, ["reversed"]]);
+  expect(await balance()).toBe(10_000);
+  expect(await check()).toMatchObject({ ok: true });
+  await endKept();
+});
+
+test("a forged row does not hide the genuine one with its reference", async () => {
+  const [one, other] = await lose(async () => [await charge("hidden", 1000), await charge("beside", 500)]);
+  const forged = { ...(one as Charge), token: "forged" };
+  const dry = await importFile(write([forged, one as Charge]), "--dry-run");
+  expect([dry.exitCode, outcomesOf(dry)]).toEqual([4, ["card_unproven", "booked"]]);
+  const { value } = await importFile(write([forged, one as Charge]));
+  expect(outcomesOf({ value })).toEqual(["card_unproven", "booked"]);
+  expect(await balance()).toBe(9000);
+  // A cancel without a token stays out also if the charge is booked by a row of the same file.
+  const late = await importFile(write([other as Charge, { ...(other as Charge), token: "", reversed: true }]));
+  expect(outcomesOf(late)).toEqual(["booked", "cancel_unproven"]);
+  expect(await balance()).toBe(8500);
   await endKept();
 });
 

@@ -51,7 +51,7 @@ function readRow(line: number, cells: readonly string[]): JournalCharge | LineFa
     isCents(deducted, mostCents) || "deducted must be whole cents from 1 to requested, at most 5000",
     /^(\d{1,4}|[A-Za-z0-9]{4}|•{4})$/.test(lastFour) || "last_four must be the last characters of a card number",
     /^([0-9a-f]{64})?$/.test(token) || "token_sha256 must be 64 hexadecimal digits, or empty",
-    reversedAt === "" || !Number.isNaN(Date.parse(reversedAt)) || "reversed_at must be a time, or empty",
+    reversedAt === "" || isTime(reversedAt) || "reversed_at must be a time such as 2030-01-31T12:00:00Z, or empty",
   ].filter((fault) => fault !== true);
   if (faults.length > 0) return { line, fault: faults.join("; ") };
   return {
@@ -68,3 +68,6 @@ function readRow(line: number, cells: readonly string[]): JournalCharge | LineFa
 }
 
 const isCents = (text: string, most: number) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= most;
+
+/** Whether a text is a time that begins with a day. JavaScript also takes `0` for one, and a charge would be reversed. */
+const isTime = (text: string) => /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text));

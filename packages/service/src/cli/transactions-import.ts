@@ -4,9 +4,11 @@ import { type ImportedCharge, type ImportResult, importCharges } from "../store/
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { readJournalCharges } from "./charge-rows.js";
 import { type CommonOptions, command, withContext } from "./context.js";
+import { identifier } from "./output.js";
 import { readLines } from "./stdin.js";
 
 interface ImportOptions extends CommonOptions, ActOptions {
+  readonly company?: number;
   readonly dryRun: boolean;
   readonly numbersStdin: boolean;
 }
@@ -27,6 +29,7 @@ const FAILED: Partial<Record<ImportResult, string>> = {
   card_unproven: "no card proves this charge; give card numbers with --numbers-stdin",
   balance_too_low: "the card no longer has this amount",
   company_unknown: "there is no such company",
+  cancel_unproven: "the row has no token; if this company sent the file, give its id with --company",
 };
 
 const HELP = `
@@ -37,6 +40,8 @@ A charge is booked only if its cancel token proves it: the service derives the t
 the shop's cancel token and Idempotency-Key work as before. Each charge is booked in a transaction of its own, so the service
 may keep running, and the command can be repeated: charges in the ledger are left alone.
 
+A cancel that the shop made without a token has no proof. It is believed only if --company names the merchant that sent FILE.
+
 Exits with ${exitCodes.conflict} if some charges can't be imported. The others are.`;
 
 /** `transactions import` */
@@ -45,6 +50,7 @@ export const transactionsImport = () =>
     isReasonRequired: false,
   })
     .argument("<file>", "a CSV file of charges")
+    .option("--company <id>", "the company that sent the file: its cancels need no token", identifier)
     .option("--dry-run", "judge each charge, but change nothing", false)
     .option(
       "--numbers-stdin",
@@ -70,7 +76,7 @@ export const transactionsImport = () =>
       const cardNumbers = numbers.map((number) => new Secret(number.replace(/[\s-]/g, "")));
       await withContext(options, async ({ pool, out, keyring }) => {
         const onProgress = (done: number, total: number) => out.progress(done, total, "charges");
-        const order = { charges, cardNumbers, isDryRun, onProgress };
+        const order = { charges, cardNumbers, senderId: options.company, isDryRun, onProgress };
         const all = await importCharges(pool, await keyring(), order, actOf(options));
         const failed = all.filter(({ outcome }) => FAILED[outcome]);
         const count = (result: ImportResult) => all.filter(({ outcome }) => outcome === result).length;

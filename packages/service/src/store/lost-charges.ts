@@ -18,7 +18,7 @@ export interface JournalCharge {
   readonly isReversed: boolean;
 }
 
-/** The result for one charge. The database's function `import_charge` explains all but `company_unknown`. */
+/** The result for one charge. The database's function `import_charge` explains all but the last two. */
 export type ImportResult =
   | "booked"
   | "reversed"
@@ -27,7 +27,9 @@ export type ImportResult =
   | "key_closed"
   | "card_unproven"
   | "balance_too_low"
-  | "company_unknown";
+  | "company_unknown"
+  /** Only a cancel is missing, and its row has no token. */
+  | "cancel_unproven";
 
 /** A charge with its result. */
 export interface ImportedCharge {
@@ -42,6 +44,8 @@ export interface ImportOrder {
   readonly charges: readonly JournalCharge[];
   /** Numbers of cards, which prove a charge if a card was hashed under older secrets when the restore's copy was made. */
   readonly cardNumbers: readonly Secret[];
+  /** The merchant that sent the file, according to the operator. Only its cancels need no token. */
+  readonly senderId: number | undefined;
   /** Whether to judge each charge, but to lock and change nothing. */
   readonly isDryRun: boolean;
   readonly onProgress: (done: number, total: number) => void;
@@ -76,27 +80,31 @@ export async function importCharges(
   order: ImportOrder,
   act: Act,
 ): Promise<ImportedCharge[]> {
-  const { charges, isDryRun, onProgress } = order;
+  const { isDryRun, onProgress } = order;
   const known = await readCompanies(pool);
   const proofs = await findProofs(pool, keys, order);
-  const planned = await judge(pool, keys, charges, { known, proofs });
+  const planned = await judge(pool, keys, order, { known, proofs });
   const changing = planned.filter(({ outcome }) => CHANGES.includes(outcome));
   if (isDryRun || changing.length === 0) return planned;
   const details = { charges: changing.length, cents: centsOf(changing) };
   const auditId = await writeAudit(pool, act, { action: "transactions import", details });
   const results: ImportedCharge[] = [];
-  for (const { charge, outcome } of planned) {
-    const isBookable = outcome !== "company_unknown";
+  for (const result of planned) {
+    const { charge, outcome } = result;
+    const isFinal = outcome === "company_unknown" || isUnprovenCancel(charge, order);
     const call = { isDry: false, proof: proofs.get(charge), earlierCents: 0, auditId };
-    results.push(
-      isBookable
-        ? await transaction(pool, (db) => importOne(db, keys, charge, call))
-        : { charge, outcome, cardId: null, ledgerId: null },
-    );
+    results.push(isFinal ? result : await transaction(pool, (db) => importOne(db, keys, charge, call)));
     onProgress(results.length, planned.length);
   }
   return results;
 }
+
+/**
+ * Whether nothing proves that the charge's merchant canceled it. Without a token, its row never takes money, but it could put
+ * back the money of a charge of which the file's author knows the reference.
+ */
+const isUnprovenCancel = ({ isReversed, tokenHash, companyId }: JournalCharge, { senderId }: ImportOrder) =>
+  isReversed && !tokenHash && companyId !== senderId;
 
 const centsOf = (all: readonly ImportedCharge[]) =>
   all.reduce((sum, { charge }) => sum + (charge.isReversed ? 0 : charge.deductedCents), 0);
@@ -110,27 +118,34 @@ async function readCompanies(db: Queryable): Promise<Set<number>> {
 async function judge(
   db: Queryable,
   keys: Keyring,
-  charges: readonly JournalCharge[],
+  order: ImportOrder,
   { known, proofs }: { known: ReadonlySet<number>; proofs: ReadonlyMap<JournalCharge, Proof> },
 ): Promise<ImportedCharge[]> {
   const earlier = new Map<number, number>();
   const seen = new Set<string>();
   const results: ImportedCharge[] = [];
-  for (const charge of charges) {
+  for (const charge of order.charges) {
     const key = `${charge.companyId} ${charge.reference}`;
     const nothing = { charge, cardId: null, ledgerId: null };
     if (!known.has(charge.companyId)) results.push({ ...nothing, outcome: "company_unknown" });
-    else if (seen.has(key)) results.push({ ...nothing, outcome: "unchanged" });
+    else if (seen.has(key))
+      results.push({ ...nothing, outcome: isUnprovenCancel(charge, order) ? "cancel_unproven" : "unchanged" });
     else {
       const proof = proofs.get(charge);
       const earlierCents = earlier.get(proof?.cardId ?? 0) ?? 0;
       const result = await importOne(db, keys, charge, { isDry: true, proof, earlierCents, auditId: null });
       const { outcome, cardId } = result;
+      if (outcome === "reversed" && isUnprovenCancel(charge, order)) {
+        results.push({ ...result, outcome: "cancel_unproven" });
+        continue;
+      }
+      results.push(result);
+      // A row that is refused says nothing about another row with its reference.
+      if (cardId === null || !CHANGES.includes(outcome)) continue;
+      seen.add(key);
       const back = charge.isReversed ? charge.deductedCents : 0;
       const taken = outcome === "booked" ? charge.deductedCents : 0;
-      if (cardId !== null && CHANGES.includes(outcome)) earlier.set(cardId, (earlier.get(cardId) ?? 0) - taken + back);
-      seen.add(key);
-      results.push(result);
+      earlier.set(cardId, (earlier.get(cardId) ?? 0) - taken + back);
     }
   }
   return results;
