@@ -38,7 +38,7 @@ export function openPool(url: string, onError: (error: Error) => void, maxConnec
   const pool = createPool({
     connectionString,
     ...(ssl !== undefined && { ssl }),
-    ...(isPooled && { Client: PooledClient as unknown as new () => pg.Client }),
+    Client: (isPooled ? PooledClient : ServiceClient) as unknown as new () => pg.Client,
     max: maxConnections,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     keepAlive: true,
@@ -61,8 +61,20 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
+/** `pg` lets a subclass add to the settings of a new connection, but does not declare it. */
+const Client = pg.Client as unknown as new (
+  config?: pg.ClientConfig,
+) => pg.Client & { getStartupConf(): Record<string, string> };
+
+/** A connection that gets dates and times in ISO format, whatever the settings of the server, the database and the role. */
+class ServiceClient extends Client {
+  override getStartupConf(): Record<string, string> {
+    return { ...super.getStartupConf(), datestyle: "ISO" };
+  }
+}
+
 /** A connection through a PgBouncer: statements have no names, and the settings are those of the role. */
-class PooledClient extends pg.Client {
+class PooledClient extends ServiceClient {
   constructor(config: pg.ClientConfig) {
     super({ ...config, statement_timeout: undefined, idle_in_transaction_session_timeout: undefined });
   }
