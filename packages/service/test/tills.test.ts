@@ -174,6 +174,33 @@ describe("keys", () => {
     expect(await balanceOf(card)).toBe(103);
   });
 
+  test("a key that is revoked, or whose company is suspended, while its calls wait for a card puts no money on it", async () => {
+    const card = await issueActive(service, 100);
+    const waiting = async () =>
+      (
+        await db.query(
+          "select count(*)::int as n from pg_locks where locktype in ('tuple', 'transactionid') and not granted",
+        )
+      ).rows[0].n;
+    for (const [group, name] of [
+      ["key", "revoke"],
+      ["company", "suspend"],
+    ] as const) {
+      const other = await service.createCompany();
+      const its = await createTill(service, other);
+      const holder = new pg.Client({ connectionString: service.databaseUrl });
+      await holder.connect();
+      await holder.query(`begin; select from cards where id = ${card.card} for update`);
+      const answer = topUp(card, 50, its);
+      await expect.poll(waiting).toBeGreaterThan(0);
+      await service.command(group, name, String(group === "key" ? its.key_id : other.companyId));
+      await holder.query("commit");
+      await holder.end();
+      expect([name, (await answer).status]).toEqual([name, 401]);
+    }
+    expect(await balanceOf(card)).toBe(100);
+  });
+
   test("`key list` shows scope and limits, which a shop's key can't have", async () => {
     const other = await service.createCompany();
     const made = await createTill(service, other, "--per-day", "70000", "--per-card", "9000");
@@ -378,6 +405,30 @@ describe("limits", () => {
     await db.query("update key_loads set day = day - 1 where key_id = $1", [small.key_id]);
     expect((await topUp(card, 1050, small)).status).toBe(200);
     expect(await service.metrics()).toMatch(/giftcard_limited_total\{limit="key_loads"\} [1-9]/);
+  });
+
+  test("a key without enough left for the day gets the same answer for every card, so it learns no balance", async () => {
+    const small = await createTill(service, company, "--per-day", "100");
+    const [full, empty, blocked] = [
+      await issueActive(service, 14_900),
+      await issueActive(service, 0),
+      await issueActive(service, 100),
+    ];
+    const stock = await issueStock(service, 0);
+    await service.command("card", "block", blocked.cardnumber);
+    const unknown = { ...full, cardnumber: "9528111122223333555" };
+    const cards = [full, empty, blocked, stock, unknown];
+    const answersTo = async (amount: number) => {
+      const answers = await Promise.all(cards.map((card) => topUp(card, amount, small)));
+      return new Set(answers.map(({ status, text }) => `${status} ${text}`));
+    };
+    const [answer] = await answersTo(101);
+    expect(answer).toMatch(/^429 .*amount per day/);
+    expect(await answersTo(101)).toEqual(new Set([answer]));
+    expect((await topUp(empty, 100, small)).status).toBe(200);
+    expect(await answersTo(1)).toEqual(new Set([answer]));
+    for (const card of cards) expect((await activate(card, undefined, small)).status).toBe(429);
+    expect((await topUp(full, 100)).status).toBe(200);
   });
 
   test("a till's calls count for the limit of its key", async () => {
