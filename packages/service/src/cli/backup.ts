@@ -7,6 +7,7 @@ import { checkLedger } from "../store/ledger-check.js";
 import { version } from "../version.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
+import { outputOf } from "./output.js";
 
 const KEEP_SECRETS =
   "The secrets file is not in the backup. Keep a copy of it elsewhere: without it no card can be found.";
@@ -21,11 +22,14 @@ export const backupCommand = () =>
       return withContext(options, async ({ databaseUrl, out, secretsFile }) => {
         const target = path.resolve(options.to);
         const dataDir = path.resolve(options.dataDir);
-        const { bytes, made_at } = await backUp({ dataDir, url: databaseUrl, target, version });
+        const { bytes, made_at } = await backUp({
+          ...{ dataDir, url: databaseUrl, target, version },
+          onProgress: (copied) => out.progress(megabytes(copied), undefined, "MB copied"),
+        });
         out.warn(`${KEEP_SECRETS} Its path: ${secretsFile()}.`);
         out.result(
           { backup: target, bytes, made_at, secrets_file: secretsFile() },
-          `backup of ${Math.round(bytes / 1024 / 1024)} MB in ${target}`,
+          `backup of ${megabytes(bytes)} MB in ${target}`,
         );
       });
     });
@@ -45,11 +49,17 @@ export const restoreCommand = () =>
       requireBuiltIn(options);
       const { dbUser } = options;
       const dataDir = path.resolve(options.dataDir);
-      const { note, undo } = await putBack({ dataDir, source: path.resolve(options.from), dbUser });
+      const { progress } = outputOf(options.json);
+      const { note, undo } = await putBack({
+        ...{ dataDir, source: path.resolve(options.from), dbUser },
+        onProgress: (copied, total) => progress(megabytes(copied), megabytes(total), "MB copied"),
+      });
       try {
         await withContext(options, async ({ pool, out, keyring }) => {
           await keyring();
-          const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool);
+          const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool, (done, total) =>
+            out.progress(done, total, "rules checked"),
+          );
           if (faults.length > 0) throw new OperatorError("The ledger in this backup is wrong. Restore another backup.");
           await writeAudit(pool, actOf(options), { action: "restore", details: { made_at: note.made_at } });
           out.result(
@@ -68,6 +78,8 @@ export const restoreCommand = () =>
         throw error;
       }
     });
+
+const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
 
 function requireBuiltIn({ databaseUrl }: CommonOptions): void {
   if (databaseUrl === undefined) return;

@@ -34,6 +34,7 @@ export interface BackupNote {
  *
  * @param url the running server's address, as superuser
  * @param target a folder that does not exist yet. It is created only if the backup is complete
+ * @param onProgress called after each file, with the bytes so far
  * @throws {OperatorError} if the folder exists
  */
 export async function backUp({
@@ -41,11 +42,13 @@ export async function backUp({
   url,
   target,
   version,
+  onProgress,
 }: {
   dataDir: string;
   url: string;
   target: string;
   version: string;
+  onProgress?: (bytes: number) => void;
 }): Promise<BackupNote> {
   const unfinished = `${target}.unfinished`;
   await refuseExisting(target);
@@ -62,7 +65,7 @@ export async function backUp({
     const begun = await db.query("select pg_walfile_name(pg_backup_start($1, true)) as file", [slot]);
     const source = clusterDir(dataDir);
     const cluster = path.join(unfinished, CLUSTER);
-    let bytes = await copyFiles(source, cluster);
+    let bytes = await copyFiles(source, cluster, onProgress);
     const ended = await db.query(
       "select labelfile, pg_walfile_name(lsn) as file from pg_backup_stop(wait_for_archive => false)",
     );
@@ -84,6 +87,7 @@ export async function backUp({
 /**
  * Copies a backup's cluster into a data directory without a database.
  *
+ * @param onProgress called after each file, with the bytes so far and those of the backup
  * @returns the backup's description, and a function that removes the copy
  * @throws {OperatorError} if the folder is not a complete backup, or the directory holds a database
  */
@@ -91,10 +95,12 @@ export async function putBack({
   dataDir,
   source,
   dbUser,
+  onProgress,
 }: {
   dataDir: string;
   source: string;
   dbUser?: string | undefined;
+  onProgress?: (bytes: number, total: number) => void;
 }): Promise<{ note: BackupNote; undo: () => Promise<void> }> {
   let note: BackupNote;
   try {
@@ -109,11 +115,16 @@ export async function putBack({
   const undo = async () => {
     for (const file of [cluster, password]) await fs.rm(file, { recursive: true, force: true });
   };
+  let bytes = 0;
   try {
     await copyTree(
       path.join(source, CLUSTER),
       cluster,
       pickAccount(dbUser, () => {}),
+      (copied) => {
+        bytes += copied;
+        onProgress?.(bytes, note.bytes);
+      },
     );
     await copy(path.join(source, PASSWORD_FILE), password);
   } catch (error) {
@@ -129,7 +140,7 @@ async function refuseExisting(file: string): Promise<void> {
 }
 
 /** Copies the cluster's files while they change. Replaying the WAL makes them consistent. */
-async function copyFiles(source: string, target: string): Promise<number> {
+async function copyFiles(source: string, target: string, onProgress?: (bytes: number) => void): Promise<number> {
   let bytes = 0;
   const walk = async (folder: string): Promise<void> => {
     for (const entry of await fs.readdir(path.join(source, folder), { withFileTypes: true })) {
@@ -140,6 +151,7 @@ async function copyFiles(source: string, target: string): Promise<number> {
         if (!EMPTIED.includes(name)) await walk(name);
       } else if (name !== CONTROL_FILE) {
         bytes += await copyIfPresent(path.join(source, name), path.join(target, name));
+        onProgress?.(bytes);
       }
     }
   };
@@ -185,7 +197,7 @@ async function copy(from: string, to: string): Promise<number> {
 
 const write = (file: string, text: string) => fs.writeFile(file, text, { mode: 0o600, flush: true });
 
-async function copyTree(from: string, to: string, runAs: RunAs): Promise<void> {
+async function copyTree(from: string, to: string, runAs: RunAs, onFile: (bytes: number) => void): Promise<void> {
   const own = async (file: string) => {
     if (runAs.uid !== undefined && runAs.gid !== undefined) await fs.chown(file, runAs.uid, runAs.gid);
   };
@@ -193,10 +205,11 @@ async function copyTree(from: string, to: string, runAs: RunAs): Promise<void> {
   await own(to);
   for (const entry of await fs.readdir(from, { withFileTypes: true })) {
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
-    if (entry.isDirectory()) await copyTree(source, target, runAs);
+    if (entry.isDirectory()) await copyTree(source, target, runAs, onFile);
     else {
-      await copy(source, target);
+      const bytes = await copy(source, target);
       await own(target);
+      onFile(bytes);
     }
   }
 }

@@ -32,9 +32,9 @@ export interface LedgerCheck {
 }
 
 /** Compares balances, reversals, keys, moves and adjustments with the ledger, and blocks that `check --resume` verified with their digests, in one snapshot. The service may keep running. */
-export function checkLedger(pool: pg.Pool): Promise<LedgerCheck> {
+export function checkLedger(pool: pg.Pool, onProgress?: (rules: number, total: number) => void): Promise<LedgerCheck> {
   return readSnapshot(pool, async (db) => {
-    const faults = await findFaults(db, { ...WHOLE_RULES, ...rowRules() });
+    const faults = await findFaults(db, { ...WHOLE_RULES, ...rowRules() }, onProgress);
     faults.push(...(await changedBlocks(db)));
     const { rows } = await db.query(
       `select (select count(*)::int from cards) as cards, (select count(*)::bigint from ledger) as "ledgerRows",

@@ -31,7 +31,11 @@ export interface ResumedCheck {
  * Verifies the rows that were added since the last run, in steps, until all are verified or the time is over. With the rest of
  * the time, it reads blocks of verified rows again, in rotation, and compares their digests. A step with faults is not recorded.
  */
-export async function resumeCheck(pool: pg.Pool, seconds: number): Promise<ResumedCheck> {
+export async function resumeCheck(
+  pool: pg.Pool,
+  seconds: number,
+  onProgress?: (newRows: number) => void,
+): Promise<ResumedCheck> {
   const endsAtMs = performance.now() + seconds * 1000;
   const isOver = () => performance.now() >= endsAtMs;
   const newest = await settledRow(pool);
@@ -41,6 +45,7 @@ export async function resumeCheck(pool: pg.Pool, seconds: number): Promise<Resum
   do {
     const step = await verifyStep(pool, newest);
     newRows += step.rows;
+    onProgress?.(newRows);
     ({ through, faults } = step);
   } while (faults.length === 0 && through < newest && !isOver());
   const isCurrent = through >= newest;
@@ -50,6 +55,7 @@ export async function resumeCheck(pool: pg.Pool, seconds: number): Promise<Resum
   do {
     faults = [...faults, ...(await changedBlocks(pool, { after: rechecked, limit: RECHECKED }))];
     rechecked = await blockAfter(pool, rechecked);
+    onProgress?.(newRows);
     hasWrapped ||= rechecked === 0;
   } while (!isOver() && !(hasWrapped && rechecked >= started));
   await pool.query("insert into check_runs (through, rechecked) values ($1, $2)", [through, rechecked]);
