@@ -74,7 +74,7 @@ export const issue = () =>
         } = options;
         if (options.out === undefined && count > MAX_SHOWN)
           throw new OperatorError(`More than ${MAX_SHOWN} cards need a file. Give --out.`, exitCodes.usage);
-        if (balance === 0) context.out.warn("a card of 0 cents cannot pay for anything");
+        if (balance === 0 && !isInactive) context.out.warn("a card of 0 cents cannot pay for anything");
         if (expiryDate < inYears(0)) context.out.warn(`${expiryDate} is in the past: the card has already expired`);
         const order = { count, balanceCents: cents(balance), expiryDate, prefix, isInactive };
         await (options.out === undefined

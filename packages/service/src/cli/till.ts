@@ -14,7 +14,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { pathTo, type TillOperation } from "../operations.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { addCardNumber, readCardNumber } from "./card-argument.js";
-import { outputOf, wholeCents, wholeNumber } from "./output.js";
+import { type Output, outputOf, wholeCents, wholeNumber } from "./output.js";
 import { closeStdin, readLine } from "./stdin.js";
 
 interface TillOptions {
@@ -87,13 +87,15 @@ async function loadCard(operation: TillOperation, argument: string | undefined, 
   const key = options.idempotencyKey ?? `till_${randomUUID()}`;
   // Printed before the call: a killed command can be repeated with it.
   if (options.idempotencyKey === undefined) process.stderr.write(`idempotency key: ${key}\n`);
+  const out = outputOf(options.json);
   const body = { apikey: apiKey.reveal(), cardnumber: cardNumber.reveal(), amount: options.amount };
   const { loaded, environment, isReplayed } = await repeat(
     () => send(options.url + pathTo(operation), body, key),
     key,
     options.wait,
+    out,
   );
-  outputOf(options.json).result(
+  out.result(
     { loaded, replayed: isReplayed, environment, idempotency_key: key },
     `${formatCents(loaded)} EUR put on the card${isReplayed ? " by the earlier command" : ""} (${environment})`,
   );
@@ -149,8 +151,9 @@ async function send(url: string, body: object, key: string): Promise<Reply> {
 }
 
 /** Calls until the outcome is known, or the time is up. */
-async function repeat(call: () => Promise<Reply>, key: string, waitSeconds: number): Promise<Loaded> {
-  const untilMs = performance.now() + waitSeconds * 1000;
+async function repeat(call: () => Promise<Reply>, key: string, waitSeconds: number, out: Output): Promise<Loaded> {
+  const startedAtMs = performance.now();
+  const untilMs = startedAtMs + waitSeconds * 1000;
   for (let isOpen = false; ; await sleep(PAUSE_MS)) {
     const reply = await call();
     if (reply.kind === "done") return reply.done;
@@ -158,7 +161,15 @@ async function repeat(call: () => Promise<Reply>, key: string, waitSeconds: numb
     const details = { idempotency_key: key };
     if (reply.kind === "refused" || (reply.kind === "limited" && !isOpen))
       throw new OperatorError(reply.message, exitCodes.conflict, details);
-    if (performance.now() + PAUSE_MS < untilMs && reply.kind !== "limited") continue;
+    if (performance.now() + PAUSE_MS < untilMs && reply.kind !== "limited") {
+      const waited = Math.floor((performance.now() - startedAtMs) / 1000);
+      out.progress(
+        waited,
+        waitSeconds,
+        `seconds waited (${reply.kind === "busy" ? "the service is busy" : "no answer"})`,
+      );
+      continue;
+    }
     if (!isOpen)
       throw new OperatorError("The service is busy. Nothing was done. Try again.", exitCodes.failed, details);
     throw new OperatorError(

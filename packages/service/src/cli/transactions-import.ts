@@ -34,7 +34,7 @@ const FAILED: Partial<Record<ImportResult, string>> = {
 
 const HELP = `
 After a restore, the merchants' journals know the charges that the database lost. \`giftcard-medusa export-charges\`, and
-\`operator.exportCharges\` of a shop with @giftcard-pay/checkout, write FILE. It has no card number, PIN or token.
+\`checkout.exportCharges\` of a shop with @giftcard-pay/checkout, write FILE. It has no card number, PIN or token.
 
 A charge is booked only if its cancel token proves it: the service derives the token from the charge and its card. Afterwards
 the shop's cancel token and Idempotency-Key work as before. Each charge is booked in a transaction of its own, so the service
