@@ -33,7 +33,11 @@ export const healthCommand = (): Command =>
         if (isWell) return out.result(answer, status);
         const waitedSeconds = Math.floor((performance.now() - startedAtMs) / 1000);
         if (waitedSeconds >= wait || (pid !== undefined && !isRunning(pid)))
-          throw new OperatorError(`${url} says: ${status}.`, exitCodes.failed, { status });
+          throw new OperatorError(
+            `${url} says: ${status}.${answer === undefined ? " Does it run on this --port?" : ""}`,
+            exitCodes.failed,
+            { status },
+          );
         out.progress(waitedSeconds, wait, `seconds waited (${status})`);
         await sleep(ASK_AGAIN_MS);
       }

@@ -132,7 +132,7 @@ async function send(url: string, body: object, key: string): Promise<Reply> {
       if (status >= 500) return { kind: "unknown" };
       return {
         kind: "limited",
-        message: `${url} answered with ${status}, but not as a gift card service. Check --url.`,
+        message: `${url} answered with ${status}, but not as a gift card service. Check --url, and whether a proxy lets this till through.`,
       };
     }
     const answer = (await response.json()) as { error?: string; errors?: readonly Fault[]; amount_loaded?: number };
