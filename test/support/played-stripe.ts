@@ -6,13 +6,25 @@ import type { AddressInfo } from "node:net";
 import { checkFields, readForm, type StripeForm, textOf, textsOf } from "./stripe-form.js";
 import { StripeIntents } from "./stripe-intents.js";
 import { invalid, newId, now, type StripeIntent, StripeRefusal } from "./stripe-objects.js";
+import { type StripeRefund, StripeRefunds } from "./stripe-refunds.js";
 import { createRoutes, type StripeCustomer, type StripeRoute } from "./stripe-routes.js";
+import { type StripeSession, StripeSessions } from "./stripe-sessions.js";
 
-/** The body of a webhook, with the intent as it was at the time of the event. */
+/** A dispute of Stripe's, with the fields that a shop or test reads. */
+interface StripeDispute {
+  readonly id: string;
+  readonly object: "dispute";
+  readonly amount: number;
+  readonly currency: string;
+  readonly payment_intent: string;
+  readonly status: "needs_response";
+}
+
+/** The body of a webhook, with the object as it was at the time of the event. */
 export interface StripeEvent {
   readonly id: string;
   readonly type: string;
-  readonly data: { readonly object: StripeIntent };
+  readonly data: { readonly object: StripeIntent | StripeRefund | StripeSession | StripeDispute };
 }
 
 /** A call that arrived. */
@@ -35,6 +47,8 @@ export interface PlayedStripe {
   readonly script: string;
   /** All intents, and each movement of money with its Idempotency-Key. */
   readonly intents: StripeIntents;
+  readonly refunds: StripeRefunds;
+  readonly sessions: StripeSessions;
   readonly customers: readonly Readonly<StripeCustomer>[];
   readonly calls: readonly SeenCall[];
   readonly events: readonly StripeEvent[];
@@ -42,6 +56,10 @@ export interface PlayedStripe {
   confirm(clientSecret: string, number: string): Promise<{ status: number; body: unknown }>;
   /** Completes or fails the authentication that the shopper's bank asks for. */
   authenticate(clientSecret: string, outcome?: "succeed" | "fail"): Promise<{ status: number; body: unknown }>;
+  /** Forgets all idempotency keys, as Stripe does after a day. */
+  forgetKeys(): void;
+  /** The shopper disputes a payment. */
+  dispute(intentId: string): void;
   /** Sends a webhook now. @returns the HTTP status of the shop's response */
   deliver(event: StripeEvent, address: string): Promise<number>;
   /** Sets the address for later webhooks. If null, as at first, only `deliver` sends them. */
@@ -53,6 +71,9 @@ interface Answer {
   readonly status: number;
   readonly body: object;
 }
+
+/** The first response to each idempotency key. */
+type Done = Map<string, Answer & { readonly asked: string }>;
 
 const WEBHOOK_TRIES = 3;
 /**
@@ -71,19 +92,18 @@ export async function startPlayedStripe({
   const calls: SeenCall[] = [];
   const customers: StripeCustomer[] = [];
   const webhooks = createWebhooks(webhookSecret);
-  const intents = new StripeIntents((type, intent) => {
-    const object = structuredClone(intent);
-    const event = {
-      id: newId("evt"),
-      object: "event",
-      created: now(),
-      type: `payment_intent.${type}`,
-      data: { object },
-    };
+  const tell = (type: string, object: StripeEvent["data"]["object"]) => {
+    const data = { object: structuredClone(object) };
+    const event = { id: newId("evt"), object: "event", created: now(), type, data };
     events.push(event);
     webhooks.tell(event);
-  });
-  const perform = createDesk(createRoutes(intents, customers), intents, { apiKey, publishableKey });
+  };
+  const intents = new StripeIntents((type, intent) => tell(`payment_intent.${type}`, intent));
+  const refunds = new StripeRefunds(intents, tell);
+  const sessions = new StripeSessions(intents, (type, session) => tell(`checkout.session.${type}`, session));
+  const routes = createRoutes({ intents, refunds, sessions, customers });
+  const done: Done = new Map();
+  const perform = createDesk(routes, intents, { apiKey, publishableKey }, done);
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -118,11 +138,17 @@ export async function startPlayedStripe({
   }
 
   return {
-    ...{ url, apiKey, publishableKey, webhookSecret, intents, customers, calls, events },
+    ...{ url, apiKey, publishableKey, webhookSecret, intents, refunds, sessions, customers, calls, events },
     script: `const PLAYED_STRIPE_URL = ${JSON.stringify(url)};\n${readPage()}`,
     confirm: (clientSecret, number) =>
       callAsPage(clientSecret, "confirm", { "payment_method_data[card][number]": number }),
     authenticate: (clientSecret, outcome = "succeed") => callAsPage(clientSecret, "authenticate", { outcome }),
+    forgetKeys: () => done.clear(),
+    dispute: (intentId) => {
+      const { amount, currency } = intents.find(intentId);
+      const object = { object: "dispute", amount, currency, payment_intent: intentId } as const;
+      tell("charge.dispute.created", { id: newId("dp"), ...object, status: "needs_response" });
+    },
     deliver: webhooks.deliver,
     sendWebhooksTo: webhooks.sendTo,
     stop: async () => {
@@ -137,9 +163,12 @@ export async function startPlayedStripe({
 const readPage = () => stripTypeScriptTypes(fs.readFileSync(new URL("stripe-page.ts", import.meta.url), "utf8"));
 
 /** Checks that a caller is authorized, and replays the response if the Idempotency-Key was used before. */
-function createDesk(routes: StripeRoute[], intents: StripeIntents, keys: { apiKey: string; publishableKey: string }) {
-  const done = new Map<string, Answer & { readonly asked: string }>();
-
+function createDesk(
+  routes: StripeRoute[],
+  intents: StripeIntents,
+  keys: { apiKey: string; publishableKey: string },
+  done: Done,
+) {
   function answer(run: () => object): Answer {
     try {
       return { status: 200, body: structuredClone(run()) };
@@ -219,7 +248,8 @@ function createWebhooks(secret: string) {
 
   async function deliverAtLast(event: StripeEvent, to: string): Promise<void> {
     for (let tries = 1; tries <= WEBHOOK_TRIES; tries += 1) {
-      if ((await deliver(event, to).catch(() => 0)) === 200) return;
+      const status = await deliver(event, to).catch(() => 0);
+      if (status >= 200 && status < 300) return;
     }
   }
 

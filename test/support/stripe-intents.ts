@@ -48,6 +48,8 @@ export class StripeIntents {
   readonly #methods = new Map<string, StripeMethod>();
   /** The number that was entered, by payment method. No response contains it. */
   readonly #numbers = new Map<string, string>();
+  /** The payment methods, by confirmation token. */
+  readonly #tokens = new Map<string, string>();
   readonly #tell: (type: string, intent: StripeIntent) => void;
 
   /** @param tell called for each event, with the intent's current state */
@@ -94,7 +96,11 @@ export class StripeIntents {
     const id = newId("pi");
     const intent: StripeIntent = {
       ...{ id, object: "payment_intent", amount: order.amount, amount_capturable: 0, amount_received: 0 },
-      ...{ canceled_at: null, capture_method: order.capture_method === "manual" ? "manual" : "automatic" },
+      ...{
+        canceled_at: null,
+        cancellation_reason: null,
+        capture_method: order.capture_method === "manual" ? "manual" : "automatic",
+      },
       ...{ client_secret: `${id}_secret_${randomBytes(12).toString("hex")}`, created: now() },
       ...{ currency: order.currency, customer: order.customer ?? null, livemode: false },
       ...{ description: order.description ?? null, last_payment_error: null, latest_charge: null },
@@ -172,6 +178,17 @@ export class StripeIntents {
     return cents;
   }
 
+  /** Returns the money of a failed refund to the shop. */
+  takeBack(id: string, cents: number): void {
+    this.#enter(this.find(id), "take", cents, null);
+  }
+
+  /** Releases an authorization that nobody captured, as Stripe does after seven days. */
+  lapse(id: string): StripeIntent {
+    this.find(id).cancellation_reason = "automatic";
+    return this.cancel(id, null);
+  }
+
   /** @param typed a card number or an IBAN */
   createMethod(typed: string): StripeMethod {
     const number = typed.replaceAll(" ", "");
@@ -190,11 +207,23 @@ export class StripeIntents {
     return method;
   }
 
-  /** Pays the intent by this method. @throws {StripeRefusal} 402 if it is declined */
-  confirm(id: string, methodId?: string): StripeIntent {
+  /** Makes what a page sends to its server instead of a payment method. @returns its id */
+  createToken(typed: string): string {
+    const token = newId("ctoken");
+    this.#tokens.set(token, this.createMethod(typed).id);
+    return token;
+  }
+
+  /**
+   * Pays the intent.
+   *
+   * @param by a payment method or a confirmation token
+   * @throws {StripeRefusal} 402 if it is declined
+   */
+  confirm(id: string, by?: string): StripeIntent {
     const intent = this.find(id);
     if (!OPEN.includes(intent.status)) throw unexpected(intent, "payment could not be confirmed");
-    const method = this.findMethod(methodId ?? intent.payment_method ?? "");
+    const method = this.findMethod(this.#tokens.get(by ?? "") ?? by ?? intent.payment_method ?? "");
     const number = this.#numbers.get(method.id);
     const isDebit = method.type === "sepa_debit";
     if (isDebit && intent.capture_method === "manual")

@@ -8,6 +8,7 @@ export interface StripeIntent {
   amount_capturable: number;
   amount_received: number;
   canceled_at: number | null;
+  cancellation_reason: string | null;
   readonly capture_method: "automatic" | "manual";
   readonly client_secret: string;
   readonly created: number;

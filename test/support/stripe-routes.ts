@@ -1,6 +1,8 @@
 import { numberOf, type StripeForm, textOf, textsOf } from "./stripe-form.js";
 import type { StripeIntents } from "./stripe-intents.js";
 import { invalid, newId } from "./stripe-objects.js";
+import type { StripeRefunds } from "./stripe-refunds.js";
+import type { StripeSessions } from "./stripe-sessions.js";
 
 export interface StripeCustomer {
   readonly id: string;
@@ -27,13 +29,28 @@ export interface StripeRoute {
 const INTENT_FIELDS = [
   ...["amount", "currency", "metadata", "description", "capture_method", "customer", "expand"],
   ...["payment_method", "payment_method_types", "automatic_payment_methods", "setup_future_usage"],
+  "confirm",
 ];
 const CUSTOMER_FIELDS = ["email", "name", "phone", "address", "shipping", "metadata", "expand"];
 
+const SESSION_FIELDS = [
+  ...["mode", "line_items", "client_reference_id", "success_url", "cancel_url", "metadata", "payment_intent_data"],
+  ...["customer_email", "locale", "expand"],
+];
+
+/** What a simulated Stripe holds. */
+export interface StripeBooks {
+  readonly intents: StripeIntents;
+  readonly refunds: StripeRefunds;
+  readonly sessions: StripeSessions;
+  readonly customers: StripeCustomer[];
+}
+
 /** Creates the routes of Stripe's API that a shop's provider and a page call. A page may call only the open ones. */
-export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]): StripeRoute[] {
-  const create = ({ form }: StripeCall) =>
-    intents.create({
+export function createRoutes({ intents, refunds, sessions, customers }: StripeBooks): StripeRoute[] {
+  const create = ({ form }: StripeCall) => {
+    if (textOf(form, "confirm") === "true") throw invalid({ param: "confirm", message: "This Stripe can't do that." });
+    return intents.create({
       amount: numberOf(form, "amount") ?? 0,
       currency: textOf(form, "currency") ?? "",
       capture_method: textOf(form, "capture_method"),
@@ -42,6 +59,7 @@ export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]
       metadata: textsOf(form, "metadata"),
       payment_method: textOf(form, "payment_method"),
     });
+  };
   const createMethod = (data: StripeForm) => {
     const typed = data.card ?? data.sepa_debit;
     const number = typeof typed === "object" ? (typed.number ?? typed.iban) : undefined;
@@ -49,22 +67,9 @@ export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]
   };
   const confirm = ({ id, form }: StripeCall) => {
     const { payment_method_data: data } = form;
+    const token = textOf(form, "confirmation_token");
     const method = typeof data === "object" ? createMethod(data).id : textOf(form, "payment_method");
-    return intents.confirm(id, method);
-  };
-  const refund = ({ form, key }: StripeCall) => {
-    const id = textOf(form, "payment_intent") ?? "";
-    const amount = intents.refund(id, numberOf(form, "amount"), key);
-    const { latest_charge: charge, currency } = intents.find(id);
-    return {
-      id: newId("re"),
-      object: "refund",
-      amount,
-      currency,
-      charge,
-      payment_intent: id,
-      status: "succeeded",
-    };
+    return intents.confirm(id, token ?? method);
   };
   const createCustomer = ({ form }: StripeCall) => {
     const customer = { id: newId("cus"), object: "customer", email: textOf(form, "email") ?? null };
@@ -78,6 +83,7 @@ export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]
   };
   const amount = ({ form }: StripeCall, name: string) => numberOf(form, name);
   const intent = "/v1/payment_intents/([a-z0-9_]+)";
+  const session = "/v1/checkout/sessions/([a-z0-9_]+)";
   return [
     { pattern: /^POST \/v1\/payment_intents$/, fields: INTENT_FIELDS, run: create },
     {
@@ -98,7 +104,10 @@ export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]
     },
     {
       ...{ pattern: new RegExp(`^POST ${intent}/confirm$`), isOpen: true, run: confirm },
-      fields: ["payment_method", "payment_method_data", "client_secret", "return_url", "expand"],
+      fields: [
+        ...["payment_method", "payment_method_data", "confirmation_token", "client_secret", "return_url"],
+        ...["use_stripe_sdk", "expand"],
+      ],
     },
     {
       // Stripe has no such route: it sends the shopper to the bank's page.
@@ -118,8 +127,21 @@ export function createRoutes(intents: StripeIntents, customers: StripeCustomer[]
       run: ({ id }) => intents.findMethod(id),
     },
     {
-      ...{ pattern: /^POST \/v1\/refunds$/, run: refund },
+      ...{ pattern: /^POST \/v1\/refunds$/, run: ({ form, key }) => refunds.create(form, key) },
       fields: ["amount", "payment_intent", "reason", "metadata", "expand"],
+    },
+    {
+      ...{ pattern: /^GET \/v1\/refunds$/, run: ({ form }) => refunds.list(form) },
+      fields: ["payment_intent", "limit", "starting_after"],
+    },
+    { pattern: /^POST \/v1\/checkout\/sessions$/, fields: SESSION_FIELDS, run: ({ form }) => sessions.create(form) },
+    {
+      ...{ pattern: new RegExp(`^GET ${session}$`), fields: ["expand"] },
+      run: ({ id }) => sessions.find(id),
+    },
+    {
+      ...{ pattern: new RegExp(`^POST ${session}/expire$`), fields: ["expand"] },
+      run: ({ id }) => sessions.expire(id),
     },
     { pattern: /^POST \/v1\/customers$/, fields: CUSTOMER_FIELDS, run: createCustomer },
     { pattern: /^POST \/v1\/customers\/([a-z0-9_]+)$/, fields: CUSTOMER_FIELDS, run: updateCustomer },

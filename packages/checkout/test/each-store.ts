@@ -34,7 +34,7 @@ export const fail = () => {
 };
 
 /** Stands for a value that is replaced before each test. */
-function latest<T extends object>(read: () => T): T {
+export function latest<T extends object>(read: () => T): T {
   return new Proxy({} as T, {
     get(_, name) {
       const value: unknown = Reflect.get(read(), name);

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from "node:http";
 import pg from "pg";
 import { expect } from "vitest";
-import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
+import type { FaultProxy } from "../../../../test/support/fault-proxy.js";
 import { type PlayedStripe, startPlayedStripe } from "../../../../test/support/played-stripe.js";
+import { startStripeWire } from "../../../../test/support/stripe-wire.js";
 import { startShop, type TestShop } from "./shop.js";
 import type { Answer, Card } from "./storefront.js";
 
@@ -58,15 +58,6 @@ export interface StripeShop {
   stop(): Promise<void>;
 }
 
-/** The operation of a call to Stripe. */
-function operationOf({ method, url = "" }: IncomingMessage): string {
-  const [, , kind, , action] = new URL(url, "http://stripe").pathname.split("/");
-  if (kind === "refunds") return "refund";
-  if (kind === "customers") return "customer";
-  if (method === "GET") return "retrieve";
-  return action ?? "create";
-}
-
 /** Medusa's figures of each Stripe session of a cart, or of all carts, including deleted sessions. */
 const MEDUSA = `
   select s.id, round(coalesce(sum(p.amount) filter (where p.canceled_at is null and taken.captured is null), 0) * 100)::integer as held,
@@ -82,7 +73,7 @@ const MEDUSA = `
 /** @param env additional settings of Medusa @param options plugin options */
 export async function startStripeShop(env: Record<string, string> = {}, options: object = {}): Promise<StripeShop> {
   const stripe = await startPlayedStripe();
-  const wire = await startFaultProxy(stripe.url, operationOf);
+  const wire = await startStripeWire(stripe.url);
   const shop = await startShop(
     {
       ...{ TEST_STRIPE_URL: wire.url, TEST_STRIPE_API_KEY: stripe.apiKey },

@@ -1,0 +1,251 @@
+import type { MollieClient, Payment, PaymentCreateParams, Refund } from "@mollie/api-client";
+import { ForeignWebhook } from "../http/webhook.js";
+import type {
+  RemainderAnswer,
+  RemainderData,
+  RemainderNotice,
+  RemainderPart,
+  RemainderRequest,
+} from "../purchase/remainder.js";
+import {
+  checkMade,
+  checkOwner,
+  dataToCapture,
+  keptId,
+  leftOf,
+  type MadeRefund,
+  type MethodOptions,
+  metadataOf,
+  ownerOf,
+  type ProviderMethod,
+  refundPart,
+  TIMEOUT_MS,
+  within,
+} from "./shared.js";
+
+export type { MethodOptions, PaymentAlert, ProviderMethod } from "./shared.js";
+
+/** The options of `mollie`. */
+export interface MollieOptions extends MethodOptions {
+  /** The client of Mollie's SDK: `createMollieClient({ apiKey })`. */
+  readonly client: MollieClient;
+  /** Returns the page of an order to which Mollie's page redirects, paid or not. */
+  readonly returnUrl: (orderId: string) => string;
+  /** The public URL of your route that calls `Checkout.webhook`. Mollie refuses `localhost`. */
+  readonly webhookUrl: string;
+  /** Returns the text that Mollie's page and the bank statement show. Default: `Order` and the order's id. */
+  readonly description?: (orderId: string) => string;
+  /** Returns more parameters of an order's payment, such as `method`, `locale` or `billingAddress`. */
+  readonly payment?: (request: RemainderRequest) => MolliePaymentParams;
+}
+
+/** The parameters of a payment that a shop can add. None of them can take money without Mollie's page. */
+export type MolliePaymentParams = Partial<
+  Pick<
+    PaymentCreateParams,
+    | "billingAddress"
+    | "billingEmail"
+    | "lines"
+    | "locale"
+    | "metadata"
+    | "method"
+    | "restrictPaymentMethodsToCountry"
+    | "shippingAddress"
+  >
+>;
+
+/** Pays the remainder by Mollie, on Mollie's page. */
+export interface MollieMethod extends ProviderMethod {
+  /**
+   * Returns the URL of Mollie's page for a pending payment, or null if the shopper can't pay there any more.
+   *
+   * @param data the `data` of a pending `PayResult`
+   */
+  url(data: RemainderData | null): Promise<string | null>;
+}
+
+interface Amount {
+  readonly currency: string;
+  readonly value: string;
+}
+
+const centsOf = (amount: Amount | undefined): number => Math.round(Number(amount?.value ?? 0) * 100);
+const amountOf = (cents: number, currency: string): Amount => ({ currency, value: (cents / 100).toFixed(2) });
+
+/** The status as a string, because Mollie may add others than the SDK knows. */
+const statusOf = ({ status }: Payment): string => status;
+
+const madeOf = ({ amount, status, metadata }: Refund): MadeRefund => ({
+  amountCents: centsOf(amount),
+  hasFailed: status === "failed" || status === "canceled",
+  key: (metadata as { refundKey?: string } | null)?.refundKey,
+});
+
+/** Returns what the shop has received, before refunds. */
+const receivedOf = ({ amount, amountCaptured, amountChargedBack }: Payment): number =>
+  centsOf(amountCaptured ?? amount) - centsOf(amountChargedBack);
+
+/** @throws {TypeError} naming the option */
+function checkMollieOptions({ client, returnUrl, webhookUrl }: MollieOptions): void {
+  if (typeof client?.payments?.create !== "function")
+    throw new TypeError("mollie: client has to be createMollieClient({ apiKey }).");
+  if (typeof returnUrl !== "function") throw new TypeError("mollie: returnUrl has to be a function.");
+  if (typeof webhookUrl !== "string")
+    throw new TypeError("mollie: webhookUrl has to be the URL of your webhook route.");
+}
+
+/**
+ * Pays the remainder on Mollie's page. `pay` returns `pending`: redirect the shopper to `url`.
+ *
+ * @throws {TypeError} naming a missing option
+ */
+export function mollie(options: MollieOptions): MollieMethod {
+  checkMollieOptions(options);
+  const { client, captureMethod = "automatic", returnUrl, webhookUrl, onAlert, timeoutMs = TIMEOUT_MS } = options;
+  const { description = (orderId) => `Order ${orderId}` } = options;
+
+  async function read(id: string, request: RemainderRequest): Promise<Payment> {
+    const payment = await client.payments.get(id);
+    checkOwner(payment.metadata, request);
+    return payment;
+  }
+
+  async function listRefunds(paymentId: string): Promise<Refund[]> {
+    const refunds: Refund[] = [];
+    for await (const refund of client.paymentRefunds.iterate({ paymentId })) refunds.push(refund);
+    return refunds;
+  }
+  const refundsOf = async (paymentId: string) => (await listRefunds(paymentId)).map(madeOf);
+
+  async function answerOf(payment: Payment): Promise<RemainderAnswer> {
+    const { currency } = payment.amount;
+    switch (statusOf(payment)) {
+      case "paid": {
+        const amountCents = leftOf(receivedOf(payment), await refundsOf(payment.id));
+        return amountCents === 0 ? { status: "declined" } : { status: "authorized", amountCents, currency };
+      }
+      case "authorized":
+        return { status: "authorized", amountCents: centsOf(payment.amount), currency };
+      case "open":
+      case "pending":
+        return { status: "pending" };
+      case "failed":
+      case "canceled":
+      case "expired":
+        return { status: "declined" };
+      default:
+        throw new Error("Mollie returned a status of a payment that is unknown here.");
+    }
+  }
+
+  async function refundRest(payment: Payment, request: RemainderRequest): Promise<void> {
+    const left = leftOf(receivedOf(payment), await refundsOf(payment.id));
+    if (left <= 0) return;
+    const amount = amountOf(left, payment.amount.currency);
+    // Without a key of ours: Mollie refuses to refund more than is left, and a key would repeat a refund that failed.
+    const params = { paymentId: payment.id, amount, metadata: metadataOf(request) };
+    checkMade(madeOf(await client.paymentRefunds.create(params)));
+  }
+
+  async function cancel(payment: Payment, request: RemainderRequest): Promise<unknown> {
+    switch (statusOf(payment)) {
+      case "failed":
+      case "canceled":
+      case "expired":
+        return;
+      case "paid":
+        return refundRest(payment, request);
+    }
+    if (payment.isCancelable) return client.payments.cancel(payment.id);
+    if (statusOf(payment) === "authorized") return client.payments.releaseAuthorization(payment.id);
+    throw new Error(
+      "Mollie can't cancel this payment. It is asked again until the payment has expired or can be refunded.",
+    );
+  }
+
+  const idIn = (data: RemainderData | null) => keptId(data, "payment");
+
+  async function tell(payment: Payment, owner: { orderId: string; attemptId: string }): Promise<void> {
+    const { currency } = payment.amount;
+    const chargedBack = centsOf(payment.amountChargedBack);
+    if (chargedBack > 0)
+      await onAlert?.({ kind: "disputed", ...owner, id: payment.id, amountCents: chargedBack, currency });
+    const isExpired = statusOf(payment) === "expired" && payment.authorizedAt !== undefined;
+    const amountCents = centsOf(payment.amount);
+    if (isExpired) await onAlert?.({ kind: "authorization_expired", ...owner, id: payment.id, amountCents, currency });
+    if (statusOf(payment) !== "paid") return;
+    for (const refund of await listRefunds(payment.id)) {
+      const { amountCents, hasFailed } = madeOf(refund);
+      if (hasFailed) await onAlert?.({ kind: "refund_failed", ...owner, id: refund.id, amountCents, currency });
+    }
+  }
+
+  return {
+    async authorize(request, { keep }) {
+      const { orderId, remainderCents, currency, attemptId } = request;
+      const more = options.payment?.(request);
+      const params = {
+        ...more,
+        amount: amountOf(remainderCents, currency),
+        description: description(orderId),
+        redirectUrl: returnUrl(orderId),
+        webhookUrl,
+        metadata: { ...(more?.metadata as object | undefined), ...metadataOf(request) },
+        ...(captureMethod === "manual" && { captureMode: "manual" as never }),
+        idempotencyKey: attemptId,
+      };
+      const { id } = await within(timeoutMs, client.payments.create(params));
+      // Before the shopper gets the URL, so that nobody can pay a payment that is not stored.
+      await keep({ payment: id });
+      return { status: "pending" };
+    },
+    async status(request) {
+      const id = idIn(request.data);
+      return id === undefined ? { status: "declined" } : answerOf(await read(id, request));
+    },
+    async cancel(request) {
+      const id = idIn(request.data);
+      if (id !== undefined) await cancel(await read(id, request), request);
+    },
+    async refund(request, part: RemainderPart) {
+      const payment = await read(needed(idIn(request.data)), request);
+      if (statusOf(payment) === "canceled") return;
+      if (statusOf(payment) !== "paid") throw new Error("The payment is not captured. Capture it, then refund a part.");
+      const amount = amountOf(part.amountCents, payment.amount.currency);
+      const params = { paymentId: payment.id, amount, metadata: metadataOf(request, part) };
+      await refundPart(receivedOf(payment), await refundsOf(payment.id), part, async (idempotencyKey) =>
+        madeOf(await client.paymentRefunds.create({ ...params, idempotencyKey })),
+      );
+    },
+    async capture(purchase) {
+      const { request, data } = dataToCapture(purchase);
+      const payment = await read(needed(idIn(data)), request);
+      if (statusOf(payment) === "paid") return;
+      const idempotencyKey = `${request.attemptId}:capture`;
+      await within(timeoutMs, client.paymentCaptures.create({ paymentId: payment.id, idempotencyKey }));
+    },
+    async webhook(request): Promise<RemainderNotice | null> {
+      const id = new URLSearchParams(await request.text()).get("id");
+      if (id === null) throw new ForeignWebhook("The notification has no id of Mollie's.");
+      // The notification isn't signed, so only the payment that Mollie returns counts.
+      if (!/^tr_\w+$/.test(id)) return null;
+      const payment = await client.payments.get(id).catch((error: { statusCode?: number }): null => {
+        if (error.statusCode === 404) return null;
+        throw error;
+      });
+      const owner = payment && ownerOf(payment.metadata);
+      if (!owner) return null;
+      await tell(payment, owner);
+      return { ...owner, data: { payment: id } };
+    },
+    async url(data) {
+      return (await within(timeoutMs, client.payments.get(needed(idIn(data))))).getCheckoutUrl() ?? null;
+    },
+  };
+}
+
+/** @throws if an id is missing */
+function needed(id: string | undefined): string {
+  if (id === undefined) throw new Error("The order has no payment at Mollie.");
+  return id;
+}

@@ -1,0 +1,145 @@
+import type { RemainderData, RemainderMethod, RemainderPart, RemainderRequest } from "../purchase/remainder.js";
+import type { Purchase } from "../store/purchase-store.js";
+
+/** A problem of a payment that a person has to look at. */
+export interface PaymentAlert {
+  /**
+   * - `refund_failed`: a refund was accepted and failed later, so the shopper doesn't have the money.
+   * - `disputed`: the shopper disputes the payment or had it charged back.
+   * - `authorization_expired`: the money was held and not captured in time, so it is released.
+   */
+  readonly kind: "refund_failed" | "disputed" | "authorization_expired";
+  readonly orderId: string;
+  readonly attemptId: string;
+  /** The id of the refund, dispute or payment at the provider. */
+  readonly id: string;
+  readonly amountCents: number;
+  /** Such as `EUR`. */
+  readonly currency: string;
+}
+
+/** The options that all payment providers have. */
+export interface MethodOptions {
+  /**
+   * `automatic`: the provider takes the money when the shopper pays. `manual`: it holds the money until `capture`, and
+   * offers the shopper only methods that support this. Default: automatic.
+   */
+  readonly captureMethod?: "automatic" | "manual";
+  /**
+   * The timeout of a call to the provider, in milliseconds, with its repetition. Shorter than half of `leaseMs`. Default:
+   * 40 seconds.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Called by `webhook` for a refund that failed later, a dispute, or an expired authorization. It may be called more than
+   * once with the same `id`. If it throws, the provider sends the notification again.
+   */
+  readonly onAlert?: (alert: PaymentAlert) => unknown;
+}
+
+/** A remainder method that can hold the money until it is captured. */
+export interface ProviderMethod extends RemainderMethod {
+  refund(request: RemainderRequest, part: RemainderPart): Promise<void>;
+  webhook: NonNullable<RemainderMethod["webhook"]>;
+  /**
+   * Captures the remainder of a paid order that `captureMethod: "manual"` holds. Idempotent. Captures nothing if it was taken
+   * already.
+   *
+   * @param purchase from `Checkout.read`
+   * @throws {TypeError} if the order isn't paid; errors of the provider
+   */
+  capture(purchase: Purchase | null): Promise<void>;
+}
+
+/** The default of `timeoutMs`. */
+export const TIMEOUT_MS = 40_000;
+
+/**
+ * Fails a call that doesn't end in time. The SDKs have no such timeout, or none for a response that breaks off.
+ *
+ * @param timeoutMs in milliseconds
+ */
+export async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`The payment provider did not respond within ${timeoutMs} ms.`);
+    timer = setTimeout(() => reject(Object.assign(error, { code: "timeout" })), timeoutMs);
+  });
+  return Promise.race([call, late]).finally(() => clearTimeout(timer));
+}
+
+/** A refund that a provider has recorded. */
+export interface MadeRefund {
+  readonly amountCents: number;
+  /** Whether it failed or was canceled. */
+  readonly hasFailed: boolean;
+  /** The key of the part that it refunds, if it refunds one. */
+  readonly key: string | undefined;
+}
+
+/** Returns what the metadata of a payment and of its refunds identify them by. */
+export const metadataOf = ({ orderId, attemptId }: RemainderRequest, part?: RemainderPart): Record<string, string> => ({
+  orderId,
+  attemptId,
+  ...(part && { refundKey: part.idempotencyKey }),
+});
+
+/** Reads the metadata of a payment. Returns null if the payment isn't one of an order's remainder. */
+export function ownerOf(metadata: unknown): { orderId: string; attemptId: string } | null {
+  const { orderId, attemptId } = (metadata ?? {}) as Record<string, unknown>;
+  return typeof orderId === "string" && typeof attemptId === "string" ? { orderId, attemptId } : null;
+}
+
+/** @throws if a payment belongs to another order or attempt, so that it never pays for this one */
+export function checkOwner(metadata: unknown, { orderId, attemptId }: RemainderRequest): void {
+  const owner = ownerOf(metadata);
+  if (owner?.orderId !== orderId || owner.attemptId !== attemptId)
+    throw new Error("The provider's payment belongs to another order or attempt.");
+}
+
+/** Returns a stored id; undefined if nothing was kept. */
+export function keptId(data: RemainderData | null, name: string): string | undefined {
+  const id = data?.[name];
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Returns what is left of a payment after its refunds. */
+export const leftOf = (receivedCents: number, refunds: readonly MadeRefund[]): number =>
+  refunds.reduce((left, { hasFailed, amountCents }) => (hasFailed ? left : left - amountCents), receivedCents);
+
+/**
+ * Refunds a part of a payment, unless one of its refunds does that already. The list of refunds is what makes this
+ * idempotent: a provider forgets idempotency keys after hours or days.
+ *
+ * @param create makes a refund
+ * @throws if less is left than the part, or if the refund failed at once
+ */
+export async function refundPart(
+  receivedCents: number,
+  refunds: readonly MadeRefund[],
+  part: RemainderPart,
+  create: (idempotencyKey: string) => Promise<MadeRefund>,
+): Promise<void> {
+  const left = leftOf(receivedCents, refunds);
+  const earlier = refunds.filter(({ key }) => key === part.idempotencyKey);
+  if (left === 0 || earlier.some(({ hasFailed }) => !hasFailed)) return;
+  if (left < part.amountCents) throw new Error("The payment has less left than the refund.");
+  // The provider would answer a repeated key with the refund that failed.
+  const suffix = earlier.length === 0 ? "" : `:${earlier.length}`;
+  checkMade(await create(part.idempotencyKey + suffix));
+}
+
+/** @throws if a refund failed at once */
+export function checkMade({ hasFailed }: MadeRefund): void {
+  if (hasFailed) throw new Error("The refund failed at the provider.");
+}
+
+/** Returns the stored data of a paid order. @throws {TypeError} if it isn't paid */
+export function dataToCapture(purchase: Purchase | null): { request: RemainderRequest; data: RemainderData } {
+  const isPaid = purchase?.state === "paid" || purchase?.state === "refunding";
+  if (!isPaid || purchase.remainderData === null)
+    throw new TypeError("capture: the order isn't paid, or has no remainder.");
+  const data = JSON.parse(purchase.remainderData) as RemainderData;
+  const { orderId, attemptId, remainderCents } = purchase;
+  return { request: { orderId, attemptId, remainderCents, currency: "EUR", data }, data };
+}

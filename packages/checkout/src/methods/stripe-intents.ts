@@ -1,0 +1,176 @@
+import type Stripe from "stripe";
+import { ForeignWebhook } from "../http/webhook.js";
+import type { RemainderAnswer, RemainderNotice, RemainderPart, RemainderRequest } from "../purchase/remainder.js";
+import {
+  checkMade,
+  checkOwner,
+  leftOf,
+  type MadeRefund,
+  type MethodOptions,
+  metadataOf,
+  ownerOf,
+  type PaymentAlert,
+  refundPart,
+  TIMEOUT_MS,
+} from "./shared.js";
+
+/** The options of both Stripe methods. */
+export interface StripeOptions extends MethodOptions {
+  /** The client of Stripe's SDK: `new Stripe(secretKey)`. */
+  readonly client: Stripe;
+  /** The signing secret of the webhook endpoint: `whsec_…`. */
+  readonly webhookSecret: string;
+}
+
+/** Returns the request options of a call that the SDK repeats once. */
+export const limitsOf = (timeoutMs = TIMEOUT_MS): Stripe.RequestOptions => ({
+  timeout: Math.ceil(timeoutMs / 2),
+  maxNetworkRetries: 1,
+});
+
+/** The events that can change the status of a remainder. */
+const DECIDING = new Set([
+  ...["amount_capturable_updated", "canceled", "payment_failed", "succeeded"].map((name) => `payment_intent.${name}`),
+  ...["async_payment_failed", "async_payment_succeeded", "completed", "expired"].map(
+    (name) => `checkout.session.${name}`,
+  ),
+]);
+
+/** The fields that this file reads of the objects of events. */
+interface EventObject {
+  readonly id: string;
+  readonly object: string;
+  readonly metadata?: Stripe.Metadata | null;
+  readonly payment_intent?: string | { readonly id: string } | null;
+  readonly status?: string | null;
+  readonly amount?: number;
+  readonly currency?: string | null;
+  readonly cancellation_reason?: string | null;
+  readonly capture_method?: string;
+}
+
+/** Returns the id of an object that Stripe may have expanded. */
+export const idOf = (reference: string | { readonly id: string } | null | undefined): string | undefined =>
+  typeof reference === "string" ? reference : reference?.id;
+
+/** Creates the steps that both Stripe methods do with a payment intent. @throws {TypeError} if an option is missing */
+export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: StripeOptions) {
+  const limits = limitsOf(timeoutMs);
+  if (typeof client?.paymentIntents?.create !== "function")
+    throw new TypeError("stripe: client has to be new Stripe(…).");
+  if (typeof webhookSecret !== "string" || webhookSecret === "")
+    throw new TypeError("stripe: webhookSecret has to be the signing secret of the webhook endpoint.");
+
+  async function read(id: string, request: RemainderRequest): Promise<Stripe.PaymentIntent> {
+    const intent = await client.paymentIntents.retrieve(id, {}, limits);
+    checkOwner(intent.metadata, request);
+    return intent;
+  }
+
+  const madeOf = ({ amount, status, metadata }: Stripe.Refund): MadeRefund => ({
+    amountCents: amount,
+    hasFailed: status === "failed" || status === "canceled",
+    key: metadata?.refundKey,
+  });
+
+  async function refundsOf(id: string): Promise<MadeRefund[]> {
+    const refunds: MadeRefund[] = [];
+    for await (const refund of client.refunds.list({ payment_intent: id, limit: 100 }, limits))
+      refunds.push(madeOf(refund));
+    return refunds;
+  }
+
+  /** @param canRetry whether the shopper can still pay after a failed try */
+  async function answerOf(intent: Stripe.PaymentIntent, canRetry: boolean): Promise<RemainderAnswer> {
+    const currency = intent.currency.toUpperCase();
+    switch (intent.status) {
+      case "succeeded": {
+        const amountCents = leftOf(intent.amount_received, await refundsOf(intent.id));
+        return amountCents === 0 ? { status: "declined" } : { status: "authorized", amountCents, currency };
+      }
+      case "requires_capture":
+        return { status: "authorized", amountCents: intent.amount_capturable, currency };
+      case "requires_payment_method":
+        return { status: canRetry ? "pending" : "declined" };
+      case "requires_confirmation":
+      case "requires_action":
+      case "processing":
+        return { status: "pending" };
+      case "canceled":
+        return { status: "declined" };
+      default:
+        throw new Error("Stripe returned a status of a payment intent that is unknown here.");
+    }
+  }
+
+  async function cancel(id: string, request: RemainderRequest): Promise<void> {
+    const intent = await read(id, request);
+    if (intent.status === "canceled") return;
+    // If the shopper pays at this moment, Stripe refuses, and the next call refunds.
+    if (intent.status !== "succeeded") return void (await client.paymentIntents.cancel(id, {}, limits));
+    const left = leftOf(intent.amount_received, await refundsOf(id));
+    const refund = { payment_intent: id, amount: left, metadata: metadataOf(request) };
+    // Without a key: Stripe refuses to refund more than is left, and a key would repeat a refund that failed.
+    if (left > 0) checkMade(madeOf(await client.refunds.create(refund, limits)));
+  }
+
+  async function refund(id: string, request: RemainderRequest, part: RemainderPart): Promise<void> {
+    const intent = await read(id, request);
+    if (intent.status === "canceled") return;
+    if (intent.status !== "succeeded") throw new Error("The payment is not captured. Capture it, then refund a part.");
+    const params = { payment_intent: id, amount: part.amountCents, metadata: metadataOf(request, part) };
+    await refundPart(intent.amount_received, await refundsOf(id), part, async (idempotencyKey) =>
+      madeOf(await client.refunds.create(params, { ...limits, idempotencyKey })),
+    );
+  }
+
+  async function capture(id: string, request: RemainderRequest): Promise<void> {
+    if ((await read(id, request)).status !== "succeeded") await client.paymentIntents.capture(id, {}, limits);
+  }
+
+  /** Returns the alert of an event, without its order. */
+  function alertOf(
+    type: string,
+    event: EventObject,
+  ): Pick<PaymentAlert, "kind" | "id" | "amountCents" | "currency"> | null {
+    const { object, status, cancellation_reason: reason } = event;
+    const isFailed = object === "refund" && (status === "failed" || status === "canceled");
+    // A manual intent that Stripe canceled by itself had money on hold.
+    const isAutomatic = reason === "automatic" || reason === "expired";
+    const isExpired = type === "payment_intent.canceled" && isAutomatic && event.capture_method === "manual";
+    const isDisputed = type === "charge.dispute.created";
+    const kind = isFailed ? "refund_failed" : isDisputed ? "disputed" : isExpired ? "authorization_expired" : null;
+    const { id, amount: amountCents = 0, currency } = event;
+    return kind && { kind, id, amountCents, currency: (currency ?? "").toUpperCase() };
+  }
+
+  /** Returns the order of an event's payment. Refunds and disputes don't have the payment's metadata. */
+  async function eventOwner({ object, metadata, payment_intent }: EventObject) {
+    const intentId = idOf(payment_intent);
+    if (object !== "refund" && object !== "dispute") return ownerOf(metadata);
+    if (intentId === undefined) return null;
+    return ownerOf((await client.paymentIntents.retrieve(intentId, {}, limits)).metadata);
+  }
+
+  async function webhook(request: Request): Promise<RemainderNotice | null> {
+    const body = await request.text();
+    const signature = request.headers.get("stripe-signature") ?? "";
+    const { type, data } = await client.webhooks
+      .constructEventAsync(body, signature, webhookSecret)
+      .catch((): never => {
+        throw new ForeignWebhook("The notification isn't signed by Stripe.");
+      });
+    const object = data.object as unknown as EventObject;
+    const alert = alertOf(type, object);
+    if (!alert && !DECIDING.has(type)) return null;
+    const owner = await eventOwner(object);
+    if (!owner) return null;
+    if (alert) await onAlert?.({ ...alert, ...owner });
+    if (!DECIDING.has(type)) return null;
+    const intent = object.object === "payment_intent" ? object.id : idOf(object.payment_intent);
+    const session = object.object === "checkout.session" ? { session: object.id } : {};
+    return { ...owner, data: { ...session, ...(intent !== undefined && { intent }) } };
+  }
+
+  return { read, answerOf, cancel, refund, capture, webhook };
+}
