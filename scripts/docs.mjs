@@ -49,6 +49,8 @@ const packages = {
       about: "the shapes that a page and a shop's server exchange, and every error code",
     },
     { from: "checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },
+    { from: "checkout/stripe", file: "src/methods/stripe.ts", about: "the remainder by Stripe" },
+    { from: "checkout/mollie", file: "src/methods/mollie.ts", about: "the remainder by Mollie" },
     { from: "checkout/sqlite", file: "src/store/sqlite/store.ts", about: "books in one SQLite file" },
     { from: "checkout/conformance", file: "conformance/index.ts", about: "tests for a store or an issuer of your own" },
     {

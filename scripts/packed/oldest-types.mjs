@@ -11,8 +11,8 @@ export const oldestTypeScript = {
   5.7: ["service"],
 };
 
-/** Entries whose types import a framework's, and entries without types. */
-const skipped = /^\.\/(react|jsx|vue|svelte|.*\.json)$/;
+/** Entries whose types import those of a framework or a payment provider's SDK, and entries without types. */
+const skipped = /^\.\/(react|jsx|vue|svelte|stripe|mollie|.*\.json)$/;
 
 /** @type {Record<string, { module: string, extensions: string[] }>} */
 const resolutions = {
