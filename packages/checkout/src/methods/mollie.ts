@@ -1,5 +1,4 @@
 import type { MollieClient, Payment, PaymentCreateParams, Refund } from "@mollie/api-client";
-import { ForeignWebhook } from "../http/webhook.js";
 import type {
   RemainderAnswer,
   RemainderData,
@@ -7,6 +6,7 @@ import type {
   RemainderPart,
   RemainderRequest,
 } from "../purchase/remainder.js";
+import { ForeignWebhook } from "../purchase/webhook.js";
 import {
   checkMade,
   checkOwner,

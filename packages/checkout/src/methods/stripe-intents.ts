@@ -1,6 +1,6 @@
 import type Stripe from "stripe";
-import { ForeignWebhook } from "../http/webhook.js";
 import type { RemainderAnswer, RemainderNotice, RemainderPart, RemainderRequest } from "../purchase/remainder.js";
+import { ForeignWebhook } from "../purchase/webhook.js";
 import {
   checkMade,
   checkOwner,
