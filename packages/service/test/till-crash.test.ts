@@ -44,9 +44,13 @@ test("after a kill -9 during many loads, repetitions by the same keys complete t
           }),
         );
       const before = await movedCents(db);
+      // The loads of one card wait, so that some are surely interrupted.
+      await db.query("begin");
+      await db.query("select from cards where last_four = $1 for update", [active[0]?.cardnumber.slice(-4)]);
       const interrupted = send(service.url);
       while ((await movedCents(db)) === before) await sleep(1);
       await service.kill();
+      await db.query("rollback");
       expect(await interrupted).toContain(undefined);
       service = await start();
       expect(await send(service.url)).toEqual(loads.map(() => 200));
