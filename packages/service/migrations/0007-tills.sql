@@ -61,6 +61,7 @@ declare
   v_card cards;
   v_cents bigint := p_amount;
   v_today date := (clock_timestamp() at time zone 'Europe/Amsterdam')::date;
+  v_tomorrow timestamptz := (v_today + 1)::timestamp at time zone 'Europe/Amsterdam';
   v_audit bigint;
   v_ledger bigint;
 begin
@@ -91,6 +92,13 @@ begin
     return;
   end if;
 
+  -- Before the card is read. An activation may have no amount; then this finds only a key with nothing left.
+  if coalesce(p_amount, 1) > v_till.day_cents - coalesce(
+      (select u.cents from key_loads u where u.key_id = v_till.id and u.day = v_today), 0) then
+    outcome := 'day_limit';
+    retry_after_seconds := greatest(1, ceil(extract(epoch from v_tomorrow - clock_timestamp())));
+    return;
+  end if;
   perform lock_subject(p_numbers[1]);
   retry_after_seconds := locked_seconds(p_numbers[1]);
   if retry_after_seconds is not null then
@@ -117,14 +125,20 @@ begin
     perform count_failure(p_numbers[1], p_rule);
     return;
   end if;
-  -- The last lock, so that calls of one key can't deadlock.
+  -- The card's lock may have taken a while.
+  if not exists (select from api_keys k join companies o on o.id = k.company_id
+      where k.id = v_till.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+        and o.suspended_at is null and o.closed_at is null) then
+    outcome := 'unauthorized';
+    return;
+  end if;
+  -- The last lock, so that calls of one key can't deadlock. Concurrent calls of the key may have reached its amount.
   insert into key_loads as u (key_id, day, cents) select v_till.id, v_today, v_cents where v_cents <= v_till.day_cents
     on conflict (key_id, day) do update set cents = u.cents + excluded.cents
       where u.cents + excluded.cents <= v_till.day_cents;
   if not found then
     outcome := 'day_limit';
-    retry_after_seconds := greatest(1, ceil(extract(epoch from
-      (v_today + 1)::timestamp at time zone 'Europe/Amsterdam' - clock_timestamp())));
+    retry_after_seconds := greatest(1, ceil(extract(epoch from v_tomorrow - clock_timestamp())));
     return;
   end if;
   insert into audit_log (operator, os_user, action, card_id, company_id, details)
