@@ -169,6 +169,36 @@ onEachStore("the remainder's method", (stage) => {
       await by.cancel(o.id);
     });
 
+    it("a payment that was made after its attempt was given up is canceled by its data", async () => {
+      const o = await order();
+      const stalled = gate();
+      const seen: unknown[] = [];
+      const remainder: RemainderMethod = {
+        ...bank.with(() => stalled.pass({ status: "authorized", data } as const)),
+        cancel: async (request) => void seen.push(request.data),
+      };
+      const paying = checkout({ remainder })
+        .pay(o)
+        .catch((error: unknown) => error);
+      await stalled.arrived;
+      await recoverElsewhere({ remainder });
+      stalled.open();
+      expect(await paying).toEqual(refusal("payment_in_progress"));
+      expect([seen, await stateOf(o), await card.balanceCents()]).toEqual([[null, data], "failed", 7500]);
+    });
+
+    it("a payment that recovery finds declined is canceled by the newest data", async () => {
+      const o = await order();
+      bank.mood = "page";
+      await checkout({ remainder: bank.with(async () => ({ status: "pending", data })) }).pay(o);
+      await store.letLeasesRunOut();
+      const seen: unknown[] = [];
+      const cancel: RemainderMethod["cancel"] = async (request) => void seen.push(request.data);
+      const status: RemainderMethod["status"] = async () => ({ status: "declined", data: { intent: "pi_2" } });
+      await checkout({ remainder: { ...bank.method, status, cancel } }).recover();
+      expect([seen, await stateOf(o), await card.balanceCents()]).toEqual([[{ intent: "pi_2" }], "failed", 7500]);
+    });
+
     it("`input` reaches it, and is not stored", async () => {
       const o = await order();
       const input = { token: `token-${randomUUID()}` };

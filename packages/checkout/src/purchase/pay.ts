@@ -19,7 +19,7 @@ interface PayAmounts {
 
 /** The result of an order's payment. */
 export type PayResult =
-  /** Cards and remainder are paid. `declined`: nothing was taken, or recovery returns it. */
+  /** `paid`: cards and remainder are paid. `declined`: nothing was taken, or recovery returns it. */
   | (PayAmounts & { readonly status: "paid" | "declined" })
   /** The cards are charged, and the remainder is not paid yet; see `confirm`. `data` is what the method stored. */
   | (PayAmounts & { readonly status: "pending"; readonly data: RemainderData | null });
@@ -121,12 +121,11 @@ export function createPurchaseFlow(options: FlowOptions) {
    * Renews the lease before a slow step, and stores the method's data if given. If this process stalled and recovery took the
    * purchase over, it stops here.
    */
-  async function renewLease({ orderId, attemptId }: Purchase, remainderData?: string): Promise<Purchase> {
+  async function renewLease({ orderId, attemptId }: Purchase, remainderData?: string): Promise<void> {
     const lease = { owner: attemptId, forMs: leaseMs };
     const own = { from: ["charging"], to: "charging", attemptId, owner: attemptId, lease } as const;
-    const renewed = await purchases.change(orderId, { ...own, ...(remainderData !== undefined && { remainderData }) });
-    if (!renewed) throw new CheckoutError("payment_in_progress");
-    return renewed;
+    const wanted = { ...own, ...(remainderData !== undefined && { remainderData }) };
+    if (!(await purchases.change(orderId, wanted))) throw new CheckoutError("payment_in_progress");
   }
 
   async function waitForRemainder(purchase: Purchase, remainderData: string | undefined): Promise<Purchase> {

@@ -110,8 +110,9 @@ export function createPurchaseSteps(context: PurchaseContext) {
   ): Promise<Purchase> {
     const { orderId, attemptId } = purchase;
     const lease = { owner: newOwner(), forMs: leaseMs };
-    // An attempt that was voided meanwhile may know more than the store.
-    const kept = purchase.remainderData === null ? {} : { remainderData: purchase.remainderData };
+    // A late attempt may know more than the store. Other callers may know less.
+    const { remainderData } = purchase;
+    const kept = isLate && remainderData !== null ? { remainderData } : {};
     const wanted = { to: "voiding", attemptId, lease, ...kept, ...(owner === undefined ? {} : { owner }) } as const;
     const from = isLate ? ([...undecidedStates, "failed"] as const) : undecidedStates;
     let owed = await change(orderId, { ...wanted, from });
@@ -238,16 +239,16 @@ export function createPurchaseSteps(context: PurchaseContext) {
     if (purchase.state === "refunding") return finishRefund(purchase, owner);
     // Without a remainder, the purchase is paid right after its cards are charged. This one was not.
     if (purchase.remainderCents === 0) return voidPurchase(purchase, "never_ordered", { owner });
-    let status: RemainderAnswer["status"];
+    let asked: Awaited<ReturnType<typeof askRemainder>>;
     try {
-      ({ status } = await askRemainder(purchase));
+      asked = await askRemainder(purchase);
     } catch (error) {
       report(error);
       return (await putOff(purchase, owner, faultCode("status", error))) ?? reread(purchase);
     }
-    if (status !== "authorized") {
+    if (asked.status !== "authorized") {
       const reason = purchase.state === "pending" ? "remainder_lapsed" : "never_ordered";
-      return voidPurchase(purchase, reason, { owner });
+      return voidPurchase(asked.purchase, reason, { owner });
     }
     return complete(purchase).catch((error: unknown) => {
       if (!(error instanceof CheckoutError)) throw error;
