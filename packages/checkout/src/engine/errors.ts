@@ -1,5 +1,6 @@
 import { formatCents, GiftcardError, RefusedError } from "@giftcard-pay/client";
 import { recognizeCopies } from "@giftcard-pay/client/contract";
+import { StoreError } from "../store/migrations.js";
 import type { ShopError, ShopErrorCode } from "../storefront.js";
 import type { RefundShares } from "./refund-plan.js";
 
@@ -186,9 +187,13 @@ export const cardRefusals: Readonly<Record<string, ShopErrorCode>> = {
   rate_limited: "too_many_attempts",
 };
 
-/** Converts an error of the service's client to a refusal for the shopper. Not for outcomes of a devalue. */
+const UNREACHABLE = "The shop's database can't be reached now. Try again later.";
+
+/** Converts an error of the service's client, or of the store, to a refusal for the shopper. Not for outcomes of a devalue. */
 export function toCheckoutError(error: unknown): CheckoutError {
   if (error instanceof CheckoutError) return error;
+  if (error instanceof StoreError && error.code === "connection_lost")
+    return new CheckoutError("service_unavailable", { message: UNREACHABLE });
   if (error instanceof RefusedError) {
     const code = cardRefusals[error.code] ?? "service_unavailable";
     const isWait = code === "too_many_attempts";

@@ -3,6 +3,7 @@ import type { CartView } from "../engine/engine.js";
 import { CheckoutError, toCheckoutError } from "../engine/errors.js";
 import type { Guesser } from "../engine/guess-limits.js";
 import { createReport } from "../engine/observers.js";
+import { StoreError } from "../store/migrations.js";
 import type { ApplyRequest, CardEntry, ShopError } from "../storefront.js";
 import { readCardBody } from "./card-body.js";
 import { attachedAddress } from "./shopper-address.js";
@@ -101,7 +102,7 @@ export function createHandler(
       if (error instanceof NoSuchRoute) return refuse(404, noSuchRoute, headers);
       if (error instanceof UnknownShopper) return refuse(404, unknownShopper, headers);
       const refusal = toCheckoutError(error);
-      if (refusal.code === "internal") report(error);
+      if (refusal.code === "internal" || error instanceof StoreError) report(error);
       if (refusal.retryAfterSeconds !== undefined) headers.set("Retry-After", String(refusal.retryAfterSeconds));
       return refuse(refusal.status, refusal.toJSON(), headers);
     }

@@ -1,3 +1,5 @@
+import { recognizeCopies } from "@giftcard-pay/client/contract";
+
 /**
  * A numbered migration of the tables. Its SQL never changes after its release, because a database runs it only once. Later
  * changes are migrations of their own.
@@ -13,22 +15,32 @@ export interface TableMigration {
   readonly purchases: string;
 }
 
-/** The error if the store's tables are of another release than this package. */
+/** Why the store can't be used, and what to do. */
+const faults = {
+  not_migrated: "are missing, or older than @giftcard-pay/checkout: run store.migrate() before the shop starts.",
+  too_new: "were made by a newer release: upgrade @giftcard-pay/checkout.",
+  connection_lost:
+    "can't be reached: the database closes the connections. Repeat the call later; it continues from what was stored.",
+} as const;
+
+/** The error if the store can't be used. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  /** `not_migrated`: they are missing, or older. `too_new`: a newer release made them. */
-  readonly code: "not_migrated" | "too_new";
+  /**
+   * - `not_migrated`: the tables are missing, or older than this package
+   * - `too_new`: a newer release made them
+   * - `connection_lost`: the connection to the database was lost, and again in each retry. Repeat the call later
+   */
+  readonly code: "not_migrated" | "too_new" | "connection_lost";
 
   /** @param where the schema or the file, for the message */
-  constructor(code: "not_migrated" | "too_new", where: string) {
-    super(
-      code === "too_new"
-        ? `The gift card tables in ${where} were made by a newer release: upgrade @giftcard-pay/checkout.`
-        : `The gift card tables in ${where} are missing, or older than @giftcard-pay/checkout: run store.migrate() before the shop starts.`,
-    );
+  constructor(code: StoreError["code"], where: string, options?: ErrorOptions) {
+    super(`The gift card tables in ${where} ${faults[code]}`, options);
     this.code = code;
   }
 }
+
+recognizeCopies(StoreError, "@giftcard-pay/checkout: StoreError");
 
 /** Returns the number of the last migration: the version of the tables that this package needs. */
 export const newestOf = (migrations: readonly TableMigration[]): number => migrations.at(-1)?.number ?? 0;

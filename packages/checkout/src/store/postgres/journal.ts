@@ -3,7 +3,7 @@ import { recoverableStates } from "../charge-states.js";
 import type { Journal } from "../journal.js";
 import { toCharge, toTender } from "../rows.js";
 import { sqlList } from "../sql-text.js";
-import { freeSlot, isCharged, moveStatement } from "./move.js";
+import { freeSlot, isCharged, movedCharges, moveStatement } from "./move.js";
 import { createSqlOperatorQueries } from "./operator-queries.js";
 import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
@@ -57,14 +57,14 @@ const applyStatement = `
  * database's clock.
  */
 export function createSqlJournal(sql: Sql): Journal {
-  const first = async (text: string, params: unknown[]) => (await sql(text, params))[0];
-  const charges = async (text: string, params: unknown[]) => (await sql(text, params)).map(toCharge);
-  const oneCharge = async (text: string, params: unknown[]) => (await charges(text, params))[0] ?? null;
+  const first = async (...statement: Parameters<Sql>) => (await sql(...statement))[0];
+  const charges = async (...statement: Parameters<Sql>) => (await sql(...statement)).map(toCharge);
+  const oneCharge = async (...statement: Parameters<Sql>) => (await charges(...statement))[0] ?? null;
 
   const moveAll: Journal["moveAll"] = async (references, move) => {
     const { restore, ...alone } = move;
     const changed = async (how: Move) => {
-      const moved = await charges(...moveStatement(references, how));
+      const moved = await charges(...moveStatement(references, how), movedCharges(references, how));
       return moved.length > 0 ? moved.sort((a, b) => a.position - b.position) : null;
     };
     // The card may be applied to the cart concurrently. The change of the charge must be written even so.
@@ -86,7 +86,8 @@ export function createSqlJournal(sql: Sql): Journal {
     async addQuote(tender, lifeMs) {
       await sql(
         `insert into giftcard_tender (id, cart_id, state, last_four, fingerprint, balance_cents, expiry_date, sealed_card, expires_at)
-         values ($1, $2, 'quoted', $3, $4, $5, $6, $7, now() + ${sqlInterval("$8")})`,
+         values ($1, $2, 'quoted', $3, $4, $5, $6, $7, now() + ${sqlInterval("$8")})
+         on conflict (id) do nothing`,
         [
           tender.id,
           tender.cartId,
@@ -117,6 +118,7 @@ export function createSqlJournal(sql: Sql): Journal {
          where cart_id = $1 and id = $2 and (state = 'quoted' or (state = 'applied' and not ${isCharged("giftcard_tender")}))
          returning id`,
         [cartId, tenderId],
+        ["select id from giftcard_tender where cart_id = $1 and id = $2 and state = 'removed'", [cartId, tenderId]],
       );
       if (removed) return "removed";
       const row = await first(`select ${tenderColumns} from giftcard_tender where cart_id = $1 and id = $2`, [
@@ -134,6 +136,7 @@ export function createSqlJournal(sql: Sql): Journal {
            from (select ${freeSlot("(select cart_id from giftcard_tender where id = $1)", "$5", "held.id <> $1")} as slot) free
            where id = $1 and state = $4 and (not $6 or free.slot is not null) returning id`,
           [id, stored, sealedCard, from, maxCards, stored === "applied"],
+          ["select id from giftcard_tender where id = $1 and state = $2", [id, stored]],
         );
         return row !== undefined;
       } catch (error) {
@@ -205,6 +208,10 @@ export function createSqlJournal(sql: Sql): Journal {
             lease.forMs,
             JSON.stringify(charges),
           ],
+          [
+            "select * from giftcard_charge where reference = any($1::text[]) order by position",
+            [charges.map(({ reference }) => reference)],
+          ],
         );
         return rows.map(toCharge);
       } catch (error) {
@@ -247,6 +254,10 @@ export function createSqlJournal(sql: Sql): Journal {
         `update giftcard_charge set lease_owner = $2, lease_until = now() + ${sqlInterval("$3")}
          where reference = $1 and ${isLeft(states)} returning *`,
         [reference, lease.owner, lease.forMs],
+        [
+          `select * from giftcard_charge where reference = $1 and lease_owner = $2 and state in (${sqlList(states)})`,
+          [reference, lease.owner],
+        ],
       ),
     async release(reference, owner) {
       await sql(

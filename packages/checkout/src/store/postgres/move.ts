@@ -2,6 +2,7 @@ import type { Move } from "../charge.js";
 import { livingStates } from "../charge-states.js";
 import { momentOf } from "../moments.js";
 import { sqlList } from "../sql-text.js";
+import type { Statement } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 
 /** The condition that a tender has an open charge. */
@@ -63,6 +64,33 @@ export function moveStatement(
   const change = `update giftcard_charge set ${sets.join(", ")} where ${canChange} ${together} returning *`;
   const parts = [...lock, `charge as (${change})`, ...followTender(move, p), ...also(p)];
   return [`with ${parts.join(", ")} select * from charge`, params];
+}
+
+/**
+ * Reads charges as a move has written them: all of them, or none. The owner of a lease is unique to its caller. Without a lease,
+ * a concurrent caller may have made the same move: then both believe that they made it, and what they do next is idempotent.
+ *
+ * @param also a further condition
+ */
+export function movedCharges(
+  references: readonly string[],
+  { to, orderId, lease, refundId }: Move,
+  also: (param: (value: unknown) => string) => string = () => "true",
+): Statement {
+  const params: unknown[] = [];
+  const p = (value: unknown) => `$${params.push(value)}`;
+  const target = p([...references]);
+  const where = [`reference = any(${target}::text[])`, `state = ${p(to)}`, also(p)];
+  const isSame = (column: string, value: string | null | undefined) =>
+    value !== undefined && where.push(`${column} is not distinct from ${p(value)}::text`);
+  isSame("order_id", orderId);
+  isSame("refund_id", refundId);
+  isSame("lease_owner", lease === null ? null : lease?.owner);
+  return [
+    `with moved as (select * from giftcard_charge where ${where.join(" and ")})
+     select * from moved where (select count(*) from moved) = cardinality(${target}::text[])`,
+    params,
+  ];
 }
 
 /** Returns the change of the card's known balance once its charge is settled. */

@@ -4,7 +4,7 @@ import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
 import { toCharge } from "../rows.js";
 import { sqlList } from "../sql-text.js";
-import { moveStatement } from "./move.js";
+import { movedCharges, moveStatement } from "./move.js";
 import type { Sql } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 
@@ -151,7 +151,10 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
           select reference, ${p(action)}, ${p(actor)}, ${p(from)}, state from charge
         )`,
       ]);
-      const [row] = await sql(text, params);
+      const isRecorded = (p: (value: unknown) => string) =>
+        `exists (select from giftcard_action made where made.reference = giftcard_charge.reference
+           and made.actor = ${p(actor)} and made.action = ${p(action)} and made.to_state = giftcard_charge.state)`;
+      const [row] = await sql(text, params, movedCharges([reference], move, isRecorded));
       return row ? toCharge(row) : null;
     },
     async actions(reference) {
@@ -190,6 +193,8 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
            select key from giftcard_guess where key = any($1::text[]) and resets_at > now() order by key for update
          )`,
         [limits.map((limit) => limit.key)],
+        // If it ran twice, it would uncount another guess.
+        "ignore",
       );
     },
     async keepSecret(name, sealed) {
@@ -216,6 +221,7 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
       const rows = await sql(
         `update ${table} set ${column} = $3, updated_at = now() where ${key} = $1 and ${column} = $2 returning ${key}`,
         [id, before, sealed],
+        [`select ${key} from ${table} where ${key} = $1 and ${column} = $2`, [id, sealed]],
       );
       return rows.length === 1;
     },

@@ -1,13 +1,14 @@
 import {
   type NewRefund,
   type Purchase,
+  type PurchaseChange,
   type PurchaseStore,
   toPurchase,
   toRefund,
   unsettledStates,
 } from "../purchase-store.js";
 import { sqlList } from "../sql-text.js";
-import type { Sql } from "./sql.js";
+import type { Sql, Statement } from "./sql.js";
 import { sqlInterval } from "./sql-interval.js";
 import { isUniqueViolation } from "./unique-violation.js";
 
@@ -28,10 +29,24 @@ function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined
   return parts;
 }
 
+/**
+ * Reads a purchase as a change has written it. The owner of a lease is unique to its caller. Without a lease, a concurrent
+ * caller may have made the same change: then both believe that they made it, and what they do next is idempotent.
+ */
+function writtenBy(orderId: string, { to, attemptId, lease, refund }: PurchaseChange): Statement {
+  const params: unknown[] = [orderId, to];
+  const p = (value: unknown) => `$${params.push(value)}`;
+  const where = ["order_id = $1", "state = $2"];
+  if (attemptId !== undefined) where.push(`attempt_id = ${p(attemptId)}`);
+  if (lease !== undefined) where.push(`lease_owner is not distinct from ${p(lease?.owner ?? null)}::text`);
+  if (refund) where.push(`exists (select from giftcard_refund where order_id = $1 and id = ${p(refund.id)})`);
+  return [`select * from giftcard_purchase where ${where.join(" and ")}`, params];
+}
+
 /** Makes the storage of purchases on PostgreSQL. Each change is a single statement. */
 export function createSqlPurchases(sql: Sql): PurchaseStore {
-  const first = async (text: string, params: unknown[]): Promise<Purchase | null> => {
-    const [row] = await sql(text, params);
+  const first = async (...statement: Parameters<Sql>): Promise<Purchase | null> => {
+    const [row] = await sql(...statement);
     return row ? toPurchase(row) : null;
   };
   const read = (orderId: string) => first("select * from giftcard_purchase where order_id = $1", [orderId]);
@@ -88,7 +103,8 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
          where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner} returning *`;
       const { refund, isRefundDone = false } = change;
       const parts = [`purchase as (${changed})`, ...alsoRefund(p, refund, isRefundDone)];
-      return first(`with ${parts.join(", ")} select * from purchase`, params).catch((error: unknown) => {
+      const text = `with ${parts.join(", ")} select * from purchase`;
+      return first(text, params, writtenBy(orderId, change)).catch((error: unknown) => {
         if (refund && isUniqueViolation(error)) return null;
         throw error;
       });
@@ -108,6 +124,7 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
            order by next_try_at limit $3 for update skip locked
          )) returning *`,
         [lease.owner, lease.forMs, limit, ...(orderId === undefined ? [] : [orderId])],
+        ["select * from giftcard_purchase where lease_owner = $1 and lease_until > now()", [lease.owner]],
       );
       return rows.map(toPurchase);
     },

@@ -1,5 +1,6 @@
 import type { CheckoutStore } from "../checkout-store.js";
 import { createSqlJournal } from "./journal.js";
+import { retryLostConnections } from "./lost-connections.js";
 import { checkVersion, migratePostgres, type PgPool } from "./migrate.js";
 import { createSqlPurchases } from "./purchases.js";
 import type { Sql } from "./sql.js";
@@ -14,7 +15,8 @@ function qualify(text: string, schema: string): string {
 
 /**
  * Makes a store on PostgreSQL, for any number of processes. Its first call checks the version of the tables, and throws a
- * `StoreError` if it doesn't match this release: `not_migrated` or `too_new`.
+ * `StoreError` if it doesn't match this release: `not_migrated` or `too_new`. If a connection is lost, its statement is
+ * retried on another one; after three retries, the call throws `connection_lost`.
  *
  * @param options.pool a `pg` pool; the store doesn't end it
  * @param options.schema the schema of the tables. Default `public`
@@ -34,17 +36,21 @@ export function createPostgresStore(options: { pool: PgPool; schema?: string }):
     throw new TypeError("The schema's name must be lower-case letters, digits and underscores.");
   }
   let whenChecked: Promise<void> | undefined;
-  const sql: Sql = async (text, params) => {
-    whenChecked ??= checkVersion(pool, schema);
+  const run = retryLostConnections(pool, `the schema "${schema}"`);
+  const steadyPool: PgPool = { query: async (text, params) => ({ rows: await run(text, params) }) };
+  const sql: Sql = async (text, params, whenLost) => {
+    whenChecked ??= checkVersion(steadyPool, schema);
     await whenChecked.catch((error: unknown) => {
       whenChecked = undefined;
       throw error;
     });
-    return (await pool.query(qualify(text, schema), params)).rows;
+    if (typeof whenLost !== "object") return run(qualify(text, schema), params, whenLost);
+    const [written, keys] = whenLost;
+    return run(qualify(text, schema), params, [qualify(written, schema), keys]);
   };
   return {
     journal: createSqlJournal(sql),
     purchases: createSqlPurchases(sql),
-    migrate: () => migratePostgres(pool, schema),
+    migrate: () => migratePostgres(steadyPool, schema),
   };
 }
