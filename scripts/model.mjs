@@ -12,6 +12,7 @@ const HELP = `Runs random sequences of actions by shoppers, shops and banks, and
 
   --sequences <n>   how many (default 10000)
   --minutes <n>     time limit (default 20)
+  --remainder <m>   the other payment method: bank (default), or stripe, stripe-page or mollie by their adapters
   --store <name>    only sqlite or only postgres
   --at-once <n>     number of concurrent sequences (default 6)
   --json            prints the result as JSON, and progress on standard error
@@ -23,11 +24,22 @@ const text = /** @type {const} */ ({ type: "string" });
 const options = /** @type {const} */ ({
   json: { type: "boolean" },
   minutes: { ...text, default: "20" },
-  ...{ seed: text, sequences: text, "at-once": text, path: text, steps: text, store: text },
+  ...{
+    remainder: { ...text, default: "bank" },
+    seed: text,
+    sequences: text,
+    "at-once": text,
+    path: text,
+    steps: text,
+    store: text,
+  },
 });
 
 await command({ help: HELP, options }, async ({ values, signal, say }) => {
-  const { store, sequences, "at-once": atOnce } = values;
+  const { store, sequences, remainder, "at-once": atOnce } = values;
+  const names = /** @type {const} */ (["bank", "stripe", "stripe-page", "mollie"]);
+  const method = names.find((name) => name === remainder);
+  if (!method) throw new UsageError("--remainder must be bank, stripe, stripe-page or mollie.");
   if (store !== undefined && store !== "sqlite" && store !== "postgres")
     throw new UsageError("--store must be sqlite or postgres.");
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
@@ -37,7 +49,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   /** @type {typeof import("../packages/checkout/test/model/report.js")} */
   const { modelReport } = await loadTypeScript("packages/checkout/test/model/report.ts");
   const { startThrowawayPostgres } = await import("@giftcard-pay/service");
-  const alone = values.path === undefined ? undefined : sequenceOf(seed, values.path);
+  const alone = values.path === undefined ? undefined : sequenceOf(seed, values.path, method);
   const only = values.steps ? JSON.parse(values.steps) : alone;
   const server = await startThrowawayPostgres();
   let saidAt = performance.now();
@@ -47,6 +59,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
       ...{
         seed,
         signal,
+        method,
         sequences: Number(sequences ?? 10_000),
         minutes: Number(values.minutes),
         postgresUrl: server.url,
@@ -60,7 +73,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
         say(`${done} sequences, ${findings.length} kinds of violation`);
       },
     });
-    const isComplete = [values.seed, sequences, store, only].every((value) => value === undefined);
+    const isComplete = method === "bank" && [values.seed, sequences, store, only].every((value) => value === undefined);
     if (isComplete && !signal.aborted) {
       const extent = `${result.sequences.toLocaleString("en")} sequences`;
       await recordRun({ command: "npm run model", extent, violations: result.violations });

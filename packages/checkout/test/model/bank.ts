@@ -1,24 +1,8 @@
 import type { RemainderAnswer, RemainderMethod, RemainderRequest } from "../../src/index.js";
+import type { Gate } from "./gate.js";
+import type { AskMood, PayMood } from "./moods.js";
+import type { MethodBooks, MethodStep, OtherMethod } from "./other-method.js";
 import { never, PlayedError } from "./played-error.js";
-
-/** How the bank responds to a request for the remainder. */
-export const payMoods = [
-  "authorize",
-  "decline",
-  "page",
-  "fail",
-  "authorize-then-fail",
-  "fail-at-once",
-  "hang",
-  "authorize-then-hang",
-  "garbage",
-  "authorize-then-garbage",
-] as const;
-export type PayMood = (typeof payMoods)[number];
-
-/** How the bank responds to `status` and `cancel`. */
-export const askMoods = ["fail", "fail-at-once", "hang", "plain-value", "garbage"] as const;
-export type AskMood = (typeof askMoods)[number];
 
 const garbage = [
   ...[{ status: "failed" }, "ok", undefined, null, { status: "Authorized" }, {}, true],
@@ -40,7 +24,8 @@ interface Payment {
 }
 
 /** A simulated bank, the shop's other payment method. Its records are correct, but its responses can be faulty. */
-export class Bank {
+export class Bank implements OtherMethod {
+  readonly hasPage = false;
   readonly payments = new Map<string, Payment>();
   readonly moods: Record<"status" | "cancel", { mood: AskMood; times: number }> = {
     status: { mood: "fail", times: 0 },
@@ -69,8 +54,9 @@ export class Bank {
     return { status: "authorized" } as const;
   }
 
-  /** Returns the method for a process's checkout. `input` is the mood of a payment. @param onHang called if the bank will never respond to it */
-  method(onHang: () => void): RemainderMethod {
+  /** Returns the method for a process's checkout. `input` is the mood of a payment. */
+  method(gate: Gate): RemainderMethod {
+    const onHang = () => gate.wait();
     return {
       authorize: (request, { input }) => this.#authorize(request, input as PayMood, onHang),
       status: (request) => this.#ask("status", onHang, () => this.#status(request)),
@@ -133,12 +119,40 @@ export class Bank {
       if (payment.orderId === orderId && payment.state === "open") payment.state = state;
   }
 
+  inputOf = (mood: PayMood): unknown => mood;
+
+  take(step: MethodStep): void {
+    if (step.do === "bank") this.moods[step.method] = { mood: step.mood, times: step.times };
+  }
+
+  notification = async (): Promise<null> => null;
+  lastNotifications = async (): Promise<never[]> => [];
+  release = async (): Promise<void> => {};
+  closePages(): void {}
+  expect(): void {}
+  isOwnError = (): boolean => false;
+
+  isSureOf(attemptId: string): boolean {
+    const payment = this.payments.get(attemptId);
+    return payment?.isClean === true && payment.isToldAuthorized;
+  }
+
+  check({ purchases, violate }: MethodBooks): void {
+    for (const [run, { state, cents }] of this.payments) {
+      const owner = purchases.find((p) => p.attempt_id === run);
+      const isPaid = owner?.state === "paid" || owner?.state === "refunded";
+      if (state === "authorized" && !isPaid)
+        violate("the bank holds for nothing", `${cents}, the purchase is ${owner?.state ?? "another"}`);
+      if (state === "open") violate("the bank still waits", `${cents}`);
+    }
+  }
+
   heldCents(attemptId: string): number {
     const payment = this.payments.get(attemptId);
     return payment?.state === "authorized" ? payment.cents : 0;
   }
 
-  calm(): void {
+  async calm(): Promise<void> {
     this.moods.status.times = 0;
     this.moods.cancel.times = 0;
   }

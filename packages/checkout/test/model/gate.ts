@@ -1,6 +1,9 @@
 import { never, PlayedError } from "./played-error.js";
 
-/** A fault of a process at one of its statements: before it runs, or after it ran and before its result arrives. */
+/**
+ * A fault of a process at one of its statements, or of its calls to a provider: before it runs, or after it ran and before its
+ * result arrives. A cut is that of a connection, which the store on PostgreSQL has to hide.
+ */
 export const troubleKinds = [
   "crash-before",
   "crash-after",
@@ -8,6 +11,8 @@ export const troubleKinds = [
   "freeze-after",
   "fail-before",
   "fail-after",
+  "cut-before",
+  "cut-after",
 ] as const;
 export interface Trouble {
   readonly kind: (typeof troubleKinds)[number];
@@ -84,6 +89,7 @@ export class Gate {
     this.#trouble = null;
     this.#onTrouble(kind);
     if (kind.startsWith("fail")) throw new PlayedError("database");
+    if (kind.startsWith("cut")) throw Object.assign(new PlayedError("database"), { code: "ECONNRESET" });
     if (kind.startsWith("crash")) return this.die();
     if (!this.#frozen) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,12 +1,12 @@
 import type { ModelResult } from "./run.js";
 import type { Finding } from "./tally.js";
 
-const textOf = ({ kind, text, store, seed, path, sequence, log, times }: Finding) =>
+const textOf = ({ kind, text, store, method, seed, path, sequence, log, times }: Finding) =>
   [
-    `\n${kind}, ${times} times; first on ${store}, with --seed ${seed} --path ${path}`,
+    `\n${kind}, ${times} times; first on ${store}, with --remainder ${method} --seed ${seed} --path ${path}`,
     `  ${text}`,
     ...log.map((line) => `    ${line}`),
-    `  npm run model -- --store ${store} --steps '${JSON.stringify(sequence)}'`,
+    `  npm run model -- --store ${store} --remainder ${method} --steps '${JSON.stringify(sequence)}'`,
   ].join("\n");
 
 /** Formats a run: each kind of violation with its shortest sequence, and the counts. */

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { checkBooks } from "./books.js";
+import type { MethodName } from "./other-method.js";
 import { PlayedError } from "./played-error.js";
 import type { StoreName } from "./stage.js";
-import { anySetting, anyStep, type Setting, type Step } from "./steps.js";
+import { type Setting, type Step, settingsWith, stepsWith } from "./steps.js";
 import { type Finding, type Sequence, Tally } from "./tally.js";
 import { type Place, World } from "./world.js";
 import { openYard, type Yard } from "./yard.js";
@@ -17,6 +18,8 @@ export interface ModelOptions {
   readonly minutes?: number;
   /** Default both. */
   readonly stores?: readonly StoreName[];
+  /** The other payment method. Default: the model's own bank. */
+  readonly method?: MethodName;
   /** The number of concurrent sequences, each on its own store. Default 6. */
   readonly atOnce?: number;
   /** Runs only this sequence, once on each store. */
@@ -57,14 +60,18 @@ class TakeStep implements fc.AsyncCommand<World, World> {
   toString = () => JSON.stringify(this.step);
 }
 
-const anySequence = fc.tuple(
-  anySetting,
-  fc.commands([anyStep.map((step) => new TakeStep(step))], { maxCommands: LONGEST_SEQUENCE, size: "max" }),
-);
+const sequencesWith = (method: MethodName) =>
+  fc.tuple(
+    settingsWith(method),
+    fc.commands([stepsWith(method).map((step) => new TakeStep(step))], {
+      maxCommands: LONGEST_SEQUENCE,
+      size: "max",
+    }),
+  );
 
 /** The sequence of a seed and a path, before it is shortened. */
-export function sequenceOf(seed: number, path: string): Sequence {
-  const [sampled] = fc.sample(anySequence, { seed, path, numRuns: 1 });
+export function sequenceOf(seed: number, path: string, method: MethodName): Sequence {
+  const [sampled] = fc.sample(sequencesWith(method), { seed, path, numRuns: 1 });
   if (!sampled) throw new Error("There is no such sequence.");
   const [setting, commands] = sampled;
   return { setting, steps: [...commands].map((command) => JSON.parse(String(command)) as Step) };
@@ -72,7 +79,7 @@ export function sequenceOf(seed: number, path: string): Sequence {
 
 /** Runs random sequences against the real service, and returns the violations. */
 export async function runModel(options: ModelOptions): Promise<ModelResult> {
-  const { seed, minutes = Number.POSITIVE_INFINITY, stores = ["sqlite", "postgres"], only } = options;
+  const { seed, minutes = Number.POSITIVE_INFINITY, stores = ["sqlite", "postgres"], only, method = "bank" } = options;
   const startedAt = performance.now();
   const endsAt = startedAt + minutes * 60_000;
   const tally = new Tally();
@@ -82,7 +89,7 @@ export async function runModel(options: ModelOptions): Promise<ModelResult> {
     const slots = only ? stores.length : (options.atOnce ?? 6);
     const played = Array.from({ length: slots }, async (_, slot) => {
       const store = stores[slot % stores.length] as StoreName;
-      const player = new Player(yard, await yard.place(store), store, tally);
+      const player = new Player(yard, await yard.place(store, method), { store, method }, tally);
       if (only) return player.playOnly(only, seed);
       const isOver = () =>
         tally.done >= options.sequences || performance.now() > endsAt || options.signal?.aborted === true;
@@ -108,13 +115,13 @@ function tellRejection(error: unknown): void {
 class Player {
   readonly #yard: Yard;
   readonly #place: Place;
-  readonly #store: StoreName;
+  readonly #kind: { readonly store: StoreName; readonly method: MethodName };
   readonly #tally: Tally;
 
-  constructor(yard: Yard, place: Place, store: StoreName, tally: Tally) {
+  constructor(yard: Yard, place: Place, kind: { store: StoreName; method: MethodName }, tally: Tally) {
     this.#yard = yard;
     this.#place = place;
-    this.#store = store;
+    this.#kind = kind;
     this.#tally = tally;
   }
 
@@ -122,7 +129,7 @@ class Player {
     const world = await this.#play(setting, async (world) => {
       for (const step of steps) await world.take(step);
     });
-    this.#tally.count(world, { store: this.#store, seed, path: "" });
+    this.#tally.count(world, { ...this.#kind, seed, path: "" });
   }
 
   /** For a new kind of violation, searches the shortest sequence, and continues. */
@@ -130,14 +137,14 @@ class Player {
     for (let seed = firstSeed; !isOver(); seed += 1) {
       const search = { kind: "", left: MOST_SHRINKS, endsAt: Number.POSITIVE_INFINITY };
       let index = -1;
-      const property = fc.asyncProperty(anySequence, async ([setting, commands]) => {
+      const property = fc.asyncProperty(sequencesWith(this.#kind.method), async ([setting, commands]) => {
         const isSearching = search.kind !== "";
         if (isSearching ? search.left-- <= 0 || performance.now() > search.endsAt : isOver()) return;
         if (!isSearching) index += 1;
         const world = await this.#play(setting, (world) =>
           fc.asyncModelRun(() => ({ model: world, real: world }), commands),
         );
-        const origin = { store: this.#store, seed, path: String(index) };
+        const origin = { ...this.#kind, seed, path: String(index) };
         if (isSearching) {
           if (!world.violations.some(({ kind }) => kind === search.kind)) return;
           this.#tally.note(search.kind, world, origin);

@@ -1,6 +1,6 @@
-import { type CartView, CheckoutError, type PayResult, RemainderFault } from "../../src/index.js";
-import type { Bank } from "./bank.js";
+import { type CartView, CheckoutError, type PayResult, RefundError, RemainderFault } from "../../src/index.js";
 import type { ModelCard } from "./card-stock.js";
+import type { OtherMethod } from "./other-method.js";
 import { PlayedError } from "./played-error.js";
 import type { ShopProcess } from "./shop-process.js";
 import type { Stage } from "./stage.js";
@@ -14,6 +14,8 @@ export interface OrderStory {
   isReverseAsked: boolean;
   isRefundAsked: boolean;
   /** Whether `cancel` or `refund` has succeeded after the order was returned as paid. */
+  /** Whether a part of it was refunded, or asked to be. */
+  isReturnAsked: boolean;
   isReverseDone: boolean;
   isRefundDone: boolean;
   readonly refundedReferences: Set<string>;
@@ -22,7 +24,7 @@ export interface OrderStory {
 /** The state that the calls of a sequence share. */
 export interface CallContext {
   readonly stage: Stage;
-  readonly bank: Bank;
+  readonly other: OtherMethod;
   readonly carts: readonly CartView[];
   readonly cards: readonly ModelCard[];
   readonly orders: readonly OrderStory[];
@@ -78,6 +80,17 @@ export class ShopCalls {
         return call.which === null
           ? this.#refundAll(story, { checkout, gate })
           : this.#refundOne(call.which, story, { checkout, gate });
+      case "return": {
+        story.isReturnAsked = true;
+        const { amountCents, rule } = call;
+        return checkout.refund(story.id, { id: `return-${call.which}`, amountCents, rule });
+      }
+      case "notify": {
+        const request = await this.#context.other.notification(call.which);
+        const response = request && (await checkout.webhook(request));
+        if (response?.status === 400) this.#context.violate("a notification isn't the method's", String(call.which));
+        return { status: response?.status.toString() };
+      }
       case "recover":
         return checkout.recover();
     }
@@ -94,7 +107,13 @@ export class ShopCalls {
     const expectedRemainderCents =
       call.expect === "as listed" ? (await checkout.list(cart)).remainderCents : anotherCents;
     const expected = call.expect === "nothing" ? {} : { expectedRemainderCents };
-    const result = await checkout.pay({ id: story.id, cart, ...expected }, { input: call.pay });
+    const result = await checkout.pay(
+      { id: story.id, cart, ...expected },
+      { input: this.#context.other.inputOf(call.pay) },
+    );
+    // The shopper pays on the page at once.
+    if (result.status === "pending" && call.pay.startsWith("authorize") && this.#context.other.hasPage)
+      this.#context.other.settle(story.id, "authorized");
     if (result.status === "paid") this.#tellPaid(story, cart, result);
     return result;
   }
@@ -128,10 +147,11 @@ export class ShopCalls {
   /** Checks errors: CheckoutErrors, or errors of the shop's own parts. */
   isDocumented(call: Call, error: unknown): boolean {
     if (error instanceof CheckoutError) return true;
+    if (error instanceof RefundError) return call.do === "return" || call.do === "refund";
     if (error instanceof PlayedError && error.by === "database") return true;
     const asksBank = ["commit", "confirm", "abandon"].includes(call.do);
     if (error instanceof PlayedError && error.by === "bank") return asksBank;
     // The result of the bank's method was invalid.
-    return error instanceof RemainderFault && asksBank;
+    return asksBank && (error instanceof RemainderFault || this.#context.other.isOwnError(error));
   }
 }

@@ -1,8 +1,8 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
 import { type Checkout, createCheckout } from "../../src/index.js";
 import { sealingKeys } from "../shop.js";
-import type { Bank } from "./bank.js";
 import { Gate, type Trouble } from "./gate.js";
+import type { OtherMethod } from "./other-method.js";
 import { PlayedError } from "./played-error.js";
 import type { Stage } from "./stage.js";
 import { MAX_CARDS } from "./steps.js";
@@ -19,7 +19,7 @@ export interface ShopProcess {
 export interface ShopParts {
   readonly stage: Stage;
   readonly client: GiftcardClient;
-  readonly bank: Bank;
+  readonly other: OtherMethod;
   readonly observers: () => ObserverMood;
   readonly onTrouble: (kind: Trouble["kind"]) => void;
   /** Called if an unhandled rejection of an observer ends the process, as in Node. */
@@ -27,7 +27,7 @@ export interface ShopParts {
 }
 
 /** Starts a process of the shop. */
-export function startShopProcess({ stage, client, bank, observers, onTrouble, onUnhandled }: ShopParts): ShopProcess {
+export function startShopProcess({ stage, client, other, observers, onTrouble, onUnhandled }: ShopParts): ShopProcess {
   const gate = new Gate(onTrouble);
   const observe = () => {
     const mood = observers();
@@ -39,7 +39,7 @@ export function startShopProcess({ stage, client, bank, observers, onTrouble, on
     environment: "sandbox",
     store: stage.open(gate),
     sealingKeys,
-    remainder: bank.method(() => gate.wait()),
+    remainder: other.method(gate),
     maxCards: MAX_CARDS,
     onChange: observe,
     onTender: observe,

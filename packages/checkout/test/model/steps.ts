@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import type { Fault } from "../../../../test/support/fault-proxy.js";
-import { type AskMood, askMoods, type PayMood, payMoods } from "./bank.js";
+import type { RefundRule } from "../../src/index.js";
 import { type Trouble, troubleKinds } from "./gate.js";
+import { askMoods, type PayMood, payMoods } from "./moods.js";
+import type { MethodName, MethodStep, ProviderFault } from "./other-method.js";
 
 export const CARDS = 3;
 export const CARTS = 2;
@@ -27,6 +29,16 @@ export type Call = { readonly process: 0 | 1; readonly trouble: Trouble | null }
   | { readonly do: "confirm" | "abandon"; readonly order: number }
   | { readonly do: "reverse"; readonly order: number }
   | { readonly do: "refund"; readonly order: number; readonly which: number | null }
+  /** A refund of a part of the order; `which` is its id. */
+  | {
+      readonly do: "return";
+      readonly order: number;
+      readonly which: number;
+      readonly amountCents: number;
+      readonly rule: RefundRule;
+    }
+  /** A notification of the other payment method. */
+  | { readonly do: "notify"; readonly which: number }
   | { readonly do: "recover" }
 );
 
@@ -38,12 +50,7 @@ export type Step =
   | { readonly do: "clock"; readonly minutes: number }
   | { readonly do: "service"; readonly operation: string; readonly fault: Fault; readonly times: number }
   | { readonly do: "deliver late calls" }
-  | {
-      readonly do: "bank";
-      readonly method: "status" | "cancel";
-      readonly mood: AskMood;
-      readonly times: number;
-    }
+  | MethodStep
   | { readonly do: "observers"; readonly mood: "calm" | "throw" | "reject" }
   | { readonly do: "spend elsewhere"; readonly card: number; readonly cents: number }
   | { readonly do: "block"; readonly card: number; readonly isBlocked: boolean }
@@ -96,8 +103,8 @@ const call: fc.Arbitrary<Call> = fc.oneof(
 );
 const faults = fc.constantFrom<Fault>("cut-before", "cut-after", "error", "busy", "garbage", "half", "late");
 
-/** The kinds of steps, with their frequency. */
-export const anyStep: fc.Arbitrary<Step> = fc.oneof(
+/** The kinds of steps with the model's own bank, with their frequency. */
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 12, arbitrary: call.map((one) => ({ do: "call" as const, calls: [one] })) },
   { weight: 3, arbitrary: fc.tuple(call, call).map((calls) => ({ do: "call" as const, calls })) },
   {
@@ -173,24 +180,86 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("thaw" as const) }) },
 );
 
-export const anySetting: fc.Arbitrary<Setting> = fc.record({
-  balances: fc.array(fc.constantFrom(...cardBalances), { minLength: CARDS, maxLength: CARDS }),
-  totals: fc.array(cents, { minLength: CARTS, maxLength: CARTS }),
-  applied: fc.constantFrom<Setting["applied"][number][]>(
-    [[0, 0]],
-    [
-      [0, 0],
-      [0, 1],
-    ],
-    [
-      [0, 0],
-      [1, 0],
-    ],
-    [
-      [0, 0],
-      [0, 1],
-      [1, 2],
-    ],
-    [],
-  ),
+const notify = fc.record({ do: fc.constant("notify" as const), which: fc.nat(5), ...trailing });
+const giveBack = fc.record({
+  do: fc.constant("return" as const),
+  order,
+  which: fc.nat(2),
+  amountCents: fc.constantFrom(1, 500, 1000, 1249, 2498, 5000),
+  rule: fc.constantFrom<RefundRule>("as-paid", "other-first", "other-first", "cards-first", "in-proportion"),
+  ...trailing,
 });
+const times = fc.integer({ min: 1, max: 2 });
+const providerFault: fc.Arbitrary<ProviderFault> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom("cut-before" as const, "cut-after" as const, "late" as const) },
+  { weight: 1, arbitrary: fc.constantFrom("hang-before" as const, "hang-after" as const) },
+  { weight: 5, arbitrary: fc.record({ lie: fc.nat(30) }) },
+);
+
+const one = (call: fc.Arbitrary<Call>) => call.map((single) => ({ do: "call" as const, calls: [single] }));
+const buy = commit.map((call) => ({ ...call, expect: "nothing" as const }));
+const reverse = fc.record({ do: fc.constant("reverse" as const), order, ...trailing });
+const aboutPayment: fc.Arbitrary<Call> = fc.oneof(buy, confirm, reverse, giveBack, notify, recover);
+
+/** Steps with a provider: payments above all, with its notifications in any order and number, its faults and its lies. */
+const anyProviderStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: anyStep },
+  { weight: 8, arbitrary: one(buy) },
+  { weight: 2, arbitrary: one(confirm) },
+  { weight: 2, arbitrary: one(reverse) },
+  { weight: 3, arbitrary: one(giveBack) },
+  { weight: 3, arbitrary: one(notify) },
+  { weight: 3, arbitrary: one(recover) },
+  { weight: 5, arbitrary: fc.tuple(aboutPayment, aboutPayment).map((calls) => ({ do: "call" as const, calls })) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("shopper" as const),
+      order,
+      to: fc.constantFrom("authorized" as const, "authorized" as const, "expired" as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("clock" as const), minutes: fc.constantFrom(3, 5, 40) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constant("provider" as const), operation: fc.nat(9), fault: providerFault, times }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("meddle" as const),
+      how: fc.constantFrom("more" as const, "less" as const, "currency" as const, "fail refund" as const),
+      which: fc.nat(3),
+    }),
+  },
+);
+
+/** Returns the steps of sequences with this payment method. */
+export const stepsWith = (method: MethodName): fc.Arbitrary<Step> => (method === "bank" ? anyStep : anyProviderStep);
+
+const settingWith = (total: fc.Arbitrary<number>): fc.Arbitrary<Setting> =>
+  fc.record({
+    balances: fc.array(fc.constantFrom(...cardBalances), { minLength: CARDS, maxLength: CARDS }),
+    totals: fc.array(total, { minLength: CARTS, maxLength: CARTS }),
+    applied: fc.constantFrom<Setting["applied"][number][]>(
+      [[0, 0]],
+      [
+        [0, 0],
+        [0, 1],
+      ],
+      [
+        [0, 0],
+        [1, 0],
+      ],
+      [
+        [0, 0],
+        [0, 1],
+        [1, 2],
+      ],
+      [],
+    ),
+  });
+
+/** Returns the settings of sequences with this payment method. A provider's orders have a remainder. */
+export const settingsWith = (method: MethodName): fc.Arbitrary<Setting> =>
+  settingWith(method === "bank" ? cents : fc.constantFrom(5500, 7498, 9000, 12_000));

@@ -1,3 +1,4 @@
+import type { MethodName } from "./other-method.js";
 import type { StoreName } from "./stage.js";
 import type { Setting, Step } from "./steps.js";
 import type { World } from "./world.js";
@@ -11,6 +12,7 @@ export interface Sequence {
 /** The source of a sequence: its store, and fast-check's seed and path. */
 export interface Origin {
   readonly store: StoreName;
+  readonly method: MethodName;
   readonly seed: number;
   readonly path: string;
 }

@@ -2,8 +2,8 @@ import { inspect } from "node:util";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { FaultProxy } from "../../../../test/support/fault-proxy.js";
 import { type CartView, CheckoutError } from "../../src/index.js";
-import { Bank } from "./bank.js";
 import type { ModelCard } from "./card-stock.js";
+import type { OtherMethod } from "./other-method.js";
 import { PlayedError } from "./played-error.js";
 import { type CallContext, type OrderStory, ShopCalls } from "./shop-calls.js";
 import { countCalls, type ObserverMood, type ShopProcess, startShopProcess } from "./shop-process.js";
@@ -22,6 +22,8 @@ export interface Place {
   readonly proxy: FaultProxy;
   /** The service's client through the proxy. */
   readonly client: GiftcardClient;
+  /** Makes the other payment method of a sequence. */
+  newMethod(): OtherMethod;
 }
 
 /** A pending call of the shop. */
@@ -36,7 +38,7 @@ const TIMES = ["createdAt", "sentAt", "devaluedAt", "reversedAt"];
 
 /** A sequence: a shop with two processes, its bank, its service, and their results. */
 export class World implements CallContext {
-  readonly bank = new Bank();
+  readonly other: OtherMethod;
   readonly violations: Violation[] = [];
   readonly log: string[] = [];
   readonly steps: Step[] = [];
@@ -60,8 +62,9 @@ export class World implements CallContext {
   readonly #pending = new Set<Pending>();
   #observers: ObserverMood = "calm";
 
-  constructor({ stage, proxy, client }: Place, id: string, setting: Setting, cards: readonly ModelCard[]) {
+  constructor({ stage, proxy, client, newMethod }: Place, id: string, setting: Setting, cards: readonly ModelCard[]) {
     this.stage = stage;
+    this.other = newMethod();
     this.#proxy = proxy;
     this.setting = setting;
     this.cards = cards;
@@ -76,6 +79,7 @@ export class World implements CallContext {
       paid: [],
       isReverseAsked: false,
       isRefundAsked: false,
+      isReturnAsked: false,
       isReverseDone: false,
       isRefundDone: false,
       refundedReferences: new Set<string>(),
@@ -94,7 +98,7 @@ export class World implements CallContext {
     return startShopProcess({
       stage: this.stage,
       client: this.#client,
-      bank: this.bank,
+      other: this.other,
       observers: () => this.#observers,
       onTrouble: (kind) => {
         if (kind.startsWith("fail")) this.hasDatabaseFailed = true;
@@ -125,16 +129,18 @@ export class World implements CallContext {
         this.carts[step.cart] = { ...(this.carts[step.cart] as CartView), totalCents: step.cents };
         return;
       case "shopper":
-        return this.bank.settle(this.orders[step.order]?.id ?? "", step.to);
+        return this.other.settle(this.orders[step.order]?.id ?? "", step.to);
       case "clock":
         return this.stage.advance(step.minutes);
       case "service":
         return this.#proxy.set(step.operation, step.fault, step.times);
       case "deliver late calls":
+        await this.other.release();
         return this.#proxy.release();
       case "bank":
-        this.bank.moods[step.method] = { mood: step.mood, times: step.times };
-        return;
+      case "provider":
+      case "meddle":
+        return this.other.take(step);
       case "observers":
         this.#observers = step.mood;
         return;
@@ -218,7 +224,7 @@ export class World implements CallContext {
   /** Ends all faults: resumes stalled processes, delivers late responses, and ends processes that wait forever. */
   async calm(): Promise<void> {
     this.#observers = "calm";
-    this.bank.calm();
+    await this.other.calm();
     for (const card of this.cards) await card.setBlocked(false);
     this.#proxy.clear();
     await this.#proxy.release();
@@ -237,6 +243,7 @@ export class World implements CallContext {
       await Promise.race([...this.#inFlight]);
       await this.#proxy.release();
     }
+    await this.other.release();
   }
 }
 

@@ -7,8 +7,12 @@ import { startFaultProxy } from "../../../../test/support/fault-proxy.js";
 import { createDatabase } from "../../../../test/support/postgres.js";
 import { startGiftcardService } from "../../../../test/support/service.js";
 import { blocking, changeCard } from "../../../service/dist/store/card-changes.js";
+import { Bank } from "./bank.js";
 import { CardStock } from "./card-stock.js";
+import { openMollie } from "./mollie-method.js";
+import type { MethodName, OtherMethod } from "./other-method.js";
 import { openPostgresStage, openSqliteStage, type StoreName } from "./stage.js";
+import { openStripe } from "./stripe-method.js";
 import type { Place } from "./world.js";
 
 /** In memory if possible: these tests don't depend on the disk. */
@@ -18,8 +22,14 @@ const scratch = fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
 export interface Yard {
   readonly cards: CardStock;
   /** Makes a place for sequences. */
-  place(store: StoreName): Promise<Place>;
+  place(store: StoreName, method: MethodName): Promise<Place>;
   close(): Promise<void>;
+}
+
+/** Starts the other payment method of a place. */
+async function openMethod(name: MethodName): Promise<{ newMethod(): OtherMethod; stop(): Promise<unknown> }> {
+  if (name === "bank") return { newMethod: () => new Bank(), stop: async () => {} };
+  return name === "mollie" ? openMollie() : openStripe(name === "stripe-page");
 }
 
 /** Starts the service. Each place has a store, and a proxy to the service. */
@@ -52,7 +62,7 @@ export async function openYard(postgresUrl: string): Promise<Yard> {
       cards: new CardStock(service, clientOf(service.url), (cardNumber, isBlocked) =>
         changeCard(issuer, keys, { cardNumber: new Secret(cardNumber) }, blocking(isBlocked), act),
       ),
-      async place(store) {
+      async place(store, method) {
         places += 1;
         const folder = () => fs.mkdtempSync(path.join(scratch, "giftcard-model-"));
         const stage =
@@ -62,7 +72,9 @@ export async function openYard(postgresUrl: string): Promise<Yard> {
         closers.push(() => stage.close());
         const proxy = await startFaultProxy(service.url);
         closers.push(() => proxy.stop());
-        return { stage, proxy, client: clientOf(proxy.url) };
+        const { newMethod, stop } = await openMethod(method);
+        closers.push(stop);
+        return { stage, proxy, client: clientOf(proxy.url), newMethod };
       },
       close,
     };

@@ -1,0 +1,18 @@
+/** How the bank responds to a request for the remainder. */
+export const payMoods = [
+  "authorize",
+  "decline",
+  "page",
+  "fail",
+  "authorize-then-fail",
+  "fail-at-once",
+  "hang",
+  "authorize-then-hang",
+  "garbage",
+  "authorize-then-garbage",
+] as const;
+export type PayMood = (typeof payMoods)[number];
+
+/** How the bank responds to `status` and `cancel`. */
+export const askMoods = ["fail", "fail-at-once", "hang", "plain-value", "garbage"] as const;
+export type AskMood = (typeof askMoods)[number];
