@@ -17,6 +17,7 @@ export interface MolliePayment {
   amountRefunded?: MollieAmount;
   amountChargedBack?: MollieAmount;
   authorizedAt?: string;
+  paidAt?: string;
   readonly description: string;
   readonly redirectUrl: string;
   readonly webhookUrl?: string;
@@ -139,7 +140,7 @@ export class MolliePayments {
   capture(id: string): object {
     const payment = this.find(id);
     if (payment.status !== "authorized") throw new MollieRefusal(422, "The payment cannot be captured");
-    Object.assign(payment, { status: "paid", amountCaptured: payment.amount });
+    Object.assign(payment, { status: "paid", amountCaptured: payment.amount, paidAt: new Date().toISOString() });
     return {
       resource: "capture",
       id: newId("cpt"),
@@ -177,7 +178,9 @@ export class MolliePayments {
     const payment = this.find(id);
     if (payment.status !== "open" && payment.status !== "pending") throw new Error("The page is closed.");
     const isHeld = how === "paid" && payment.captureMode === "manual";
-    Object.assign(payment, isHeld ? { status: "authorized", authorizedAt: new Date().toISOString() } : { status: how });
+    const now = new Date().toISOString();
+    const paid = how === "paid" ? { paidAt: now } : {};
+    Object.assign(payment, isHeld ? { status: "authorized", authorizedAt: now } : { status: how, ...paid });
     if (!["pending"].includes(how)) payment.isCancelable = false;
   }
 

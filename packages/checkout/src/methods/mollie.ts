@@ -8,8 +8,10 @@ import type {
 } from "../purchase/remainder.js";
 import { ForeignWebhook } from "../purchase/webhook.js";
 import {
+  checkId,
   checkMade,
   checkOwner,
+  contradiction,
   dataToCapture,
   keptId,
   leftOf,
@@ -20,6 +22,7 @@ import {
   type ProviderMethod,
   refundPart,
   TIMEOUT_MS,
+  untilCanceled,
   within,
 } from "./shared.js";
 
@@ -107,7 +110,13 @@ export function mollie(options: MollieOptions): MollieMethod {
   async function read(id: string, request: RemainderRequest): Promise<Payment> {
     const payment = await client.payments.get(id);
     checkOwner(payment.metadata, request);
+    if (payment.paidAt !== undefined && statusOf(payment) !== "paid") throw contradiction();
     return payment;
+  }
+
+  /** Mollie dates what it has received. Without the date, a second answer has to have the same status. */
+  async function checkReceived(payment: Payment, date: string | undefined, request: RemainderRequest): Promise<void> {
+    if (date === undefined && (await read(payment.id, request)).status !== payment.status) throw contradiction();
   }
 
   async function listRefunds(paymentId: string): Promise<Refund[]> {
@@ -117,14 +126,16 @@ export function mollie(options: MollieOptions): MollieMethod {
   }
   const refundsOf = async (paymentId: string) => (await listRefunds(paymentId)).map(madeOf);
 
-  async function answerOf(payment: Payment): Promise<RemainderAnswer> {
+  async function answerOf(payment: Payment, request: RemainderRequest): Promise<RemainderAnswer> {
     const { currency } = payment.amount;
     switch (statusOf(payment)) {
       case "paid": {
+        await checkReceived(payment, payment.paidAt, request);
         const amountCents = leftOf(receivedOf(payment), await refundsOf(payment.id));
         return amountCents === 0 ? { status: "declined" } : { status: "authorized", amountCents, currency };
       }
       case "authorized":
+        await checkReceived(payment, payment.authorizedAt, request);
         return { status: "authorized", amountCents: centsOf(payment.amount), currency };
       case "open":
       case "pending":
@@ -138,29 +149,35 @@ export function mollie(options: MollieOptions): MollieMethod {
     }
   }
 
-  async function refundRest(payment: Payment, request: RemainderRequest): Promise<void> {
+  /** @returns whether anything was left */
+  async function refundRest(payment: Payment, request: RemainderRequest): Promise<boolean> {
     const left = leftOf(receivedOf(payment), await refundsOf(payment.id));
-    if (left <= 0) return;
+    if (left <= 0) return false;
     const amount = amountOf(left, payment.amount.currency);
     // Without a key of ours: Mollie refuses to refund more than is left, and a key would repeat a refund that failed.
     const params = { paymentId: payment.id, amount, metadata: metadataOf(request) };
     checkMade(madeOf(await client.paymentRefunds.create(params)));
+    return true;
   }
 
-  async function cancel(payment: Payment, request: RemainderRequest): Promise<unknown> {
+  /** Cancels an open payment, or refunds what is left of a paid one. @returns whether there was anything to do */
+  async function cancelOnce(id: string, request: RemainderRequest): Promise<boolean> {
+    const payment = await read(id, request);
     switch (statusOf(payment)) {
       case "failed":
       case "canceled":
       case "expired":
-        return;
+        return false;
       case "paid":
         return refundRest(payment, request);
     }
-    if (payment.isCancelable) return client.payments.cancel(payment.id);
-    if (statusOf(payment) === "authorized") return client.payments.releaseAuthorization(payment.id);
-    throw new Error(
-      "Mollie can't cancel this payment. It is asked again until the payment has expired or can be refunded.",
-    );
+    if (payment.isCancelable) await client.payments.cancel(id);
+    else if (statusOf(payment) === "authorized") await client.payments.releaseAuthorization(id);
+    else
+      throw new Error(
+        "Mollie can't cancel this payment. It is asked again until the payment has expired or can be refunded.",
+      );
+    return true;
   }
 
   const idIn = (data: RemainderData | null) => keptId(data, "payment");
@@ -196,16 +213,16 @@ export function mollie(options: MollieOptions): MollieMethod {
       };
       const { id } = await within(timeoutMs, client.payments.create(params));
       // Before the shopper gets the URL, so that nobody can pay a payment that is not stored.
-      await keep({ payment: id });
+      await keep({ payment: checkId(id) });
       return { status: "pending" };
     },
     async status(request) {
       const id = idIn(request.data);
-      return id === undefined ? { status: "declined" } : answerOf(await read(id, request));
+      return id === undefined ? { status: "declined" } : answerOf(await read(id, request), request);
     },
     async cancel(request) {
       const id = idIn(request.data);
-      if (id !== undefined) await cancel(await read(id, request), request);
+      if (id !== undefined) await untilCanceled(() => cancelOnce(id, request));
     },
     async refund(request, part: RemainderPart) {
       const payment = await read(needed(idIn(request.data)), request);
@@ -213,8 +230,11 @@ export function mollie(options: MollieOptions): MollieMethod {
       if (statusOf(payment) !== "paid") throw new Error("The payment is not captured. Capture it, then refund a part.");
       const amount = amountOf(part.amountCents, payment.amount.currency);
       const params = { paymentId: payment.id, amount, metadata: metadataOf(request, part) };
-      await refundPart(receivedOf(payment), await refundsOf(payment.id), part, async (idempotencyKey) =>
-        madeOf(await client.paymentRefunds.create({ ...params, idempotencyKey })),
+      await refundPart(
+        receivedOf(payment),
+        () => refundsOf(payment.id),
+        part,
+        async (idempotencyKey) => madeOf(await client.paymentRefunds.create({ ...params, idempotencyKey })),
       );
     },
     async capture(purchase) {

@@ -97,6 +97,12 @@ export function checkOwner(metadata: unknown, { orderId, attemptId }: RemainderR
     throw new Error("The provider's payment belongs to another order or attempt.");
 }
 
+/** @throws if an answer has no id */
+export function checkId(id: unknown): string {
+  if (typeof id !== "string") throw new Error("The provider's answer has no id.");
+  return id;
+}
+
 /** Returns a stored id; undefined if nothing was kept. */
 export function keptId(data: RemainderData | null, name: string): string | undefined {
   const id = data?.[name];
@@ -107,23 +113,52 @@ export function keptId(data: RemainderData | null, name: string): string | undef
 export const leftOf = (receivedCents: number, refunds: readonly MadeRefund[]): number =>
   refunds.reduce((left, { hasFailed, amountCents }) => (hasFailed ? left : left - amountCents), receivedCents);
 
+/** The error of an answer that contradicts itself or the answer before. The call is repeated later. */
+export const contradiction = (): Error =>
+  new Error("The provider's answers about the payment contradict each other. It is asked again.");
+
+/** How often one call acts on a payment that it cancels. */
+const MOST_ACTIONS = 4;
+
+/**
+ * Cancels a payment step by step, until nothing is left to cancel. A single wrong answer must not leave money at the provider:
+ * without an action before, two answers have to show that nothing is left.
+ *
+ * @param step cancels or refunds what the provider shows. Returns whether there was anything
+ */
+export async function untilCanceled(step: () => Promise<boolean>): Promise<void> {
+  for (let actions = 0, isConfirmed = false; actions < MOST_ACTIONS; ) {
+    const hasActed = await step();
+    if (hasActed) actions += 1;
+    else if (isConfirmed) return;
+    isConfirmed = true;
+  }
+  throw contradiction();
+}
+
 /**
  * Refunds a part of a payment, unless one of its refunds does that already. The list of refunds is what makes this
- * idempotent: a provider forgets idempotency keys after hours or days.
+ * idempotent: a provider forgets idempotency keys after hours or days. A part is refunded again only if two lists show that
+ * its refund has failed.
  *
+ * @param list lists the refunds
  * @param create makes a refund
  * @throws if less is left than the part, or if the refund failed at once
  */
 export async function refundPart(
   receivedCents: number,
-  refunds: readonly MadeRefund[],
+  list: () => Promise<readonly MadeRefund[]>,
   part: RemainderPart,
   create: (idempotencyKey: string) => Promise<MadeRefund>,
 ): Promise<void> {
+  const refunds = await list();
   const left = leftOf(receivedCents, refunds);
-  const earlier = refunds.filter(({ key }) => key === part.idempotencyKey);
+  const isOfPart = ({ key }: MadeRefund) => key === part.idempotencyKey;
+  const earlier = refunds.filter(isOfPart);
   if (left === 0 || earlier.some(({ hasFailed }) => !hasFailed)) return;
   if (left < part.amountCents) throw new Error("The payment has less left than the refund.");
+  if (earlier.length > 0 && (await list()).some((refund) => isOfPart(refund) && !refund.hasFailed))
+    throw contradiction();
   // The provider would answer a repeated key with the refund that failed.
   const suffix = earlier.length === 0 ? "" : `:${earlier.length}`;
   checkMade(await create(part.idempotencyKey + suffix));

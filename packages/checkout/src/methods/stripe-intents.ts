@@ -4,6 +4,7 @@ import { ForeignWebhook } from "../purchase/webhook.js";
 import {
   checkMade,
   checkOwner,
+  contradiction,
   leftOf,
   type MadeRefund,
   type MethodOptions,
@@ -12,6 +13,7 @@ import {
   type PaymentAlert,
   refundPart,
   TIMEOUT_MS,
+  untilCanceled,
 } from "./shared.js";
 
 /** The options of both Stripe methods. */
@@ -63,7 +65,14 @@ export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: Str
 
   async function read(id: string, request: RemainderRequest): Promise<Stripe.PaymentIntent> {
     const intent = await client.paymentIntents.retrieve(id, {}, limits);
+    return checked(intent, request);
+  }
+
+  /** @throws if the intent isn't this attempt's, or if its status and its amounts contradict each other */
+  function checked(intent: Stripe.PaymentIntent, request: RemainderRequest): Stripe.PaymentIntent {
     checkOwner(intent.metadata, request);
+    const hasReceived = intent.amount_received > 0;
+    if (hasReceived !== (intent.status === "succeeded")) throw contradiction();
     return intent;
   }
 
@@ -103,24 +112,35 @@ export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: Str
     }
   }
 
-  async function cancel(id: string, request: RemainderRequest): Promise<void> {
+  /** Cancels an open intent, or refunds what is left of a paid one. @returns whether there was anything to do */
+  async function cancelOnce(id: string, request: RemainderRequest): Promise<boolean> {
     const intent = await read(id, request);
-    if (intent.status === "canceled") return;
-    // If the shopper pays at this moment, Stripe refuses, and the next call refunds.
-    if (intent.status !== "succeeded") return void (await client.paymentIntents.cancel(id, {}, limits));
+    if (intent.status === "canceled") return false;
+    if (intent.status !== "succeeded") {
+      // If the shopper pays at this moment, Stripe refuses, and the next call refunds.
+      await client.paymentIntents.cancel(id, {}, limits);
+      return true;
+    }
     const left = leftOf(intent.amount_received, await refundsOf(id));
-    const refund = { payment_intent: id, amount: left, metadata: metadataOf(request) };
-    // Without a key: Stripe refuses to refund more than is left, and a key would repeat a refund that failed.
+    if (left < 0) throw contradiction();
+    // Without an amount, Stripe refunds all that is left. Without a key: a key would repeat a refund that failed.
+    const refund = { payment_intent: id, metadata: metadataOf(request) };
     if (left > 0) checkMade(madeOf(await client.refunds.create(refund, limits)));
+    return left > 0;
   }
+
+  const cancel = (id: string, request: RemainderRequest): Promise<void> => untilCanceled(() => cancelOnce(id, request));
 
   async function refund(id: string, request: RemainderRequest, part: RemainderPart): Promise<void> {
     const intent = await read(id, request);
     if (intent.status === "canceled") return;
     if (intent.status !== "succeeded") throw new Error("The payment is not captured. Capture it, then refund a part.");
     const params = { payment_intent: id, amount: part.amountCents, metadata: metadataOf(request, part) };
-    await refundPart(intent.amount_received, await refundsOf(id), part, async (idempotencyKey) =>
-      madeOf(await client.refunds.create(params, { ...limits, idempotencyKey })),
+    await refundPart(
+      intent.amount_received,
+      () => refundsOf(id),
+      part,
+      async (idempotencyKey) => madeOf(await client.refunds.create(params, { ...limits, idempotencyKey })),
     );
   }
 
@@ -144,11 +164,11 @@ export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: Str
     return kind && { kind, id, amountCents, currency: (currency ?? "").toUpperCase() };
   }
 
-  /** Returns the order of an event's payment. Refunds and disputes don't have the payment's metadata. */
+  /** Returns the order of an event's payment. Disputes, and refunds by hand, don't have the payment's metadata. */
   async function eventOwner({ object, metadata, payment_intent }: EventObject) {
     const intentId = idOf(payment_intent);
-    if (object !== "refund" && object !== "dispute") return ownerOf(metadata);
-    if (intentId === undefined) return null;
+    const owner = ownerOf(metadata);
+    if (owner || intentId === undefined || (object !== "refund" && object !== "dispute")) return owner;
     return ownerOf((await client.paymentIntents.retrieve(intentId, {}, limits)).metadata);
   }
 
@@ -172,5 +192,5 @@ export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: Str
     return { ...owner, data: { ...session, ...(intent !== undefined && { intent }) } };
   }
 
-  return { read, answerOf, cancel, refund, capture, webhook };
+  return { read, checked, answerOf, cancel, cancelOnce, refund, capture, webhook };
 }

@@ -1,6 +1,17 @@
 import type Stripe from "stripe";
 import type { RemainderAnswer, RemainderData, RemainderRequest } from "../purchase/remainder.js";
-import { checkOwner, dataToCapture, keptId, metadataOf, type ProviderMethod, TIMEOUT_MS, within } from "./shared.js";
+import {
+  checkId,
+  checkOwner,
+  contradiction,
+  dataToCapture,
+  keptId,
+  metadataOf,
+  type ProviderMethod,
+  TIMEOUT_MS,
+  untilCanceled,
+  within,
+} from "./shared.js";
 import { createIntents, idOf, limitsOf, type StripeOptions } from "./stripe-intents.js";
 
 export type { MethodOptions, PaymentAlert, ProviderMethod } from "./shared.js";
@@ -73,15 +84,16 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
 
   async function confirm(
     id: string,
-    { orderId, attemptId }: RemainderRequest,
+    request: RemainderRequest,
     confirmation: Stripe.PaymentIntentConfirmParams,
   ): Promise<RemainderAnswer> {
+    const { orderId, attemptId } = request;
     const return_url = returnUrl?.(orderId);
     const params = { ...confirmation, use_stripe_sdk: true, ...(return_url !== undefined && { return_url }) };
     const once = { ...limits, idempotencyKey: `${attemptId}:confirm` };
     try {
       const intent = await within(timeoutMs, client.paymentIntents.confirm(id, params, once));
-      return await within(timeoutMs, intents.answerOf(intent, false));
+      return await within(timeoutMs, intents.answerOf(intents.checked(intent, request), false));
     } catch (error) {
       // The intent is canceled next, so another try can't take money.
       if ((error as { type?: unknown }).type === "StripeCardError") return { status: "declined" };
@@ -103,7 +115,7 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
       };
       const once = { ...limits, idempotencyKey: request.attemptId };
       const { id } = await within(timeoutMs, client.paymentIntents.create(params, once));
-      await keep({ intent: id, ...(confirmation && { confirmedBy: "shop" }) });
+      await keep({ intent: checkId(id), ...(confirmation && { confirmedBy: "shop" }) });
       return confirmation ? confirm(id, request, confirmation) : { status: "pending" };
     },
     async status(request) {
@@ -164,6 +176,20 @@ export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMe
     return keptId(request.data, "intent") ?? idOf((await read(request))?.payment_intent);
   }
 
+  /** Closes the page, or cancels the intent. @returns whether there was anything to do */
+  async function cancelOnce(request: RemainderRequest): Promise<boolean> {
+    const session = await read(request);
+    const intent = idOf(session?.payment_intent) ?? keptId(request.data, "intent");
+    if (session?.status === "open") {
+      // If the shopper pays at this moment, Stripe refuses, and the next call refunds.
+      await sessions.expire(session.id, {}, limits);
+      return true;
+    }
+    if (intent !== undefined) return intents.cancelOnce(intent, request);
+    if (session?.status !== "expired") throw contradiction();
+    return false;
+  }
+
   function paramsOf(request: RemainderRequest): Stripe.Checkout.SessionCreateParams {
     const { orderId } = request;
     const metadata = metadataOf(request);
@@ -186,7 +212,7 @@ export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMe
     async authorize(request, { keep }) {
       const once = { ...limits, idempotencyKey: request.attemptId };
       const { id } = await within(timeoutMs, sessions.create(paramsOf(request), once));
-      await keep({ session: id });
+      await keep({ session: checkId(id) });
       return { status: "pending" };
     },
     async status(request) {
@@ -199,11 +225,7 @@ export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMe
       return { ...answer, data: { session: session.id, intent } };
     },
     async cancel(request) {
-      const session = await read(request);
-      // If the shopper pays at this moment, Stripe refuses, and the next call refunds.
-      const ended = session?.status === "open" ? await sessions.expire(session.id, {}, limits) : session;
-      const intent = idOf(ended?.payment_intent) ?? keptId(request.data, "intent");
-      if (intent !== undefined) await intents.cancel(intent, request);
+      if (keptId(request.data, "session") !== undefined) await untilCanceled(() => cancelOnce(request));
     },
     async refund(request, part) {
       await intents.refund(needed(await intentOf(request)), request, part);
