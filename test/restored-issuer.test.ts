@@ -54,10 +54,10 @@ const orders = new Map<string, string>();
 
 /** Pays an order with a card. */
 async function pay(id: string, index: number, totalCents: number) {
-  const cart = { id: `cart_${id}`, totalCents, currency: "EUR" };
+  const cart = { id: `cart_${id}`, totalCents: cents(totalCents), currency: "EUR" };
   await shop.apply(cart, cardOf(index));
   await shop.pay({ id, cart });
-  const { charges } = await shop.charges({ orderIds: [id] });
+  const { charges } = await shop.operator.charges({ orderIds: [id] });
   for (const { reference } of charges) orders.set(reference, id);
 }
 const referenceOf = (id: string) => [...orders].find(([, order]) => order === id)?.[0] as string;
@@ -72,7 +72,7 @@ beforeAll(async () => {
   const store = await createSqliteStore({ file: place("shop.db") });
   closeStore = store.close;
   const sealingKeys = [{ id: "test", key: Buffer.alloc(32, 7).toString("base64") }];
-  shop = createCheckout({ client: client(), environment: "live", store, sealingKeys });
+  shop = createCheckout({ issuer: client(), environment: "live", store, sealingKeys });
 
   await pay("kept", 0, 1000);
   await pay("kept-then-canceled", 1, 3000);
@@ -94,7 +94,7 @@ beforeAll(async () => {
   expect(await Promise.all([0, 1, 2, 3, 4].map(balance))).toEqual([5000, 3000, 6000, 6000, 6000]);
   // Before the import, the last card's money is spent once more.
   await client().devalue({ ...cardOf(4), amountCents: cents(5000), reference: "another-till" });
-  fs.writeFileSync(file, await shop.exportCharges(days));
+  fs.writeFileSync(file, await shop.operator.exportCharges(days));
 });
 afterAll(async () => {
   closeStore();

@@ -21,7 +21,7 @@ export function createBankClient({ url, key, timeoutMs }, returnUrl) {
     return response.json();
   }
 
-  /** @type {import("@giftcard-pay/checkout").RemainderMethod} */
+  /** @type {import("@giftcard-pay/checkout/remainder").RemainderMethod} */
   const method = {
     // Repeated calls with one `attemptId` open a single payment.
     async authorize({ orderId, remainderCents, attemptId }) {

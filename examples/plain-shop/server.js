@@ -2,18 +2,10 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import {
-  CheckoutError,
-  createCheckout,
-  createHandler,
-  dayOf,
-  daysOfMonth,
-  RefundError,
-  reconciliationText,
-  statementText,
-} from "@giftcard-pay/checkout";
+import { CheckoutError, createCheckout, createHandler, RefundError } from "@giftcard-pay/checkout";
+import { dayOf, daysOfMonth, reconciliationText, statementText } from "@giftcard-pay/checkout/operator";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
-import { createClient } from "@giftcard-pay/client";
+import { cents, createClient } from "@giftcard-pay/client";
 import { serve } from "@hono/node-server";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { Hono } from "hono";
@@ -78,7 +70,7 @@ const sessionOf = (c) => getCookie(c, "session") ?? "";
 /** Returns a cart as the checkout needs it. @param {Context} c @param {Cart} cart */
 const viewOf = (c, { id, totalCents }) => ({
   id,
-  totalCents,
+  totalCents: cents(totalCents),
   currency: "EUR",
   address: getConnInfo(c).remote.address,
 });
@@ -161,9 +153,9 @@ function addOrderRoutes(app, shop) {
     const lines = order.lines.map(({ id, quantity, amountCents }) => ({
       id,
       quantity,
-      totalCents: amountCents,
+      totalCents: cents(amountCents),
     }));
-    const wanted = { id: order.id, cart: viewOf(c, cart), lines, expectedRemainderCents: Number(remainder) };
+    const wanted = { id: order.id, cart: viewOf(c, cart), lines, expectedRemainderCents: cents(Number(remainder)) };
     try {
       const result = await checkout.pay(wanted);
       return answer(c, order.id, result);
@@ -282,13 +274,13 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
 
   // Retries a failed step now, such as the bank's part of a refund.
   app.post("/operator/orders/:id/retry", async (c) => {
-    await checkout.retryPurchase(c.req.param("id"), "operator");
+    await checkout.operator.retryPurchase(c.req.param("id"), "operator");
     return c.redirect("/operator", 303);
   });
 
   /**
    * Yields the cards' payments and refunds according to the shop's own orders.
-   * @param {import("@giftcard-pay/checkout").PaymentQuery} query
+   * @param {import("@giftcard-pay/checkout/operator").PaymentQuery} query
    */
   async function* payments({ from, to, orderIds }) {
     for (const { id } of orders.placed(from, to, orderIds)) {
@@ -302,8 +294,8 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   // The month's statement, and a comparison of the shop's orders with the checkout's books: `?month=yyyy-mm`.
   app.get("/operator/books", async (c) => {
     const days = daysOfMonth(c.req.query("month") ?? dayOf(new Date()).slice(0, 7));
-    const statement = statementText(await checkout.statement(days));
-    return c.text(`${statement}\n${reconciliationText(await checkout.reconcile({ ...days, payments }))}`);
+    const statement = statementText(await checkout.operator.statement(days));
+    return c.text(`${statement}\n${reconciliationText(await checkout.operator.reconcile({ ...days, payments }))}`);
   });
 
   // Runs the job of every minute now.
@@ -358,7 +350,7 @@ function sweep(checkout, everyMs) {
 /**
  * Starts the shop.
  * @param {ReturnType<typeof readSettings>} settings
- * @param {import("@giftcard-pay/checkout").CheckoutStore} store the database of the payments
+ * @param {import("@giftcard-pay/checkout/store").CheckoutStore} store the database of the payments
  */
 export function startShop(settings, store) {
   let shopUrl = settings.publicUrl;
@@ -369,7 +361,7 @@ export function startShop(settings, store) {
   );
   const { environment, sealingKeys, charges, leaseMs, pendingLifeMs, recoverEveryMs } = settings;
   const checkout = createCheckout({
-    client: createClient({ ...settings.giftcards, environment }),
+    issuer: createClient({ ...settings.giftcards, environment }),
     remainder: bank,
     ...{ environment, store, sealingKeys, charges, leaseMs, pendingLifeMs },
   });

@@ -1,5 +1,5 @@
 /** The shop's settings, from the environment. */
-import { readSealingKeys } from "@giftcard-pay/checkout";
+import { readSealingKeys } from "@giftcard-pay/checkout/plugin";
 
 const MINUTE_MS = 60_000;
 

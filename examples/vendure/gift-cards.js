@@ -37,7 +37,7 @@ export async function openGiftCards(settings, injector, bank) {
 
   const checkout = createCheckout({
     ...{
-      client: createClient({ ...settings.giftcards, environment }),
+      issuer: createClient({ ...settings.giftcards, environment }),
       environment,
       store,
       sealingKeys,
@@ -150,7 +150,7 @@ export async function openGiftCards(settings, injector, bank) {
       .find({ where, relations: ["payment", "payment.order"], take: PAGE_SIZE });
     for (const { id, payment } of owed) {
       await orders.alone(payment.order.code, async (ctx) => {
-        const { charges } = await checkout.charges({ orderIds: [payment.order.code] });
+        const { charges } = await checkout.operator.charges({ orderIds: [payment.order.code] });
         if (charges.every(({ state }) => ["reversed", "refused"].includes(state)))
           await orderService.settleRefund(ctx, { id, transactionId: payment.transactionId });
       });
@@ -174,7 +174,7 @@ export async function openGiftCards(settings, injector, bank) {
   async function paidOrderCodes(from) {
     const codes = [];
     for (let offset = 0; ; offset += PAGE_SIZE) {
-      const { charges } = await checkout.charges({ states: ["committed"], from, limit: PAGE_SIZE, offset });
+      const { charges } = await checkout.operator.charges({ states: ["committed"], from, limit: PAGE_SIZE, offset });
       codes.push(...charges.map(({ orderId }) => String(orderId)));
       if (charges.length < PAGE_SIZE) return codes;
     }

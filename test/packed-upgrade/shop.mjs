@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createCheckout } from "@giftcard-pay/checkout";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
-import { createClient } from "@giftcard-pay/client";
+import { cents, createClient } from "@giftcard-pay/client";
 
 const { GIFTCARD_BASE_URL: baseUrl = "", GIFTCARD_API_KEY: apiKey = "", GIFTCARD_COMPANY_ID: companyId } = process.env;
 const { SEALING_KEY: key = "", CARD = "{}" } = process.env;
@@ -11,9 +11,9 @@ const store = await createSqliteStore({ file: "shop.db" });
 const authorized = async () => /** @type {const} */ ({ status: "authorized" });
 const remainder = { authorize: authorized, status: authorized, cancel: async () => {} };
 const sealingKeys = [{ id: "1", key }];
-const checkout = createCheckout({ client, environment: "sandbox", store, sealingKeys, remainder });
+const checkout = createCheckout({ issuer: client, environment: "sandbox", store, sealingKeys, remainder });
 const card = JSON.parse(CARD);
-const cart = { id: "cart-1", totalCents: 7498, currency: "EUR" };
+const cart = { id: "cart-1", totalCents: cents(7498), currency: "EUR" };
 const order = { id: "order-1", cart };
 
 if (process.argv[2] === "pay") {

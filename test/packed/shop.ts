@@ -5,16 +5,16 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   CheckoutError,
-  type CheckoutStore,
   createCheckout,
   createHandler,
   createPostgresStore,
   type HandlerOptions,
-  type RemainderMethod,
 } from "@giftcard-pay/checkout";
 import { journalConformance } from "@giftcard-pay/checkout/conformance";
 import { toNodeListener } from "@giftcard-pay/checkout/node";
+import type { RemainderMethod } from "@giftcard-pay/checkout/remainder";
 import { createSqliteStore } from "@giftcard-pay/checkout/sqlite";
+import type { CheckoutStore } from "@giftcard-pay/checkout/store";
 import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import { cents, createClient, GiftcardError, RefusedError, Secret } from "@giftcard-pay/client";
 import { endpoints, MAX_DEDUCTION_CENTS } from "@giftcard-pay/client/contract";
@@ -57,8 +57,8 @@ async function buy(store: CheckoutStore, card: { cardnumber: string; pin: string
     status: async () => ({ status: "authorized" }),
     cancel: async () => void givenBack++,
   };
-  const checkout = createCheckout({ client, environment: "sandbox", store, sealingKeys, remainder });
-  const cart = { id: randomUUID(), totalCents: 7498, currency: "EUR" };
+  const checkout = createCheckout({ issuer: client, environment: "sandbox", store, sealingKeys, remainder });
+  const cart = { id: randomUUID(), totalCents: cents(7498), currency: "EUR" };
   const cartOf: HandlerOptions["cartOf"] = () => cart;
   const giftcards = createHandler(checkout, { cartOf });
   const server = http.createServer(toNodeListener(giftcards)).listen(0, "127.0.0.1");
@@ -78,7 +78,7 @@ async function buy(store: CheckoutStore, card: { cardnumber: string; pin: string
   assert.deepEqual([status, remainderCents], ["paid", 2498]);
   const credentials = { cardNumber: card.cardnumber, pin: card.pin };
   assert.equal((await client.balance(credentials)).balanceCents, 2500);
-  const another = { id: randomUUID(), cart: { ...cart, id: randomUUID() }, expectedRemainderCents: 2498 };
+  const another = { id: randomUUID(), cart: { ...cart, id: randomUUID() }, expectedRemainderCents: cents(2498) };
   const refusal = await checkout.pay(another).catch((error) => error);
   assert(refusal instanceof CheckoutError && refusal.code === "amount_changed");
   await checkout.cancel(order.id);

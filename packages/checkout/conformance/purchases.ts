@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import type { NewPurchase, NewRefund, Purchase, PurchaseLease, PurchaseStore } from "../src/store/purchase-store.js";
 import type { ConformanceCase } from "./kit.js";
 import { atAnyPace } from "./pace.js";
@@ -58,7 +59,13 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     } as const;
     await book.change(first.orderId, { ...voiding, lease: null, lastActor: "ada" });
     await book.change(first.orderId, { from: ["voiding"], to: "failed" });
-    const again = { ...newOrder(), orderId: first.orderId, totalCents: 900, remainderCents: 0, lines: null };
+    const again = {
+      ...newOrder(),
+      orderId: first.orderId,
+      totalCents: cents(900),
+      remainderCents: cents(0),
+      lines: null,
+    };
     const begun = await book.begin(again, leaseOf("commit"));
     assert.deepEqual(begun, { ...again, ...untried, createdAt: begun.createdAt });
     assert.equal(await book.change(first.orderId, { ...voiding, attemptId: first.attemptId }), null);
@@ -251,11 +258,12 @@ const newOrder = (): NewPurchase => ({
   orderId: `order_${randomUUID()}`,
   cartId: `cart_${randomUUID()}`,
   attemptId: randomUUID(),
-  totalCents: 7498,
-  remainderCents: 2498,
+  totalCents: cents(7498),
+  currency: "EUR",
+  remainderCents: cents(2498),
   lines: [
-    { id: "ticket", quantity: 2, totalCents: 6998 },
-    { id: "shipping", quantity: 1, totalCents: 500 },
+    { id: "ticket", quantity: 2, totalCents: cents(6998) },
+    { id: "shipping", quantity: 1, totalCents: cents(500) },
   ],
 });
 

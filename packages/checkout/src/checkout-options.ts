@@ -8,7 +8,7 @@ import type { Purchase } from "./store/purchase-store.js";
 export interface CheckoutOptions
   extends Pick<
     EngineOptions,
-    | "client"
+    | "issuer"
     | "environment"
     | "maxCards"
     | "tenderLifeMs"
@@ -19,8 +19,8 @@ export interface CheckoutOptions
     | "onFailure"
   > {
   readonly store: CheckoutStore;
-  /** The newest first. */
-  readonly sealingKeys: readonly SealingKey[];
+  /** The newest first; also as text, such as an environment variable: `id:key,id:key`. */
+  readonly sealingKeys: readonly SealingKey[] | string;
   /** Required if orders can have a remainder. */
   readonly remainder?: RemainderMethod;
   /**
@@ -71,12 +71,17 @@ const aFunction: Rule = ["a function", (value) => typeof value === "function"];
 const anObject: Rule = ["an object", (value) => typeof value === "object" && value !== null];
 
 const needed: Readonly<Record<string, Rule>> = {
-  client: withFunctions("balance", "devalue", "cancelDevalue", "resolveDevalue"),
-  "client.companyId": ["a whole number above 0", (value) => Number.isSafeInteger(value) && Number(value) > 0],
+  issuer: withFunctions("balance", "devalue", "cancelDevalue", "resolveDevalue", "checkAccess"),
+  "issuer.companyId": ["a whole number above 0", (value) => Number.isSafeInteger(value) && Number(value) > 0],
+  "issuer.currency": ["three capital letters, such as EUR", (value) => /^[A-Z]{3}$/.test(String(value))],
+  "issuer.maxDeductionCents": ["whole cents above 0", (value) => Number.isSafeInteger(value) && Number(value) > 0],
   store: anObject,
   "store.journal": withFunctions("begin", "move", "claim"),
   "store.purchases": withFunctions("begin", "change", "claim", "refunds", "list"),
-  sealingKeys: ["a list of at least one { id, key }", (value) => Array.isArray(value) && value.length > 0],
+  sealingKeys: [
+    "a list of at least one { id, key }, or a text id:key",
+    (value) => (Array.isArray(value) ? value.length > 0 : typeof value === "string" && value.includes(":")),
+  ],
 };
 const optional: Readonly<Record<string, Rule>> = {
   environment: ['"sandbox" or "live"', (value) => value === "sandbox" || value === "live"],
@@ -132,13 +137,13 @@ export function checkOptions(options: CheckoutOptions): void {
   }
   checkNames(options);
   checkNames(options.guessLimits ?? {}, "guessLimits.");
-  const { environment, client } = options;
+  const { environment, issuer } = options;
   // Without it, a test's charges would be recorded as live ones.
-  if (!environment && !client.environment)
+  if (!environment && !issuer.environment)
     refuse("environment", `${optional.environment?.[0]}, here or in createClient`);
-  if (environment && client.environment && environment !== client.environment)
-    refuse("environment", "the same as the client's");
-  for (const key of options.sealingKeys) {
+  if (environment && issuer.environment && environment !== issuer.environment)
+    refuse("environment", "the same as the issuer's");
+  for (const key of typeof options.sealingKeys === "string" ? [] : options.sealingKeys) {
     if (typeof key?.id !== "string" || typeof key.key !== "string")
       refuse("sealingKeys", "a list of { id, key }, both texts");
   }

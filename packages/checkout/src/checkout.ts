@@ -1,9 +1,10 @@
+import type { Cents } from "@giftcard-pay/client";
 import { type CheckoutOptions, checkOptions } from "./checkout-options.js";
 import { type ChargeView, viewCharge } from "./engine/charge-view.js";
 import { createEngine } from "./engine/create-engine.js";
 import type { CartView, Engine } from "./engine/engine.js";
 import { createReport, guardObserver } from "./engine/observers.js";
-import { createOperator, type Operator } from "./operator/operator.js";
+import { type CheckoutHealth, createOperator, type Operator, readCheckoutHealth } from "./operator/operator.js";
 import { checkCart, type Order } from "./purchase/order.js";
 import { createPurchaseFlow, type PayResult } from "./purchase/pay.js";
 import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/recovery.js";
@@ -12,14 +13,16 @@ import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./purchase
 import { createRemainder } from "./purchase/remainder.js";
 import { createPurchaseSteps } from "./purchase/steps.js";
 import { answerWebhook } from "./purchase/webhook.js";
-import { createSealer } from "./sealing/seal.js";
+import { createSealer, readSealingKeys } from "./sealing/seal.js";
 import type { Purchase } from "./store/purchase-store.js";
 
 /**
  * The money flow of any shop. Refusals are CheckoutErrors. After a refusal, nothing was taken, or recovery returns it.
  * Invalid fields of a cart cause a TypeError that names the field, before any money moves.
  */
-export interface Checkout extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove">, Operator {
+export interface Checkout extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove"> {
+  /** The calls for the shop's own staff: decisions, reconciliation and statements. */
+  readonly operator: Operator;
   /** Returns the applied cards, the amount that they cover, and the remainder. */
   list(cart: CartView): ReturnType<Engine["summary"]>;
   /**
@@ -116,7 +119,7 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * @throws {CheckoutError} payment_in_progress while the payment is not decided; amount_changed if the order isn't paid (any
    *   more), was partly refunded, or has another total
    */
-  assertPaid(orderId: string, totalCents: number): Promise<Purchase>;
+  assertPaid(orderId: string, totalCents: Cents): Promise<Purchase>;
   /**
    * Settles what crashes, lost responses and closed tabs left unfinished. Call it every minute, from any number of
    * processes. If a step fails, its `lastError` is recorded, it is retried later, and the others continue. A remainder method
@@ -125,6 +128,8 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * @throws if the store can't be used
    */
   recover(options?: RecoverOptions): Promise<Recovered>;
+  /** Returns the health of the shop's gift cards: the issuer, the API key, clocks, sealing keys, and open charges. */
+  health(): Promise<CheckoutHealth>;
 }
 
 const MINUTE_MS = 60_000;
@@ -136,12 +141,15 @@ const MINUTE_MS = 60_000;
  */
 export function createCheckout(options: CheckoutOptions): Checkout {
   checkOptions(options);
-  const { store, sealingKeys, leaseMs = 2 * MINUTE_MS, pendingLifeMs = 30 * MINUTE_MS } = options;
+  const { issuer, store, leaseMs = 2 * MINUTE_MS, pendingLifeMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
+  const keys = typeof options.sealingKeys === "string" ? readSealingKeys(options.sealingKeys) : options.sealingKeys;
   const { store: _store, sealingKeys: _keys, remainder: _remainder, pendingLifeMs: _life, ...others } = options;
   const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = others;
-  const sealer = createSealer({ keys: sealingKeys });
+  const sealer = createSealer({ keys });
   const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });
+  const { environment } = engine;
+  const companyId = issuer.companyId as number;
   // Half of a lease, so that a call has ended before another process can repeat it.
   const remainder = createRemainder(options.remainder, leaseMs / 2);
   const report = createReport(options.onFailure);
@@ -153,7 +161,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const { refundCards, ...refunds } = createPurchaseRefunds({ ...shared, steps });
   const recovery = createPurchaseRecovery({ ...shared, steps, confirm: flow.confirm, refundCards });
   return {
-    environment: engine.environment,
+    environment,
     balance: engine.balance,
     quote: async (cart, card) => engine.quote(checkCart(cart), card),
     apply: async (cart, request, also) => engine.apply(checkCart(cart), request, also),
@@ -166,6 +174,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     refundCards: async (orderId, reference) => (await recovery.refundCards(orderId, reference)).map(viewCharge),
     read: (orderId) => purchases.read(orderId),
     recover: recovery.recover,
-    ...createOperator({ engine, sealer, client: options.client, purchases, retryPurchase: recovery.retry }),
+    health: () => readCheckoutHealth({ environment, issuer, sealer, journal }, purchases),
+    operator: createOperator({ engine, sealer, companyId, purchases, retryPurchase: recovery.retry }),
   };
 }

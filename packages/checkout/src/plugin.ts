@@ -9,7 +9,10 @@ export {
   type PaymentPlan,
   type PlannedPart,
   type RecoverOptions,
+  type TenderChange,
 } from "./engine/engine.js";
+export type { Guesser, GuessLimits } from "./engine/guess-limits.js";
+export type { OnFailure } from "./engine/observers.js";
 export {
   type ChargePieces,
   type OpenCharge,
@@ -29,7 +32,7 @@ export { readGrossCents, readReconciliation, readStatement } from "./operator/re
 export { ReportError, type ReportFault } from "./operator/service-report.js";
 export { csvCell } from "./operator/statement.js";
 export { layOut } from "./operator/text-table.js";
-export { createSealer, SealError, type Sealer, type SealFault } from "./sealing/seal.js";
+export { createSealer, readSealingKeys, SealError, type Sealer, type SealFault } from "./sealing/seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
 export type { Piece } from "./store/order-line.js";
 export { createSqlJournal } from "./store/postgres/journal.js";

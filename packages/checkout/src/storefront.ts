@@ -50,6 +50,8 @@ export interface Quote {
 export interface CardBalance {
   lastFour: string;
   balanceCents: number;
+  /** ISO 4217. */
+  currency: string;
   /** yyyy-mm-dd, or empty if the service gives none. */
   expiryDate: string;
 }
@@ -77,7 +79,8 @@ export interface AppliedCard {
 /** A cart with its gift cards. */
 export interface CartSummary {
   cartId: string;
-  currency: "EUR";
+  /** Of all amounts; ISO 4217. */
+  currency: string;
   totalCents: number;
   /** The sum that the applied cards pay. */
   coveredCents: number;

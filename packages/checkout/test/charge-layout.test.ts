@@ -1,9 +1,14 @@
+import { cents } from "@giftcard-pay/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type LaidCharge, layCharges, unitsOf } from "../src/engine/charge-layout.js";
 import type { OrderLine, Piece } from "../src/store/order-line.js";
 
-const line = (id: string, quantity: number, totalCents: number): OrderLine => ({ id, quantity, totalCents });
+const line = (id: string, quantity: number, totalCents: number): OrderLine => ({
+  id,
+  quantity,
+  totalCents: cents(totalCents),
+});
 const piece = (id: string, unit: number, cents: number): Piece => ({ line: id, unit, cents });
 const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
 const amounts = (charges: readonly LaidCharge[]) => charges.map(({ amountCents }) => amountCents);

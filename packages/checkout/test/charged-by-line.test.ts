@@ -1,3 +1,4 @@
+import { type Cents, cents } from "@giftcard-pay/client";
 import { expect, it } from "vitest";
 import type { CheckoutOptions } from "../src/index.js";
 import { gate } from "./bank.js";
@@ -33,7 +34,7 @@ onEachStore(
     });
 
     it("has at most the maximum number of charges per card", async () => {
-      const cups = [{ id: "cup", quantity: 30, totalCents: 3000 }];
+      const cups = [{ id: "cup", quantity: 30, totalCents: cents(3000) }];
       const single = await paidOrder(cups);
       expect(await chargesOf(single)).toHaveLength(30);
       await newCard();
@@ -60,11 +61,11 @@ onEachStore(
       const o = await order(tickets);
       const death = gate();
       let sent = 0;
-      const devalue: CheckoutOptions["client"]["devalue"] = async (charge) => {
+      const devalue: CheckoutOptions["issuer"]["devalue"] = async (charge) => {
         sent += 1;
         return sent === 2 ? death.pass(null as never) : shop.client.devalue(charge);
       };
-      void pay(o, checkout({ client: { ...shop.client, devalue } })).catch(() => {});
+      void pay(o, checkout({ issuer: { ...shop.client, devalue } })).catch(() => {});
       await death.arrived;
       expect(await paid()).toEqual([3749, 0]);
       await recoverElsewhere();
@@ -88,7 +89,7 @@ onEachStore(
         ["order.lines[0].quantity", of({ quantity: "2" })],
         ["order.lines[0].totalCents", of({ totalCents: "7498" })],
         ["order.lines[0].totalCents", of({ totalCents: 7498.5 })],
-        ["order.lines[1].totalCents", [...of({ totalCents: 7499 }), { id: "b", quantity: 1, totalCents: -1 }]],
+        ["order.lines[1].totalCents", [...of({ totalCents: 7499 }), { id: "b", quantity: 1, totalCents: -1 as Cents }]],
       ];
       for (const [named, lines] of wrong) {
         const byLine = checkout({ charges: "by-line" });
@@ -107,10 +108,10 @@ onEachStore(
     it("has the lines of the attempt that paid it", async () => {
       const o = await order(tickets);
       bank.mood = "decline";
-      await pay({ ...o, lines: [{ id: "other", quantity: 1, totalCents: 7498 }] });
+      await pay({ ...o, lines: [{ id: "other", quantity: 1, totalCents: cents(7498) }] });
       bank.mood = "approve";
       await pay(o);
-      await pay({ ...o, lines: [{ id: "later", quantity: 1, totalCents: 7498 }] });
+      await pay({ ...o, lines: [{ id: "later", quantity: 1, totalCents: cents(7498) }] });
       expect((await checkout().read(o.id))?.lines).toEqual(tickets);
       expect(await paid()).toEqual([5000, 2498]);
     });

@@ -57,7 +57,7 @@ describe("a charge that a proxy refuses", () => {
           apiKey: "key",
           companyId,
         });
-        const engine = shop.engine({ client: { ...shop.client, devalue, cancelDevalue, resolveDevalue } });
+        const engine = shop.engine({ issuer: { ...shop.client, devalue, cancelDevalue, resolveDevalue } });
         const card = await shop.card(7500);
         const charge = await beginCharge(engine, newCart(2000), card);
         await expect(engine.devalue(charge.reference)).rejects.toThrow();
@@ -304,9 +304,9 @@ describe("a devalue that was never sent", () => {
     const cart = newCart(2000);
     const { cardNumber, pin } = await shop.card(7500);
     // Logging in is slow, because passwords are hashed slowly.
-    await shop.engine({ client: login(30_000) }).apply(cart, { cardNumber, pin });
+    await shop.engine({ issuer: login(30_000) }).apply(cart, { cardNumber, pin });
     // A process that has not logged in yet.
-    const engine = shop.engine({ client: login(1500) });
+    const engine = shop.engine({ issuer: login(1500) });
     const [part] = (await engine.plan(cart)).parts;
     if (!part) throw new Error("nothing is planned");
     const charge = await beginOne(engine, cart, part, `session_${randomUUID()}`, "completion");
@@ -439,7 +439,7 @@ describe("a devalue that is refused", () => {
   it("because the API key is revoked is settled with that refusal", async () => {
     const { companyId, apiKey } = await shop.service.createCompany();
     const client = createClient({ baseUrl: shop.proxy.url, companyId, apiKey, timeoutMs: 1500 });
-    const engine = shop.engine({ client });
+    const engine = shop.engine({ issuer: client });
     const charge = await beginCharge(engine, newCart(2000), await shop.card(7500));
     const before = shop.proxy.seen.length;
     await shop.service.command("company", "close", String(companyId));

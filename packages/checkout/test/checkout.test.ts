@@ -1,3 +1,4 @@
+import { cents } from "@giftcard-pay/client";
 import { describe, expect, it } from "vitest";
 import { createPostgresStore } from "../src/index.js";
 import { gate } from "./bank.js";
@@ -29,9 +30,9 @@ onEachStore("paying an order", ({ shop, store, bank, card, checkout, order, pay,
 
   it("refuses another remainder than the shopper saw, before any money moves", async () => {
     const o = await order();
-    await expect(pay({ ...o, expectedRemainderCents: 1000 })).rejects.toEqual(refusal("amount_changed"));
+    await expect(pay({ ...o, expectedRemainderCents: cents(1000) })).rejects.toEqual(refusal("amount_changed"));
     expect(await paid()).toEqual([0, 0]);
-    expect(await pay({ ...o, expectedRemainderCents: 2498 })).toMatchObject({ status: "paid" });
+    expect(await pay({ ...o, expectedRemainderCents: cents(2498) })).toMatchObject({ status: "paid" });
   });
 
   it("takes nothing if the bank declines, and can be retried", async () => {

@@ -1,15 +1,9 @@
 import { randomUUID } from "node:crypto";
+import type { Cents } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
-import {
-  type CartView,
-  type Checkout,
-  type CheckoutOptions,
-  createCheckout,
-  type OrderLine,
-  type PurchaseState,
-  type RemainderMethod,
-} from "../src/index.js";
-import type { ChargeState } from "../src/store/index.js";
+import { type CartView, type Checkout, type CheckoutOptions, createCheckout, type OrderLine } from "../src/index.js";
+import type { RemainderMethod } from "../src/remainder.js";
+import type { ChargeState, PurchaseState } from "../src/store/index.js";
 import { Bank, gate } from "./bank.js";
 import { withRival } from "./rival.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
@@ -20,7 +14,7 @@ export interface TestOrder {
   readonly id: string;
   readonly cart: CartView;
   readonly lines?: readonly OrderLine[];
-  readonly expectedRemainderCents?: number;
+  readonly expectedRemainderCents?: Cents;
 }
 
 /** Matches the refusal of a shopper's call. */
@@ -89,7 +83,7 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
   /** Starts a process of its own, as far as the library can tell. */
   const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
     createCheckout({
-      client: shop.client,
+      issuer: shop.client,
       environment: "sandbox",
       store,
       sealingKeys,

@@ -123,7 +123,7 @@ describe("a database that fails while a devalue's response is recorded", () => {
       await shop.client.cancelDevalue(request);
       return shop.client.cancelDevalue(request);
     };
-    const { engine, fault, charge, card } = await begin({ client: { ...shop.client, cancelDevalue } });
+    const { engine, fault, charge, card } = await begin({ issuer: { ...shop.client, cancelDevalue } });
     fault.left = Number.POSITIVE_INFINITY;
     await expect(engine.devalue(charge.reference)).rejects.toBe(lost);
     fault.left = 0;
@@ -137,7 +137,7 @@ describe("a database that fails while a devalue's response is recorded", () => {
       const answer = await shop.client.cancelDevalue(request);
       return { ...answer, refundedCents: cents(answer.refundedCents - 1) };
     };
-    const { engine, fault, failures, charge } = await begin({ client: { ...shop.client, cancelDevalue } });
+    const { engine, fault, failures, charge } = await begin({ issuer: { ...shop.client, cancelDevalue } });
     fault.left = Number.POSITIVE_INFINITY;
     await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("outcome_unknown"));
     expect(failures).toEqual([lost]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   shop = await startShop();
   store = (await stores.SQLite?.()) as TestStore;
   const guessLimits = { perCart: 10, perAddress: 5, perShop: 20 };
-  checkout = createCheckout({ client: shop.client, environment: "sandbox", store, sealingKeys, guessLimits });
+  checkout = createCheckout({ issuer: shop.client, environment: "sandbox", store, sealingKeys, guessLimits });
 });
 afterAll(async () => {
   await store.close();

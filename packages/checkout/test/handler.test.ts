@@ -1,5 +1,6 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import { type Cents, cents } from "@giftcard-pay/client";
 import express from "express";
 import Fastify from "fastify";
 import { Hono } from "hono";
@@ -31,7 +32,7 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: await testDatabase() });
   const store = createPostgresStore({ pool });
   await store.migrate();
-  checkout = createCheckout({ client: shop.client, environment: "sandbox", store, sealingKeys });
+  checkout = createCheckout({ issuer: shop.client, environment: "sandbox", store, sealingKeys });
 });
 afterAll(async () => {
   await pool.end();
@@ -87,6 +88,7 @@ describe("the handler", () => {
     const told = {
       lastFour: cardNumber.slice(-4),
       balanceCents: 7500,
+      currency: "EUR",
       expiryDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
     };
     const { cookie } = newSession();
@@ -110,7 +112,7 @@ describe("the handler", () => {
   it("logs a failure, and returns only its code to the page", async () => {
     const said = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
-      const broken = { cartOf: () => ({ id: "cart", totalCents: 10.5, currency: "EUR" }) };
+      const broken = { cartOf: () => ({ id: "cart", totalCents: 10.5 as Cents, currency: "EUR" }) };
       const answer = await call("GET", "carts/cart", "", undefined, {}, broken);
       expect([answer.status, (await answer.json()).code]).toEqual([500, "internal"]);
       expect(said.mock.calls.flat().join(" ")).toMatch(/totalCents/);
@@ -123,7 +125,7 @@ describe("the handler", () => {
     const said = vi.spyOn(console, "error").mockImplementation(() => {});
     const store = createPostgresStore({ pool, schema: "nothing_here" });
     try {
-      const bare = createCheckout({ client: shop.client, environment: "sandbox", store, sealingKeys });
+      const bare = createCheckout({ issuer: shop.client, environment: "sandbox", store, sealingKeys });
       const { cart, cookie } = newSession();
       const handler = createHandler(bare, { cartOf });
       const answer = await handler(new Request(`${ORIGIN}/giftcards/carts/${cart.id}`, { headers: { cookie } }));

@@ -1,10 +1,12 @@
-import { createClient } from "@giftcard-pay/client";
+import { cents, createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
 import { issuerConformance } from "../conformance/index.js";
-import { createCheckout } from "../src/index.js";
+import { type CheckoutOptions, createCheckout } from "../src/index.js";
+import type { RemainderMethod } from "../src/remainder.js";
 import { createSqliteStore } from "../src/store/sqlite/store.js";
 import { createTestIssuer, TestBank, type TestFault } from "../testing/index.js";
+import { DollarIssuer } from "./dollar-issuer.js";
 import { newCart, type Shop, sealingKeys, startShop } from "./shop.js";
 
 describe("an issuer has to pass the cases:", () => {
@@ -16,7 +18,7 @@ describe("an issuer has to pass the cases:", () => {
 
   describe("the service", () => {
     const cases = issuerConformance(() => ({
-      client: shop.client,
+      issuer: shop.client,
       issueCard: (balanceCents) => shop.card(balanceCents),
       block: ({ cardNumber }) => shop.service.command("card", "block", cardNumber, "--reason", "a test"),
     }));
@@ -26,7 +28,7 @@ describe("an issuer has to pass the cases:", () => {
   describe("the issuer for tests", () => {
     const issuer = createTestIssuer();
     const cases = issuerConformance(() => ({
-      client: issuer.client,
+      issuer: issuer.client,
       issueCard: async (balanceCents) => issuer.issueCard(balanceCents),
       block: async (card) => Object.assign(card, { isBlocked: true }),
     }));
@@ -34,12 +36,22 @@ describe("an issuer has to pass the cases:", () => {
   });
 });
 
+describe("the issuer in dollars", () => {
+  const issuer = new DollarIssuer();
+  const cases = issuerConformance(() => ({
+    issuer,
+    issueCard: async (balanceCents) => issuer.issueCard(balanceCents),
+    block: async ({ cardNumber }) => issuer.block(cardNumber),
+  }));
+  for (const { name, run } of cases) it(name, run);
+});
+
 describe("the issuer for tests", () => {
   const newShop = async () => {
     const [issuer, bank] = [createTestIssuer(), new TestBank()];
     const store = await createSqliteStore({ file: ":memory:" });
     const checkout = createCheckout({
-      ...{ client: issuer.client, store, sealingKeys, remainder: bank.method, onFailure: () => {} },
+      ...{ issuer: issuer.client, store, sealingKeys, remainder: bank.method, onFailure: () => {} },
     });
     return { issuer, bank, checkout, store };
   };
@@ -103,5 +115,78 @@ describe("the issuer for tests", () => {
     issuer.fail("balance", "unauthorized");
     await expect(client.balance({ cardNumber, pin })).rejects.toMatchObject({ code: "unauthorized" });
     expect((await client.balance({ cardNumber, pin })).balanceCents).toBe(7400);
+  });
+});
+
+describe("an issuer with another currency and another maximum", () => {
+  const open = async (remainder: RemainderMethod = new TestBank().method, options: Partial<CheckoutOptions> = {}) => {
+    const issuer = new DollarIssuer();
+    const store = await createSqliteStore({ file: ":memory:" });
+    const checkout = createCheckout({ issuer, store, sealingKeys, remainder, onFailure: () => {}, ...options });
+    return { issuer, store, checkout };
+  };
+  const dollarCart = (totalCents: number) => ({ ...newCart(totalCents), currency: "usd" });
+  const balanceOf = async (issuer: DollarIssuer, card: { cardNumber: string; pin: string }) =>
+    (await issuer.balance(card)).balanceCents;
+
+  it("charges up to its own maximum, and tells page and remainder method its currency", async () => {
+    const bank = new TestBank();
+    const asked: unknown[] = [];
+    const { issuer, store, checkout } = await open({
+      ...bank.method,
+      authorize: async (request) => {
+        asked.push([request.remainderCents, request.currency]);
+        return { ...(await bank.authorize(request)), amountCents: request.remainderCents, currency: "usd" };
+      },
+    });
+    const card = issuer.issueCard(15_000);
+    const cart = dollarCart(12_999);
+    expect(await checkout.quote(cart, card)).toMatchObject({ usableCents: 10_000, limitedBy: "limit" });
+    const summary = await checkout.apply(cart, card);
+    expect(summary).toMatchObject({ currency: "USD", maxPerCardCents: 10_000, remainderCents: 2999 });
+    const lines = [{ id: "seat", quantity: 3, totalCents: cents(12_999) }];
+    expect(await checkout.pay({ id: "order-1", cart, lines })).toMatchObject({ status: "paid", remainderCents: 2999 });
+    expect(asked).toEqual([[2999, "USD"]]);
+    expect([await balanceOf(issuer, card), bank.heldCents]).toEqual([5000, 2999]);
+    const oneSeat = { id: "return-1", lines: { seat: 1 } };
+    expect(await checkout.refund("order-1", oneSeat)).toMatchObject({ amountCents: 4333, isDone: true });
+    expect([await balanceOf(issuer, card), bank.heldCents]).toEqual([6334, 0]);
+    await checkout.cancel("order-1");
+    expect([await balanceOf(issuer, card), bank.heldCents]).toEqual([15_000, 0]);
+    expect((await checkout.read("order-1"))?.currency).toBe("USD");
+    store.close();
+  });
+
+  it("refuses a cart in euro, and a remainder that was paid in euro", async () => {
+    const bank = new TestBank();
+    const { issuer, store, checkout } = await open(
+      bank.with(async (request) => ({
+        ...(await bank.authorize(request)),
+        amountCents: request.remainderCents,
+        currency: "EUR",
+      })),
+    );
+    const card = issuer.issueCard(15_000);
+    await expect(checkout.quote(newCart(12_999), card)).rejects.toMatchObject({ code: "currency_not_supported" });
+    const cart = dollarCart(12_999);
+    await checkout.apply(cart, card);
+    await expect(checkout.pay({ id: "order-1", cart })).rejects.toMatchObject({ code: "authorize:wrong_currency" });
+    expect([await balanceOf(issuer, card), bank.heldCents]).toEqual([15_000, 0]);
+    await expect(checkout.pay({ id: "order-1", cart: newCart(12_999) })).rejects.toMatchObject({
+      code: "currency_not_supported",
+    });
+    store.close();
+  });
+
+  it("does not end an order of another currency with the same id and total", async () => {
+    const { issuer, store, checkout } = await open();
+    const card = issuer.issueCard(15_000);
+    const cart = dollarCart(4000);
+    await checkout.apply(cart, card);
+    await checkout.pay({ id: "order-1", cart });
+    await expect(checkout.pay({ id: "order-1", cart: { ...cart, currency: "eur" } })).rejects.toMatchObject({
+      code: "amount_changed",
+    });
+    store.close();
   });
 });

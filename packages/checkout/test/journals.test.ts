@@ -5,7 +5,8 @@ import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { journalConformance, purchaseConformance } from "../conformance/index.js";
-import { type CheckoutStore, createPostgresStore } from "../src/index.js";
+import { createPostgresStore } from "../src/index.js";
+import type { CheckoutStore } from "../src/store/index.js";
 import { createSqliteStore } from "../src/store/sqlite/store.js";
 
 const closers: (() => Promise<void> | void)[] = [];

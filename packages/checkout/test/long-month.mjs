@@ -8,7 +8,7 @@ const [databaseUrl, company, from = "", to = "", file = ""] = process.argv.slice
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
 const PAGE = 500;
 
-/** @param {import("@giftcard-pay/checkout").PaymentQuery} query */
+/** @param {import("@giftcard-pay/checkout/operator").PaymentQuery} query */
 async function* payments({ from, to, orderIds }) {
   const isPeriod = from < to;
   const wanted = isPeriod ? "made_at >= $2 and made_at < $3" : "order_id = any($2)";

@@ -1,5 +1,6 @@
+import { cents } from "@giftcard-pay/client";
 import { expect, it } from "vitest";
-import type { RemainderFault } from "../src/index.js";
+import type { RemainderFault } from "../src/remainder.js";
 import { onEachStore, refusal } from "./each-store.js";
 import { newId, oneTicket, tickets } from "./tickets.js";
 import { withMollie } from "./with-mollie.js";
@@ -88,7 +89,7 @@ onEachStore("a remainder by Mollie", (stage) => {
   it("is canceled if Mollie allows it, and paid anew with a changed cart", async () => {
     const { o, by, payment } = await pending();
     played.payments.allowCancel(payment.id);
-    const anew = await by.pay({ ...o, cart: { ...o.cart, totalCents: 6000 } });
+    const anew = await by.pay({ ...o, cart: { ...o.cart, totalCents: cents(6000) } });
     expect(anew).toMatchObject({ status: "pending", remainderCents: 1000 });
     expect(payment.status).toBe("canceled");
     played.payments.pay(String(paymentsOf(o.id).at(-1)?.id));
@@ -98,7 +99,7 @@ onEachStore("a remainder by Mollie", (stage) => {
 
   it("that can't be canceled is settled when it expires; meanwhile the cart can be paid as a new order", async () => {
     const { o, remainder, by, payment } = await pending();
-    const changed = { ...o, cart: { ...o.cart, totalCents: 6000 } };
+    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
     await expect(by.pay(changed)).rejects.toMatchObject({ name: "CheckoutError" });
     expect(await standing(o)).toEqual(["voiding", 0, 0]);
     await expect(by.pay(o)).rejects.toEqual(refusal("payment_in_progress"));
@@ -227,7 +228,7 @@ onEachStore("refunds of a remainder by Mollie", (stage) => {
 
   it("return a part once, also if it is asked for twice and at the same time", async () => {
     const { o, remainder, by } = await paidOrder();
-    const request = { id: newId(), amountCents: 999, rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(999), rule: "other-first" } as const;
     const refund = (one = by) => one.refund(o.id, request).catch((error: Error) => error);
     await Promise.all([refund(), refund(checkout({ remainder }))]);
     expect(await by.refund(o.id, request)).toMatchObject({ isDone: true });
@@ -242,7 +243,7 @@ onEachStore("refunds of a remainder by Mollie", (stage) => {
     it(`return a part once if the answer is lost (${fault}), although Mollie forgets the key`, async () => {
       const { o, remainder, by } = await paidOrder();
       wire.set("refund", fault);
-      const request = { id: newId(), amountCents: 500, rule: "other-first" } as const;
+      const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
       expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
       wire.clear();
       played.forgetKeys();
@@ -273,7 +274,7 @@ onEachStore("refunds of a remainder by Mollie", (stage) => {
     const { o, remainder, by } = await paidOrder({ captureMethod: "manual" });
     expect(paymentOf(o)).toMatchObject({ status: "authorized", captureMode: "manual" });
     expect(await standing(o)).toEqual(["paid", 5000, 2498]);
-    const request = { id: newId(), amountCents: 500, rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
     expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
     wire.set("capture", "cut-after");
     await expect(remainder.capture(await by.read(o.id))).rejects.toThrow();

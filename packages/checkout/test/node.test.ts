@@ -1,6 +1,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { cents } from "@giftcard-pay/client";
 import express from "express";
 import { afterEach, describe, expect, it } from "vitest";
 import { type NodeListenerOptions, toNodeListener } from "../src/http/node.js";
@@ -133,7 +134,7 @@ describe("in node:http a handler", () => {
   it("reports no failure if the connection is closed during the request or before the response", async () => {
     const failures: unknown[] = [];
     const onFailure = (error: unknown) => failures.push(error);
-    const cart = { id: "1", totalCents: 500, currency: "EUR" };
+    const cart = { id: "1", totalCents: cents(500), currency: "EUR" };
     const routes = createHandler({} as never, { cartOf: () => cart, onFailure });
     let done = 0;
     const url = await mount(
@@ -162,7 +163,7 @@ describe("in node:http a handler", () => {
 
   it("has the shop's own origin, whatever the request's target", async () => {
     const routes = createHandler({ list: async () => ({}) } as never, {
-      cartOf: () => ({ id: "1", totalCents: 500, currency: "EUR" }),
+      cartOf: () => ({ id: "1", totalCents: cents(500), currency: "EUR" }),
     });
     for (const options of [{}, { origin: "https://shop.example" }]) {
       const { port } = new URL(await mount(routes, options));

@@ -9,16 +9,10 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
-import {
-  type Checkout,
-  type CheckoutStore,
-  createCheckout,
-  createPostgresStore,
-  dayOf,
-  type PaymentQuery,
-  type RemainderAnswer,
-  type ShopPayment,
-} from "../src/index.js";
+import { type Checkout, createCheckout, createPostgresStore } from "../src/index.js";
+import { dayOf, type PaymentQuery, type ShopPayment } from "../src/operator/index.js";
+import type { RemainderAnswer } from "../src/remainder.js";
+import type { CheckoutStore } from "../src/store/index.js";
 import { createSqliteStore } from "../src/store/sqlite/store.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 
@@ -96,7 +90,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
 
     const checkout = (client = shop.client, keys = sealingKeys): Checkout =>
       createCheckout({
-        ...{ client, environment: "sandbox", store, sealingKeys: keys },
+        ...{ issuer: client, environment: "sandbox", store, sealingKeys: keys },
         ...{ leaseMs: LEASE_MS, pendingLifeMs: LEASE_MS },
         remainder: {
           authorize: async () => ({ status: bank }),
@@ -132,12 +126,12 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       shop.proxy.set("devalue", "cut-after", 1);
       await expect(buy()).rejects.toMatchObject({ code: "outcome_unknown" });
       shop.proxy.withoutExtension(false);
-      const [charge] = (await checkout().charges({ states: ["needs_attention"] })).charges;
+      const [charge] = (await checkout().operator.charges({ states: ["needs_attention"] })).charges;
       return String(charge?.reference);
     }
 
     const payments = async () => [...orders.values()];
-    const reconcile = (more: object = {}) => checkout().reconcile({ ...days, payments, ...more });
+    const reconcile = (more: object = {}) => checkout().operator.reconcile({ ...days, payments, ...more });
     const report = async () => {
       const printed = await shop.service.command("report", "--from", days.from, "--to", days.to);
       return JSON.stringify(printed);
@@ -154,10 +148,10 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       expect(await reconcile()).toEqual({
         ...{ ...days, charges: 4, payments: 3, cards: null, moving: 0, differences: [] },
       });
-      expect(await checkout().reconcile({ ...days, payments: orders.values() })).toMatchObject({
+      expect(await checkout().operator.reconcile({ ...days, payments: orders.values() })).toMatchObject({
         differences: [],
       });
-      expect(await checkout().statement({ ...days, commissionPercent: 10 })).toMatchObject({
+      expect(await checkout().operator.statement({ ...days, commissionPercent: 10 })).toMatchObject({
         ...{ chargedCents: 20_000, canceledCents: 10_000, refundedCents: 5000, grossCents: 5000, netCents: 4500 },
       });
     });
@@ -165,7 +159,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     it("finds each difference with both sides", async () => {
       const [lost, final, refunded, owed] = [await buy(), await buy(), await buy(), await buy()];
       await cancel(await buy());
-      const charges = (await checkout().charges({ orderIds: [lost] })).charges;
+      const charges = (await checkout().operator.charges({ orderIds: [lost] })).charges;
       orders.delete(lost);
       write(final, { id: "payment 7", capturedCents: 5000 });
       write(refunded, { refundedCents: 2500 });
@@ -257,9 +251,9 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       );
       const month = { from: "2026-03-01", to: "2026-03-31" };
       const sumCents = [...orders.values()].reduce((sum, { amountCents }) => sum + amountCents, 0);
-      expect(await checkout().statement(month)).toMatchObject({ grossCents: sumCents });
-      expect((await checkout().statement(month)).lines).toHaveLength(count);
-      const listed = await checkout().reconcile({ ...month, payments });
+      expect(await checkout().operator.statement(month)).toMatchObject({ grossCents: sumCents });
+      expect((await checkout().operator.statement(month)).lines).toHaveLength(count);
+      const listed = await checkout().operator.reconcile({ ...month, payments });
       expect(listed).toMatchObject({ charges: count, payments: count, differences: [] });
       // The first and the last charge, and those at the ends of pages.
       const byReference = [...orders.keys()].toSorted();
@@ -268,7 +262,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       async function* pages() {
         for (const payment of orders.values()) yield payment;
       }
-      const found = await checkout().reconcile({ ...month, payments: pages });
+      const found = await checkout().operator.reconcile({ ...month, payments: pages });
       expect(found.differences.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual(
         planted.map((id) => ["payment_missing", id]).toSorted(),
       );
@@ -289,7 +283,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       // The charges were made before this period, and only one record of the shop within it.
       const later = new Date(Date.now() + 10 * DAY_MS);
       const week = { from: dayOf(later), to: dayOf(new Date(later.getTime() + 7 * DAY_MS)) };
-      expect(await checkout().reconcile({ ...week, payments: listed })).toMatchObject({
+      expect(await checkout().operator.reconcile({ ...week, payments: listed })).toMatchObject({
         ...{ charges: 1, payments: 2, differences: [] },
       });
       expect(await reconcile({ payments: listed })).toMatchObject({
@@ -355,31 +349,36 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       const theirs = await buy(undefined, elsewhere);
       expect(orders.has(theirs)).toBe(true);
       expect(await reconcile()).toMatchObject({ charges: 1, payments: 1, differences: [] });
-      expect(await elsewhere.reconcile({ ...days, payments })).toMatchObject({
+      expect(await elsewhere.operator.reconcile({ ...days, payments })).toMatchObject({
         charges: 1,
         differences: [],
       });
-      expect((await checkout().statement(days)).grossCents).toBe(5000);
+      expect((await checkout().operator.statement(days)).grossCents).toBe(5000);
     });
 
     it("records a decision once, and returns no sealed values", async () => {
       const reference = await leaveToPerson();
-      const { charges, count } = await checkout().charges({ states: ["needs_attention"] });
+      const { charges, count } = await checkout().operator.charges({ states: ["needs_attention"] });
       expect(count).toBe(1);
       expect(charges).toMatchObject([{ balanceBeforeCents: 7500, balanceAfterCents: 2500 }]);
-      expect(await checkout().retry(reference, "ada")).toMatchObject({ state: "needs_attention" });
+      expect(await checkout().operator.retry(reference, "ada")).toMatchObject({ state: "needs_attention" });
       const results = await Promise.all([
-        checkout().markTaken(reference, "ada"),
-        checkout().markNotTaken(reference, "bob"),
+        checkout().operator.markTaken(reference, "ada"),
+        checkout().operator.markNotTaken(reference, "bob"),
       ]);
       expect(results.filter(Boolean)).toHaveLength(1);
-      expect(await checkout().retry(reference, "ada")).toBeNull();
-      const evidence = await checkout().evidence(reference);
+      expect(await checkout().operator.retry(reference, "ada")).toBeNull();
+      const evidence = await checkout().operator.evidence(reference);
       expect(evidence?.actions.map(({ action }) => action)).toHaveLength(2);
       expect(evidence?.balanceBeforeAt?.getTime()).toBeLessThan(Date.now() + DAY_MS);
-      expect(await checkout().evidence("gc_none")).toBeNull();
+      expect(await checkout().operator.evidence("gc_none")).toBeNull();
       const id = await buy();
-      const shown = JSON.stringify([evidence, charges, await checkout().charges(), await checkout().cancel(id)]);
+      const shown = JSON.stringify([
+        evidence,
+        charges,
+        await checkout().operator.charges(),
+        await checkout().cancel(id),
+      ]);
       for (const secret of ["eyJ", "sealed", "lease"]) expect(shown).not.toContain(secret);
     });
 
@@ -399,7 +398,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         moving: 0,
       });
       expect(printed).toMatchObject([{ charge: { reference, balanceAfterCents: 2500 } }]);
-      expect((await checkout().evidence(reference))?.charge.state).toBe("refused");
+      expect((await checkout().operator.evidence(reference))?.charge.state).toBe("refused");
     });
 
     it("removes an old sealing key once everything is resealed", async () => {
@@ -411,7 +410,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         unopenable: 3,
         missingKeyIds: ["test"],
       });
-      expect(await keyed([newest, ...sealingKeys]).reseal()).toBe(3);
+      expect(await keyed([newest, ...sealingKeys]).operator.reseal()).toBe(3);
       expect((await keyed([newest]).health()).seals).toMatchObject({ unopenable: 0, counts: { newest: 3 } });
       expect(await keyed([newest]).cancel(id)).toMatchObject([{ state: "reversed" }]);
     });

@@ -1,4 +1,4 @@
-import { createClient } from "@giftcard-pay/client";
+import { type Cents, cents, createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Checkout, type CheckoutOptions, createCheckout } from "../src/index.js";
 import { sealingKeys } from "./shop.js";
@@ -10,7 +10,7 @@ const baseUrl = "http://127.0.0.1:9";
 const client = createClient({ baseUrl, apiKey: "not-a-real-key", companyId: 1 });
 beforeAll(async () => {
   store = (await stores.SQLite?.()) as TestStore;
-  good = { client, store, sealingKeys, environment: "sandbox" };
+  good = { issuer: client, store, sealingKeys, environment: "sandbox" };
 });
 afterAll(() => store.close());
 
@@ -19,11 +19,19 @@ const method = { authorize: declined, status: declined, cancel: async () => {} }
 
 /** The options with invalid values. */
 const refused: Record<string, unknown[]> = {
-  client: [undefined, null, {}, { companyId: 1 }],
-  "client.companyId": [createClient({ baseUrl, apiKey: "not-a-real-key" })],
+  issuer: [undefined, null, {}, { companyId: 1 }],
+  "issuer.companyId": [createClient({ baseUrl, apiKey: "not-a-real-key" })],
+  "issuer.currency": [
+    { ...client, currency: "eur" },
+    { ...client, currency: undefined },
+  ],
+  "issuer.maxDeductionCents": [
+    { ...client, maxDeductionCents: 0 },
+    { ...client, maxDeductionCents: 49.98 },
+  ],
   store: [undefined, "shop.db"],
   "store.journal": [{}, { purchases: {} }],
-  sealingKeys: [undefined, [], "a-very-secret-key", [{ id: "1" }], [null]],
+  sealingKeys: [undefined, [], "", "a-very-secret-key", [{ id: "1" }], [null]],
   environment: ["production", "", undefined],
   remainder: [null, {}, { status: method.status }, { ...method, cancel: "no" }],
   "remainder.refund": [
@@ -88,25 +96,25 @@ describe("createCheckout", () => {
     expect(createCheckout({ ...good, leaseMs: undefined } as never).environment).toBe("sandbox");
   });
 
-  it("needs an environment, its own or the client's, so that it isn't live by accident", () => {
+  it("needs an environment, its own or the issuer's, so that it isn't live by accident", () => {
     const { environment: _, ...without } = good;
     for (const options of [without, { ...without, environment: undefined }])
       expect(() => createCheckout(options as never)).toThrow(/environment has to be "sandbox" or "live", here or in/);
     const sandbox = createClient({ baseUrl, apiKey: "not-a-real-key", companyId: 1, environment: "sandbox" });
-    expect(createCheckout({ ...without, client: sandbox }).environment).toBe("sandbox");
-    const unset = { ...without, client: sandbox, environment: process.env.NO_SUCH_SETTING } as never;
+    expect(createCheckout({ ...without, issuer: sandbox }).environment).toBe("sandbox");
+    const unset = { ...without, issuer: sandbox, environment: process.env.NO_SUCH_SETTING } as never;
     expect(createCheckout(unset).environment).toBe("sandbox");
-    expect(() => createCheckout({ ...good, client: sandbox, environment: "live" })).toThrow(
-      /environment has to be the same as the client's/,
+    expect(() => createCheckout({ ...good, issuer: sandbox, environment: "live" })).toThrow(
+      /environment has to be the same as the issuer's/,
     );
   });
 });
 
 describe("an invalid cart", () => {
-  const cart = { id: "cart_1", totalCents: 7498, currency: "EUR" };
+  const cart = { id: "cart_1", totalCents: cents(7498), currency: "EUR" };
   const wrong: [string, unknown][] = [
-    ["cart.totalCents", { ...cart, totalCents: 10.5 }],
-    ["cart.totalCents", { ...cart, totalCents: -1 }],
+    ["cart.totalCents", { ...cart, totalCents: 10.5 as Cents }],
+    ["cart.totalCents", { ...cart, totalCents: -1 as Cents }],
     ["cart.totalCents", { ...cart, totalCents: "7498" }],
     ["cart.id", { ...cart, id: "" }],
     ["cart.currency", { id: "cart_1", totalCents: 1 }],

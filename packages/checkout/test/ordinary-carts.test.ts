@@ -1,3 +1,4 @@
+import { cents } from "@giftcard-pay/client";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { layCharges } from "../src/engine/charge-layout.js";
@@ -45,7 +46,7 @@ function linesOf({ items, isInclusive, percentOff, centsOff, shippingCents, isSh
     running += one;
     const totalCents = Math.round(running) - shared;
     shared += totalCents;
-    return { id: `l${index}`, quantity: items[index]?.quantity ?? 1, totalCents };
+    return { id: `l${index}`, quantity: items[index]?.quantity ?? 1, totalCents: cents(totalCents) };
   });
 }
 

@@ -4,11 +4,11 @@ import { cardShare } from "../src/engine/tenders.js";
 
 describe("a card's share", () => {
   it("is the minimum of the open amount, the balance and 50.00 euro, and names which", () => {
-    expect(cardShare(7498, 7500)).toEqual({ amountCents: 5000, limitedBy: "limit" });
-    expect(cardShare(7498, 1234)).toEqual({ amountCents: 1234, limitedBy: "balance" });
-    expect(cardShare(2498, 7500)).toEqual({ amountCents: 2498, limitedBy: "order" });
-    expect(cardShare(5000, 5000)).toEqual({ amountCents: 5000, limitedBy: "order" });
-    expect(cardShare(0, 5000)).toEqual({ amountCents: 0, limitedBy: "order" });
+    expect(cardShare(7498, 7500, 5000)).toEqual({ amountCents: 5000, limitedBy: "limit" });
+    expect(cardShare(7498, 1234, 5000)).toEqual({ amountCents: 1234, limitedBy: "balance" });
+    expect(cardShare(2498, 7500, 5000)).toEqual({ amountCents: 2498, limitedBy: "order" });
+    expect(cardShare(5000, 5000, 5000)).toEqual({ amountCents: 5000, limitedBy: "order" });
+    expect(cardShare(0, 5000, 5000)).toEqual({ amountCents: 0, limitedBy: "order" });
   });
 
   it("never adds up to more than the total", () => {
@@ -16,7 +16,7 @@ describe("a card's share", () => {
       fc.property(fc.nat(1_000_000), fc.array(fc.nat(20_000), { maxLength: 9 }), (totalCents, balances) => {
         let leftCents = totalCents;
         for (const balanceCents of balances) {
-          const { amountCents } = cardShare(leftCents, balanceCents);
+          const { amountCents } = cardShare(leftCents, balanceCents, 5000);
           expect(amountCents).toBeGreaterThanOrEqual(0);
           expect(amountCents).toBeLessThanOrEqual(Math.min(leftCents, balanceCents, 5000));
           leftCents -= amountCents;

@@ -1,7 +1,8 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeListener } from "../src/http/node.js";
-import type { CheckoutOptions, RemainderMethod } from "../src/index.js";
+import type { CheckoutOptions } from "../src/index.js";
+import type { RemainderMethod } from "../src/remainder.js";
 import { gate } from "./bank.js";
 import type { Stage, TestOrder } from "./each-store.js";
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import { describe, expect, it } from "vitest";
-import type { RemainderRequest } from "../src/index.js";
+import type { RemainderRequest } from "../src/remainder.js";
 import { type Bank, gate } from "./bank.js";
 import { down, fail, onEachStore, refusal, type TestOrder } from "./each-store.js";
 import { beginOne } from "./shop.js";
@@ -475,7 +476,7 @@ onEachStore(
         const engine = shop.engine({ journal: store.journal });
         const strays = [await shop.card(1000), await shop.card(1000)];
         for (const [index, stray] of strays.entries()) {
-          const cart = { ...o.cart, totalCents: 1000 };
+          const cart = { ...o.cart, totalCents: cents(1000) };
           await engine.apply(cart, stray);
           const [part] = (await engine.plan(cart)).parts;
           if (!part) throw new Error("nothing is planned");
@@ -617,11 +618,11 @@ onEachStore(
       it("announces nothing if nothing changes, and stores the error", async () => {
         const o = await pending();
         const late = newProcess();
-        expect(await late.by.retryPurchase(o.id, "ada")).toMatchObject({
+        expect(await late.by.operator.retryPurchase(o.id, "ada")).toMatchObject({
           ...{ state: "pending", lastActor: "ada", tries: 0, lastError: null },
         });
         bank.isDown = true;
-        expect(await late.by.retryPurchase(o.id, "grace")).toMatchObject({
+        expect(await late.by.operator.retryPurchase(o.id, "grace")).toMatchObject({
           ...{ state: "pending", lastActor: "grace", tries: 1, lastError: "status:Error" },
         });
         expect(late.failures).toMatchObject([{ message: "the bank is down" }]);

@@ -1,12 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import { describe, expect, it } from "vitest";
-import {
-  CheckoutError,
-  type CheckoutOptions,
-  type Purchase,
-  type RemainderAnswer,
-  type RemainderRequest,
-} from "../src/index.js";
+import { CheckoutError, type CheckoutOptions } from "../src/index.js";
+import type { RemainderAnswer, RemainderRequest } from "../src/remainder.js";
+import type { Purchase } from "../src/store/index.js";
 import { type Bank, gate } from "./bank.js";
 import { onEachStore, refusal, type TestOrder } from "./each-store.js";
 import { newCart, type TestCard } from "./shop.js";
@@ -99,7 +96,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
   it("are bound to cart and total: another one is refused for the same id, paid or not", async () => {
     const o = await order(500);
     expect(await checkout().pay(o)).toMatchObject({ status: "paid" });
-    const grown = { ...o, cart: { ...o.cart, totalCents: 50_000 } };
+    const grown = { ...o, cart: { ...o.cart, totalCents: cents(50_000) } };
     await expect(pay(grown)).rejects.toEqual(refusal("amount_changed"));
     await expect(pay({ ...o, cart: newCart(500) })).rejects.toEqual(refusal("amount_changed"));
     await expect(pay({ ...o, expectedRemainderCents: 100 } as never)).rejects.toEqual(refusal("amount_changed"));
@@ -108,7 +105,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     bank.mood = "page";
     expect(await pay(waiting)).toMatchObject({ status: "pending" });
     bank.mood = "approve";
-    const again = { ...waiting, cart: { ...waiting.cart, totalCents: 6000 } };
+    const again = { ...waiting, cart: { ...waiting.cart, totalCents: cents(6000) } };
     expect(await pay(again)).toMatchObject({ status: "paid", remainderCents: 1000 });
     expect(await paid()).toEqual([5500, 1000]);
     expect(bank.cancels).toHaveLength(1);
@@ -204,7 +201,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       await store.letLeasesRunOut();
       await checkout({ remainder: refusing }).recover();
     }
-    const { purchases, count } = await checkout().purchases();
+    const { purchases, count } = await checkout().operator.purchases();
     expect(count).toBe(1);
     expect(purchases).toMatchObject([
       { orderId: o.id, state: "canceling", tries: 3, lastError: "cancel:ECONNREFUSED" },
@@ -212,19 +209,19 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(purchases[0]?.createdAt).toBeInstanceOf(Date);
     expect(JSON.stringify(purchases)).not.toContain(secret);
     expect((await checkout().health()).purchases).toEqual({ open: 1, failing: 1 });
-    expect(await checkout({ remainder: refusing }).retryPurchase(o.id, "ada")).toMatchObject({
+    expect(await checkout({ remainder: refusing }).operator.retryPurchase(o.id, "ada")).toMatchObject({
       state: "canceling",
       tries: 4,
       lastActor: "ada",
     });
     bank.isDown = false;
-    expect(await checkout().retryPurchase(o.id, "grace")).toMatchObject({
+    expect(await checkout().operator.retryPurchase(o.id, "grace")).toMatchObject({
       state: "canceled",
       tries: 0,
       lastError: null,
       lastActor: "grace",
     });
-    expect(await checkout().retryPurchase(o.id, "grace")).toBeNull();
+    expect(await checkout().operator.retryPurchase(o.id, "grace")).toBeNull();
     expect((await checkout().health()).purchases).toEqual({ open: 0, failing: 0 });
     expect(await paid()).toEqual([0, 0]);
   });
@@ -233,9 +230,9 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     const o = await order();
     bank.mood = "page";
     await pay(o);
-    expect(await checkout().retryPurchase(o.id, "ada")).toMatchObject({ state: "pending" });
+    expect(await checkout().operator.retryPurchase(o.id, "ada")).toMatchObject({ state: "pending" });
     bank.pay();
-    expect(await checkout().retryPurchase(o.id, "ada")).toMatchObject({ state: "paid" });
+    expect(await checkout().operator.retryPurchase(o.id, "ada")).toMatchObject({ state: "paid" });
     expect(await paid()).toEqual([5000, 2498]);
   });
 
@@ -296,21 +293,21 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     const [charge] = await store.journal.chargesOfCart(o.cart.id);
     await checkout().refundCards(o.id, charge?.reference);
     expect(await paid()).toEqual([0, 2498]);
-    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
+    await expect(checkout().assertPaid(o.id, cents(7498))).rejects.toEqual(refusal("amount_changed"));
   });
 
   it("are complete only if they are paid for exactly their total", async () => {
     const o = await order();
-    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
+    await expect(checkout().assertPaid(o.id, cents(7498))).rejects.toEqual(refusal("amount_changed"));
     bank.mood = "page";
     await pay(o);
-    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("payment_in_progress"));
+    await expect(checkout().assertPaid(o.id, cents(7498))).rejects.toEqual(refusal("payment_in_progress"));
     bank.pay();
     await checkout().confirm(o.id);
-    expect(await checkout().assertPaid(o.id, 7498)).toMatchObject({ state: "paid", remainderCents: 2498 });
-    await expect(checkout().assertPaid(o.id, 7499)).rejects.toEqual(refusal("amount_changed"));
+    expect(await checkout().assertPaid(o.id, cents(7498))).toMatchObject({ state: "paid", remainderCents: 2498 });
+    await expect(checkout().assertPaid(o.id, cents(7499))).rejects.toEqual(refusal("amount_changed"));
     await checkout().refundCards(o.id);
-    await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
+    await expect(checkout().assertPaid(o.id, cents(7498))).rejects.toEqual(refusal("amount_changed"));
   });
 
   it("of a platform that collects the remainder are not completed once the cards are reversed", async () => {
@@ -352,7 +349,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     const second = await shop.card(5000);
     await checkout().apply(o.cart, second);
     let devalues = 0;
-    const devalue: CheckoutOptions["client"]["devalue"] = async (charge) => {
+    const devalue: CheckoutOptions["issuer"]["devalue"] = async (charge) => {
       devalues += 1;
       if (devalues === 2) await checkout().recover();
       const answer = await shop.client.devalue(charge);
@@ -360,7 +357,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       if (devalues === 1) await store.letLeasesRunOut();
       return answer;
     };
-    const by = checkout({ client: { ...shop.client, devalue } });
+    const by = checkout({ issuer: { ...shop.client, devalue } });
     expect(await by.pay(o)).toMatchObject({ status: "paid", remainderCents: 0 });
     expect([await card.balanceCents(), await second.balanceCents()]).toEqual([2500, 1000]);
   });

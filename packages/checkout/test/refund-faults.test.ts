@@ -1,3 +1,4 @@
+import { cents } from "@giftcard-pay/client";
 import { expect, it } from "vitest";
 import { type Bank, gate } from "./bank.js";
 import { down, fail, onEachStore } from "./each-store.js";
@@ -77,7 +78,7 @@ onEachStore(
           () => checkout(bad).refundCards(o.id),
         ])
           await expect(ask()).rejects.toMatchObject({ code: "refund_in_progress", status: 409 });
-        expect(await checkout(bad).retryPurchase(o.id, "ada")).toMatchObject({
+        expect(await checkout(bad).operator.retryPurchase(o.id, "ada")).toMatchObject({
           state: "refunding",
           tries: 4,
         });
@@ -140,7 +141,7 @@ onEachStore(
       });
       expect(await paid()).toEqual([5000, 0]);
       // Its charges are taken for all other refunds, although the journal doesn't show it yet.
-      expect(await checkout().refundPlan(o.id, { amountCents: 5000 })).toEqual({
+      expect(await checkout().refundPlan(o.id, { amountCents: cents(5000) })).toEqual({
         ...{ isPossible: false, amountCents: 5000, nearest: [shares(3749, 0)] },
       });
       await recoverElsewhere();

@@ -1,3 +1,4 @@
+import { cents } from "@giftcard-pay/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { layCharges } from "../src/engine/charge-layout.js";
@@ -13,7 +14,11 @@ import {
 import type { OrderLine, Piece } from "../src/store/order-line.js";
 import type { RefundRule } from "../src/store/purchase-store.js";
 
-const line = (id: string, quantity: number, totalCents: number): OrderLine => ({ id, quantity, totalCents });
+const line = (id: string, quantity: number, totalCents: number): OrderLine => ({
+  id,
+  quantity,
+  totalCents: cents(totalCents),
+});
 const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
 const centsOf = (charges: readonly { readonly cents: number }[]) => charges.map(({ cents }) => cents);
 const units = (of: Record<string, number>) => new Map(Object.entries(of));

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { cents } from "@giftcard-pay/client";
 import { expect, it } from "vitest";
 import { type OrderRefund, RefundError } from "../src/index.js";
 import { type Bank, gate } from "./bank.js";
@@ -59,7 +60,7 @@ onEachStore(
     });
 
     it("makes each of many concurrent refunds once, to the cent", async () => {
-      const o = await paidOrder([{ id: "cup", quantity: 8, totalCents: 7499 }]);
+      const o = await paidOrder([{ id: "cup", quantity: 8, totalCents: cents(7499) }]);
       const ids = Array.from({ length: 8 }, newId);
       const ask = async (id: string): Promise<OrderRefund> => {
         try {
@@ -128,8 +129,8 @@ onEachStore(
 
     it("refunds what is left if it is canceled after a refund", async () => {
       const o = await paidOrder();
-      await checkout().refund(o.id, { id: newId(), amountCents: 1000, rule: "other-first" });
-      await checkout().refund(o.id, { id: newId(), amountCents: 1251, rule: "cards-first" });
+      await checkout().refund(o.id, { id: newId(), amountCents: cents(1000), rule: "other-first" });
+      await checkout().refund(o.id, { id: newId(), amountCents: cents(1251), rule: "cards-first" });
       expect(await paid()).toEqual([3749, 1498]);
       await checkout().cancel(o.id);
       expect([await stateOf(o), ...(await paid()), await back(o)]).toEqual(["canceled", 0, 0, [5000, 2498]]);
@@ -171,7 +172,7 @@ onEachStore(
       expect((await store.purchases.refunds(o.id)).length).toBe(1);
       const nearest = [shares(0, 2498)];
       expect(await checkout().refundPlan(o.id, oneTicket)).toMatchObject({ isPossible: false, nearest });
-      await checkout().refund(o.id, { id: newId(), amountCents: 2498 });
+      await checkout().refund(o.id, { id: newId(), amountCents: cents(2498) });
       expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
     });
   },

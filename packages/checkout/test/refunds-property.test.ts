@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Checkout,
@@ -35,7 +36,7 @@ const sum = (amounts: readonly number[]) => amounts.reduce((total, one) => total
 function newLines({ upTo, pick }: Random): OrderLine[] {
   return Array.from({ length: 1 + upTo(3) }, (_, index) => ({
     ...{ id: `line-${index}`, quantity: pick([1, 1, 2, 3, 7]) },
-    totalCents: pick([0, 1, 5, 999, 1250, 3749, 7498]) + upTo(20),
+    totalCents: cents(pick([0, 1, 5, 999, 1250, 3749, 7498]) + upTo(20)),
   }));
 }
 
@@ -79,7 +80,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     const checkout = (options: Partial<CheckoutOptions> = {}): Checkout =>
       createCheckout({
-        ...{ client: shop.client, environment: "sandbox", store, sealingKeys, remainder: bank.method },
+        ...{ issuer: shop.client, environment: "sandbox", store, sealingKeys, remainder: bank.method },
         ...{ onFailure: () => {}, ...options },
       });
 
@@ -115,7 +116,7 @@ for (const [name, open] of Object.entries(stores)) {
 
     function newWish({ upTo, pick }: Random, { lines, returned }: Story): RefundRequest {
       const rule = pick([undefined, undefined, ...rules]);
-      if (pick([true, false, false])) return { amountCents: pick([1, 999, 1251, 2498, 1 + upTo(9000)]), rule };
+      if (pick([true, false, false])) return { amountCents: cents(pick([1, 999, 1251, 2498, 1 + upTo(9000)])), rule };
       const wished = lines.map(({ id, quantity }) => {
         const left = quantity - (returned.get(id) ?? 0);
         return [id, pick([0, 1, left, upTo(left + 1)])] as const;

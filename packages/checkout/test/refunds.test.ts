@@ -1,3 +1,4 @@
+import { cents } from "@giftcard-pay/client";
 import { describe, expect, it } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
 import { RefundError, type RefundErrorCode, type RefundRequest, type RefundRule } from "../src/index.js";
@@ -26,7 +27,7 @@ onEachStore(
         expect(await checkout().refund(o.id, { id: newId(), ...oneTicket })).toMatchObject(shares(3749, 0));
         expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
         expect(await back(o)).toEqual([5000, 2498]);
-        await expect(checkout().refund(o.id, { id: newId(), amountCents: 1 })).rejects.toMatchObject({
+        await expect(checkout().refund(o.id, { id: newId(), amountCents: cents(1) })).rejects.toMatchObject({
           ...{ name: "RefundError", possibleCents: [], nearest: [] },
         });
         await checkout().cancel(o.id);
@@ -62,12 +63,12 @@ onEachStore(
         const o = await paidOrder();
         for (const [rule, amountCents, cardCents, remainderCents] of splits) {
           const plan = { isPossible: true, ...shares(cardCents, remainderCents) };
-          expect(await checkout().refundPlan(o.id, { amountCents, rule })).toEqual(plan);
+          expect(await checkout().refundPlan(o.id, { amountCents: cents(amountCents), rule })).toEqual(plan);
         }
-        await checkout().refund(o.id, { id: newId(), amountCents: 2000, rule: "other-first" });
+        await checkout().refund(o.id, { id: newId(), amountCents: cents(2000), rule: "other-first" });
         expect(await paid()).toEqual([5000, 498]);
         expect(await stateOf(o)).toBe("paid");
-        await checkout().refund(o.id, { id: newId(), amountCents: 5498 });
+        await checkout().refund(o.id, { id: newId(), amountCents: cents(5498) });
         expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
       });
 
@@ -84,13 +85,13 @@ onEachStore(
         expect(refused).toBeInstanceOf(RefundError);
         expect(refused).toMatchObject({ possibleCents: [2498, 5000], nearest });
         expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 5000, 2498]);
-        await checkout().refund(o.id, { id: newId(), amountCents: 2498 });
+        await checkout().refund(o.id, { id: newId(), amountCents: cents(2498) });
         expect(await paid()).toEqual([5000, 0]);
       });
 
       it("refunds two cards, and shipping last", async () => {
         const more = await shop.card(2000);
-        const o = await paidOrder([...tickets, { id: "shipping", quantity: 1, totalCents: 502 }], more);
+        const o = await paidOrder([...tickets, { id: "shipping", quantity: 1, totalCents: cents(502) }], more);
         expect([...(await paid()), await more.balanceCents()]).toEqual([5000, 1000, 0]);
         const refund = await checkout().refund(o.id, { id: newId(), ...oneTicket });
         expect(refund.cards.map(({ amountCents }) => amountCents)).toEqual([1251, 2000]);
@@ -103,9 +104,9 @@ onEachStore(
       });
 
       it("refuses invalid requests, and changes nothing", async () => {
-        const o = await paidOrder([...tickets, { id: "programme", quantity: 1, totalCents: 0 }]);
+        const o = await paidOrder([...tickets, { id: "programme", quantity: 1, totalCents: cents(0) }]);
         await newCard();
-        const whole = await paidOrder([{ id: "cheese", quantity: 1.5, totalCents: 900 }]);
+        const whole = await paidOrder([{ id: "cheese", quantity: 1.5, totalCents: cents(900) }]);
         const id = newId();
         const wrong: unknown[] = [
           ...[undefined, null, {}, { id }, { id, lines: null }, { id, lines: [1] }],
@@ -125,7 +126,7 @@ onEachStore(
           return [JSON.stringify(wish), (error as RefundError).code, (error as RefundError).status];
         };
         for (const wish of wrong) expect(await refusalOf(wish)).toEqual([JSON.stringify(wish), "invalid_refund", 400]);
-        const tooMuch = { id, amountCents: 7499 };
+        const tooMuch = { id, amountCents: cents(7499) };
         expect(await refusalOf(tooMuch)).toEqual([JSON.stringify(tooMuch), "refund_not_possible", 409]);
         await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow("74.99 can't be refunded: only 74.98 is left.");
         const part = checkout().refund(whole.id, { id, lines: { cheese: 0.5 } });
@@ -151,7 +152,7 @@ onEachStore(
           await expect(ask(o.id, { id: newId(), ...oneTicket })).rejects.toMatchObject({
             code: "invalid_refund",
           });
-        expect(await checkout().refund(o.id, { id: newId(), amountCents: 5000 })).toMatchObject({
+        expect(await checkout().refund(o.id, { id: newId(), amountCents: cents(5000) })).toMatchObject({
           ...shares(5000, 0),
         });
       });
@@ -206,7 +207,7 @@ onEachStore(
             new TypeError("This refunds a part of the remainder: createCheckout needs remainder.refund."),
           );
         expect([await stateOf(o), await store.purchases.refunds(o.id)]).toEqual(["paid", []]);
-        const toCard = { amountCents: 3749, rule: "cards-first" } as const;
+        const toCard = { amountCents: cents(3749), rule: "cards-first" } as const;
         expect(await without.refund(o.id, { id: newId(), ...toCard })).toMatchObject(shares(3749, 0));
         expect(await paid()).toEqual([1251, 2498]);
       });
@@ -225,7 +226,7 @@ onEachStore(
           (await pay(o)).status,
           (await checkout().confirm(o.id)).status,
           await checkout()
-            .assertPaid(o.id, 7498)
+            .assertPaid(o.id, cents(7498))
             .catch((error: unknown) => error),
         ];
         const expected = ["paid", "paid", refusal("amount_changed")];
@@ -239,9 +240,9 @@ onEachStore(
 
       it("is no longer complete for its total if only the remainder was refunded", async () => {
         const o = await paidOrder();
-        expect(await checkout().assertPaid(o.id, 7498)).toMatchObject({ state: "paid" });
-        await checkout().refund(o.id, { id: newId(), amountCents: 100, rule: "other-first" });
-        await expect(checkout().assertPaid(o.id, 7498)).rejects.toEqual(refusal("amount_changed"));
+        expect(await checkout().assertPaid(o.id, cents(7498))).toMatchObject({ state: "paid" });
+        await checkout().refund(o.id, { id: newId(), amountCents: cents(100), rule: "other-first" });
+        await expect(checkout().assertPaid(o.id, cents(7498))).rejects.toEqual(refusal("amount_changed"));
       });
 
       it("is no difference if the shop's books have the cards' refund", async () => {
@@ -250,7 +251,7 @@ onEachStore(
         const today = (await store.journal.now()).toISOString().slice(0, 10);
         const days = { from: "2026-01-01", to: today > "2026-01-01" ? "2099-12-31" : today };
         const reconcile = (refundedCents: number) =>
-          checkout().reconcile({
+          checkout().operator.reconcile({
             ...days,
             payments: [{ orderId: o.id, amountCents: 5000, refundedCents }],
           });
@@ -270,7 +271,7 @@ onEachStore(
           expect(await checkout().refund(o.id, { id, ...oneTicket, rule: "as-paid" })).toEqual(first);
         const others: RefundRequest[] = [
           { lines: { ticket: 2 } },
-          { amountCents: 3749 },
+          { amountCents: cents(3749) },
           { ...oneTicket, rule: "cards-first" },
         ];
         for (const wish of others)
@@ -331,7 +332,7 @@ onEachStore(
         const id = newId();
         const late = newProcess();
         late.before("refunding", () => checkout().refund(o.id, { id, ...oneTicket }));
-        await expect(late.by.refund(o.id, { id, amountCents: 100, rule: "other-first" })).rejects.toThrow(
+        await expect(late.by.refund(o.id, { id, amountCents: cents(100), rule: "other-first" })).rejects.toThrow(
           "belongs to another refund of the order",
         );
         expect([await stateOf(o), await back(o)]).toEqual(["paid", [1251, 2498]]);

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import { describe, expect, it } from "vitest";
 import { readBlock } from "../../../test/support/page-blocks.js";
-import { ForeignWebhook, type RemainderMethod, type RemainderRequest } from "../src/index.js";
+import { ForeignWebhook, type RemainderMethod, type RemainderRequest } from "../src/remainder.js";
 import { gate } from "./bank.js";
 import { onEachStore, refusal, type TestOrder } from "./each-store.js";
 import { newCart } from "./shop.js";
@@ -44,7 +45,7 @@ onEachStore("the remainder's method", (stage) => {
       const remainder = { ...bank.method, status };
       await expect(checkout({ remainder }).confirm(o.id)).rejects.toEqual(fault(`status:${cause}`));
       await recoverElsewhere({ remainder });
-      const { purchases } = await checkout().purchases({ minTries: 1 });
+      const { purchases } = await checkout().operator.purchases({ minTries: 1 });
       expect(purchases).toMatchObject([{ orderId: o.id, state: "pending", lastError: `status:${cause}` }]);
       await checkout({ remainder }).cancel(o.id);
       expect([await stateOf(o), ...(await paid())]).toEqual(["failed", 0, 0]);
@@ -106,7 +107,7 @@ onEachStore("the remainder's method", (stage) => {
           await bank.method.refund?.(request, part);
         },
       };
-      const o = await order([{ id: "ticket", quantity: 2, totalCents: 7498 }]);
+      const o = await order([{ id: "ticket", quantity: 2, totalCents: cents(7498) }]);
       const by = checkout({ remainder });
       expect(await by.pay(o)).toMatchObject({ status: "paid" });
       await by.refund(o.id, { id: "return-1", lines: { ticket: 1 } });
@@ -217,7 +218,7 @@ onEachStore("the remainder's method", (stage) => {
     it("a larger cart is paid at once, by the same order", async () => {
       const o = await pending();
       bank.mood = "approve";
-      const grown = { ...o, cart: { ...o.cart, totalCents: 9000 } };
+      const grown = { ...o, cart: { ...o.cart, totalCents: cents(9000) } };
       expect(await checkout().pay(grown)).toMatchObject({ status: "paid", remainderCents: 4000 });
       expect(await paid()).toEqual([5000, 4000]);
       expect(bank.cancels).toHaveLength(1);
@@ -226,7 +227,7 @@ onEachStore("the remainder's method", (stage) => {
     it("a larger cart is paid at once, by another order", async () => {
       const o = await pending();
       bank.mood = "approve";
-      const grown = { id: `order_${randomUUID()}`, cart: { ...o.cart, totalCents: 9000 } };
+      const grown = { id: `order_${randomUUID()}`, cart: { ...o.cart, totalCents: cents(9000) } };
       expect(await checkout().pay(grown)).toMatchObject({ status: "paid", remainderCents: 4000 });
       expect(await paid()).toEqual([5000, 4000]);
       expect(await stateOf(o)).toBe("failed");
@@ -249,7 +250,7 @@ onEachStore("the remainder's method", (stage) => {
         stage.newBank();
         const o = await pending();
         bank.pay();
-        const cart = { ...o.cart, totalCents: 9000 };
+        const cart = { ...o.cart, totalCents: cents(9000) };
         if (call === "abandon") expect(await checkout().abandon(o.id)).toMatchObject({ status: "paid" });
         if (call === "same order")
           await expect(checkout().pay({ ...o, cart })).rejects.toEqual(refusal("amount_changed"));
@@ -263,7 +264,7 @@ onEachStore("the remainder's method", (stage) => {
       const o = await pending();
       bank.isDown = true;
       await expect(checkout().abandon(o.id)).rejects.toThrow("the bank is down");
-      const grown = { ...o, cart: { ...o.cart, totalCents: 9000 } };
+      const grown = { ...o, cart: { ...o.cart, totalCents: cents(9000) } };
       await expect(checkout().pay(grown)).rejects.toThrow("the bank is down");
       expect([await stateOf(o), await card.balanceCents()]).toEqual(["pending", 2500]);
     });
@@ -271,7 +272,7 @@ onEachStore("the remainder's method", (stage) => {
     it("five calls at once pay the changed order once", async () => {
       const o = await pending();
       bank.mood = "approve";
-      const grown = { ...o, cart: { ...o.cart, totalCents: 9000 } };
+      const grown = { ...o, cart: { ...o.cart, totalCents: cents(9000) } };
       const tries = Array.from({ length: 5 }, () =>
         checkout()
           .pay(grown)

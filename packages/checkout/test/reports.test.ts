@@ -162,7 +162,7 @@ describe("a statement", () => {
       id === "order_a" ? "=1+1" : id,
     );
     expect(csv.split("\r\n")).toEqual([
-      "day,order,charged_eur,canceled_eur,refunded_eur,gross_eur",
+      "day,order,charged,canceled,refunded,gross",
       `2026-03-10,"'=1+1",59.98,0.00,0.00,59.98`,
       '2026-03-10,"order_b",50.00,0.00,0.00,50.00',
       '2026-03-11,"order_b",0.00,50.00,0.00,-50.00',

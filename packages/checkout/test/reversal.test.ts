@@ -245,8 +245,8 @@ describe("a charge of another service", () => {
     });
   const others: Record<string, () => Partial<EngineOptions>> = {
     environment: () => ({ environment: "live" }),
-    address: () => ({ client: clientOf({ baseUrl: shop.proxy.url.replace("127.0.0.1", "localhost") }) }),
-    company: () => ({ client: clientOf({ companyId: Number(shop.client.companyId) + 1 }) }),
+    address: () => ({ issuer: clientOf({ baseUrl: shop.proxy.url.replace("127.0.0.1", "localhost") }) }),
+    company: () => ({ issuer: clientOf({ companyId: Number(shop.client.companyId) + 1 }) }),
   };
 
   for (const [what, options] of Object.entries(others)) {
@@ -411,7 +411,7 @@ describe("a devalue that fails in the shop's own process", () => {
     const devalue = async () => {
       throw failure;
     };
-    const { engine, charge, card } = await takeCharge(shop.engine({ client: { ...shop.client, devalue } }));
+    const { engine, charge, card } = await takeCharge(shop.engine({ issuer: { ...shop.client, devalue } }));
     await expect(engine.devalue(charge.reference)).rejects.toBe(failure);
     expect((await read(charge))?.state).toBe("sent");
     expect((await recover()).ended).toMatchObject({ state: "refused", reason: "interrupted" });
@@ -424,8 +424,8 @@ describe("an engine", () => {
     const client = { ...shop.client, companyId: undefined } as GiftcardClient;
     const { journal } = shop;
     const sealer = createSealer({ keys: sealingKeys });
-    expect(() => createEngine({ client, journal, sealer })).toThrow(
-      new TypeError("The gift card client needs a companyId."),
+    expect(() => createEngine({ issuer: client, journal, sealer })).toThrow(
+      new TypeError("The issuer needs a companyId."),
     );
   });
 });

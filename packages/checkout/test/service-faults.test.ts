@@ -32,7 +32,7 @@ describe("a fault that only the shop can fix", () => {
     createClient({ baseUrl, apiKey, companyId: shop.client.companyId as number, timeoutMs: 1_500 });
 
   it("is reported once a minute, without secrets, if the API key is refused", async () => {
-    const engine = shop.engine({ client: clientOf(shop.service.url, wrongKey), onFailure });
+    const engine = shop.engine({ issuer: clientOf(shop.service.url, wrongKey), onFailure });
     vi.useFakeTimers({ toFake: ["performance"] });
     for (let time = 0; time < 3; time++) await enter(engine);
     expect(JSON.stringify(failures)).not.toContain(wrongKey);
@@ -44,17 +44,17 @@ describe("a fault that only the shop can fix", () => {
 
   it("is reported if the API key is another company's", async () => {
     const { apiKey } = await shop.service.createCompany();
-    await enter(shop.engine({ client: clientOf(shop.service.url, apiKey), onFailure }));
+    await enter(shop.engine({ issuer: clientOf(shop.service.url, apiKey), onFailure }));
     expect(codes()).toEqual(["unauthorized"]);
   });
 
   it("is reported if nothing listens at the address, or another server does", async () => {
-    await enter(shop.engine({ client: clientOf(`http://127.0.0.1:${await freePort()}`, "key"), onFailure }));
+    await enter(shop.engine({ issuer: clientOf(`http://127.0.0.1:${await freePort()}`, "key"), onFailure }));
     expect(codes()).toEqual(["not_connected"]);
     const mute = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     await new Promise((listens) => mute.once("listening", listens));
     const { port } = mute.address() as { port: number };
-    await enter(shop.engine({ client: clientOf(`http://127.0.0.1:${port}`, "key"), onFailure }));
+    await enter(shop.engine({ issuer: clientOf(`http://127.0.0.1:${port}`, "key"), onFailure }));
     expect(codes()).toEqual(["connection_lost"]);
     mute.close();
   });
@@ -62,7 +62,7 @@ describe("a fault that only the shop can fix", () => {
   it("is logged with its message if the shop has no function for failures", async () => {
     const lines: unknown[][] = [];
     vi.spyOn(console, "error").mockImplementation((...line) => void lines.push(line));
-    await enter(shop.engine({ client: clientOf(shop.service.url, wrongKey) }));
+    await enter(shop.engine({ issuer: clientOf(shop.service.url, wrongKey) }));
     await vi.waitFor(() => expect(lines.length).toBe(1));
     expect(lines[0]).toEqual([expect.stringMatching(/^giftcard-pay: RefusedError unauthorized .*Authentication/)]);
     expect(JSON.stringify(lines)).not.toContain(wrongKey);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createClient, type GiftcardClient } from "@giftcard-pay/client";
+import { cents, createClient, type GiftcardClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { inject } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
@@ -69,7 +69,7 @@ export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
     apiKey,
     engine: (options = {}) =>
       createEngine({
-        client: clientOf(proxy.url),
+        issuer: clientOf(proxy.url),
         environment: "sandbox",
         journal,
         sealer: createSealer({ keys: sealingKeys }),
@@ -91,7 +91,7 @@ export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
 
 export const newCart = (totalCents: number): CartView => ({
   id: `cart_${randomUUID()}`,
-  totalCents,
+  totalCents: cents(totalCents),
   currency: "eur",
 });
 

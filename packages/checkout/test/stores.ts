@@ -5,7 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { inject } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { type CheckoutStore, createPostgresStore } from "../src/index.js";
+import { createPostgresStore } from "../src/index.js";
+import type { CheckoutStore } from "../src/store/index.js";
 import { createSqliteStore } from "../src/store/sqlite/store.js";
 
 /** A store, with direct access to its tables. */

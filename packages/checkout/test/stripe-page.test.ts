@@ -1,3 +1,4 @@
+import { cents } from "@giftcard-pay/client";
 import { expect, it } from "vitest";
 import { onEachStore } from "./each-store.js";
 import { ASKS_FOR_MORE, DECLINED, VISA, withStripe } from "./with-stripe.js";
@@ -32,7 +33,9 @@ onEachStore("a remainder on Stripe's page", (stage) => {
     expect(await dataOf(o.id)).toEqual({ session, intent: intentsOf(o.id)[0]?.id });
     expect(await standing(o)).toEqual(["paid", 5000, 2498]);
     expect(await remainder.url({ session })).toBeNull();
-    expect(await by.refund(o.id, { id: "1", amountCents: 98, rule: "other-first" })).toMatchObject({ isDone: true });
+    expect(await by.refund(o.id, { id: "1", amountCents: cents(98), rule: "other-first" })).toMatchObject({
+      isDone: true,
+    });
     await by.cancel(o.id);
     expect(await standing(o)).toEqual(["canceled", 0, 0]);
   });
@@ -76,7 +79,7 @@ onEachStore("a remainder on Stripe's page", (stage) => {
 
   it("closes the page and pays anew if the shopper comes back with another cart", async () => {
     const { o, by, session } = await pending();
-    const changed = { ...o, cart: { ...o.cart, totalCents: 6000 } };
+    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
     expect(await by.pay(changed)).toMatchObject({ status: "pending", remainderCents: 1000 });
     expect(() => played.sessions.pay(session, VISA)).toThrow();
     const anew = await dataOf(o.id);

@@ -1,5 +1,6 @@
+import { cents } from "@giftcard-pay/client";
 import { expect, it } from "vitest";
-import type { RemainderFault } from "../src/index.js";
+import type { RemainderFault } from "../src/remainder.js";
 import { onEachStore, refusal } from "./each-store.js";
 import { newId, oneTicket, withTickets } from "./tickets.js";
 import { ASKS_FOR_MORE, DECLINED, VISA, withStripe } from "./with-stripe.js";
@@ -239,7 +240,7 @@ onEachStore("a remainder by Stripe, confirmed in the page,", (stage) => {
 
   it("is canceled and paid anew if the shopper comes back with another cart", async () => {
     const { o, by, secret } = await pending();
-    const changed = { ...o, cart: { ...o.cart, totalCents: 6000 } };
+    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
     const anew = await by.pay(changed);
     expect(anew).toMatchObject({ status: "pending", remainderCents: 1000 });
     expect(await played.confirm(secret, VISA)).toMatchObject({ status: 400 });
@@ -253,7 +254,7 @@ onEachStore("a remainder by Stripe, confirmed in the page,", (stage) => {
   it("is not canceled by another cart if it was paid meanwhile", async () => {
     const { o, by, secret } = await pending();
     await played.confirm(secret, VISA);
-    const changed = { ...o, cart: { ...o.cart, totalCents: 6000 } };
+    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
     await expect(by.pay(changed)).rejects.toEqual(refusal("amount_changed"));
     expect(await standing(o)).toEqual(["paid", 5000, 2498]);
   });
@@ -346,7 +347,7 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
   const { checkout, order, recoverElsewhere, store } = stage;
   const { played, wire, alerts, inPage, hears, intentOf, standing, token } = withStripe(stage);
   const { shares } = withTickets(stage);
-  const tickets = [{ id: "ticket", quantity: 2, totalCents: 7498 }];
+  const tickets = [{ id: "ticket", quantity: 2, totalCents: cents(7498) }];
 
   async function paidOrder(more?: Parameters<typeof inPage>[0]) {
     const o = await order(tickets);
@@ -359,12 +360,12 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
 
   it("return a part once, also if it is asked for twice and at the same time", async () => {
     const { o, remainder, by } = await paidOrder();
-    const request = { id: newId(), amountCents: 999, rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(999), rule: "other-first" } as const;
     const refund = (one = by) => one.refund(o.id, request).catch((error: Error) => error);
     await Promise.all([refund(), refund(checkout({ remainder }))]);
     expect(await by.refund(o.id, request)).toMatchObject({ ...shares(0, 999), isDone: true });
     expect(await standing(o)).toEqual(["paid", 5000, 1499]);
-    const { id, ...second } = { id: newId(), amountCents: 1499, rule: "other-first" as const };
+    const { id, ...second } = { id: newId(), amountCents: cents(1499), rule: "other-first" as const };
     expect(await by.refund(o.id, { id, ...second })).toMatchObject({ isDone: true });
     expect(backOf()).toEqual([
       [999, "succeeded"],
@@ -384,7 +385,7 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
     it(`return a part once if the answer is lost (${fault}${again ? ", and Stripe has forgotten the key" : ""})`, async () => {
       const { o, remainder, by } = await paidOrder();
       wire.set("refund", fault);
-      const request = { id: newId(), amountCents: 500, rule: "other-first" } as const;
+      const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
       expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
       wire.clear();
       if (again) played.forgetKeys();
@@ -397,7 +398,7 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
 
   it("return everything once if the answer to a cancellation is lost", async () => {
     const { o, remainder, by } = await paidOrder();
-    await by.refund(o.id, { id: newId(), amountCents: 998, rule: "other-first" });
+    await by.refund(o.id, { id: newId(), amountCents: cents(998), rule: "other-first" });
     wire.set("refund", "cut-after");
     await by.cancel(o.id);
     expect((await standing(o))[0]).toBe("canceling");
@@ -445,10 +446,10 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
     const purchase = await store.purchases.read(o.id);
     const { attemptId = "", remainderData } = purchase ?? {};
     const request = {
-      ...{ orderId: o.id, attemptId, remainderCents: 2498, currency: "EUR" },
+      ...{ orderId: o.id, attemptId, remainderCents: cents(2498), currency: "EUR" },
       data: JSON.parse(String(remainderData)),
     };
-    const part = { id: "r", idempotencyKey: `${attemptId}:1`, amountCents: 500 };
+    const part = { id: "r", idempotencyKey: `${attemptId}:1`, amountCents: cents(500) };
     await remainder.refund(request, part);
     played.refunds.fail(String(played.refunds.all()[0]?.id));
     for (let times = 0; times < 2; times += 1) await remainder.refund(request, part);
@@ -456,7 +457,7 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
       [500, "failed"],
       [500, "succeeded"],
     ]);
-    await expect(remainder.refund(request, { ...part, idempotencyKey: "x", amountCents: 1999 })).rejects.toThrow(
+    await expect(remainder.refund(request, { ...part, idempotencyKey: "x", amountCents: cents(1999) })).rejects.toThrow(
       /less/,
     );
     await remainder.cancel(request);
@@ -501,7 +502,7 @@ onEachStore("a remainder that Stripe holds until it is captured", (stage) => {
 
   it("is refunded in part only after the capture", async () => {
     const { o, remainder, by } = await paidOrder();
-    const request = { id: newId(), amountCents: 500, rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
     expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
     expect(await standing(o)).toEqual(["refunding", 5000, 2498]);
     await remainder.capture(await by.read(o.id));

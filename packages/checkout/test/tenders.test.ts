@@ -1,4 +1,4 @@
-import type { GiftcardClient } from "@giftcard-pay/client";
+import { cents, type GiftcardClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { beginOne, newCart, type Shop, startShop } from "./shop.js";
 
@@ -72,7 +72,7 @@ describe("quoting and applying a card", () => {
       [3000, "balance"],
     ]);
     expect(both.remainderCents).toBe(4000);
-    const smaller = await engine.summary({ ...cart, totalCents: 6000 });
+    const smaller = await engine.summary({ ...cart, totalCents: cents(6000) });
     expect(smaller.cards.map((c) => c.amountCents)).toEqual([5000, 1000]);
     expect(smaller.remainderCents).toBe(0);
     const one = await engine.remove(cart, both.cards[0]?.id ?? "");
@@ -82,7 +82,7 @@ describe("quoting and applying a card", () => {
 
   it("pays nothing of the part that no card may pay, such as a gift card in the cart", async () => {
     const engine = shop.engine();
-    const cart = { ...newCart(7000), notByCardCents: 2500 };
+    const cart = { ...newCart(7000), notByCardCents: cents(2500) };
     const [first, second] = [await shop.card(3000), await shop.card(7500)];
     await engine.apply(cart, first);
     expect(await engine.quote(cart, second)).toMatchObject({
@@ -93,13 +93,15 @@ describe("quoting and applying a card", () => {
     expect(summary.cards.map(({ amountCents }) => amountCents)).toEqual([3000, 1500]);
     expect(await engine.plan(cart)).toMatchObject({ coveredCents: 4500, remainderCents: 2500 });
     await expect(engine.quote(cart, await shop.card(1000))).rejects.toEqual(refusal("giftcard_not_payable"));
-    const only = { ...cart, totalCents: 2500 };
+    const only = { ...cart, totalCents: cents(2500) };
     expect(await engine.plan(only)).toMatchObject({ parts: [], coveredCents: 0, remainderCents: 2500 });
     const { notByCardCents: _, ...free } = cart;
     expect(await engine.summary(free)).toMatchObject({ coveredCents: 7000, remainderCents: 0 });
     expect(await engine.summary(free)).not.toHaveProperty("notByCardCents");
     for (const notByCardCents of [7001, -1, 0.5])
-      await expect(engine.plan({ ...cart, notByCardCents })).rejects.toEqual(refusal("internal"));
+      await expect(engine.plan({ ...cart, notByCardCents: cents(notByCardCents) })).rejects.toEqual(
+        refusal("internal"),
+      );
   });
 
   it("gives the cause of a refusal only if number and PIN match", async () => {
@@ -130,7 +132,7 @@ describe("quoting and applying a card", () => {
     await engine.apply(cart, await shop.card(1000));
     await engine.apply(cart, await shop.card(1000));
     await expect(engine.quote(cart, await shop.card(1000))).rejects.toEqual(refusal("too_many_cards"));
-    await expect(engine.quote({ ...cart, totalCents: 1500 }, await shop.card(1))).rejects.toEqual(
+    await expect(engine.quote({ ...cart, totalCents: cents(1500) }, await shop.card(1))).rejects.toEqual(
       refusal("nothing_to_pay"),
     );
   });
@@ -142,7 +144,7 @@ describe("quoting and applying a card", () => {
     for (const quoteId of ["", 12, null])
       await expect(engine.apply(cart, { quoteId } as never)).rejects.toEqual(refusal("invalid_request"));
     for (const totalCents of [Number.NaN, 74.98, -1, "7498" as never])
-      await expect(engine.plan({ ...cart, totalCents })).rejects.toEqual(refusal("internal"));
+      await expect(engine.plan({ ...cart, totalCents: cents(totalCents) })).rejects.toEqual(refusal("internal"));
     expect(shop.proxy.seen).toHaveLength(before);
   });
 
@@ -185,14 +187,14 @@ describe("quoting and applying a card", () => {
         ...(await shop.client.balance(card)),
         ...answer,
       });
-      const engine = shop.engine({ client: { ...shop.client, balance } });
+      const engine = shop.engine({ issuer: { ...shop.client, balance } });
       await expect(engine.quote(cart, await shop.card(1000)), code).rejects.toEqual(refusal(code));
     }
     const lower: GiftcardClient["balance"] = async (card) => ({
       ...(await shop.client.balance(card)),
       currency: "eur",
     });
-    const engine = shop.engine({ client: { ...shop.client, balance: lower } });
+    const engine = shop.engine({ issuer: { ...shop.client, balance: lower } });
     expect(await engine.quote(cart, await shop.card(1000))).toMatchObject({ usableCents: 1000 });
   });
 

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import { expect } from "vitest";
 import type { OrderLine } from "../src/index.js";
 import type { Stage, TestOrder } from "./each-store.js";
 import type { TestCard } from "./shop.js";
 
 /** Two tickets of 37.49. The card pays 50.00: the first one, and 12.51 of the second. The bank pays the remainder. */
-export const tickets: readonly OrderLine[] = [{ id: "ticket", quantity: 2, totalCents: 7498 }];
+export const tickets: readonly OrderLine[] = [{ id: "ticket", quantity: 2, totalCents: cents(7498) }];
 export const oneTicket = { lines: { ticket: 1 } };
 export const newId = () => `return_${randomUUID()}`;
 
@@ -22,7 +23,7 @@ export function withTickets({ card, checkout, order, pay }: Stage) {
     const payment = await checkout().paidBy(o.id);
     if (!payment) throw new Error("the order is unknown");
     const { cards, remainder, totalCents } = payment;
-    expect(cards.reduce((sum, { amountCents }) => sum + amountCents, remainder.amountCents)).toBe(totalCents);
+    expect(cards.reduce((sum, { amountCents }) => sum + amountCents, remainder.amountCents as number)).toBe(totalCents);
     return [...cards.map(({ refundedCents }) => refundedCents), remainder.refundedCents];
   }
 

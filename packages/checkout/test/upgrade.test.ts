@@ -7,8 +7,9 @@ import { cents, Secret } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/test-database.js";
-import { type CheckoutStore, createCheckout, createPostgresStore } from "../src/index.js";
+import { createCheckout, createPostgresStore } from "../src/index.js";
 import { createSealer } from "../src/plugin.js";
+import type { CheckoutStore } from "../src/store/index.js";
 import { chargeStates } from "../src/store/index.js";
 import type { TableMigration } from "../src/store/migrations.js";
 import { checkVersion, migratePostgres, postgresMigrations } from "../src/store/postgres/migrate.js";
@@ -117,7 +118,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
 
       const checkout = () =>
         createCheckout({
-          ...{ client: shop.client, environment: "sandbox", store, sealingKeys, remainder: bank.method },
+          ...{ issuer: shop.client, environment: "sandbox", store, sealingKeys, remainder: bank.method },
         });
 
       beforeAll(async () => {
@@ -184,7 +185,7 @@ for (const [name, { file, make }] of Object.entries(databases)) {
         expect(await states()).toEqual(recovered);
         await shop.engine({ journal: store.journal }).capture("pay-committed");
         await shop.engine({ journal: store.journal }).reverse(referenceOf("captured"), "refunded");
-        await checkout().markNotTaken(referenceOf("needs_attention"), "ada");
+        await checkout().operator.markNotTaken(referenceOf("needs_attention"), "ada");
         const ended = { committed: "captured", captured: "reversed", needs_attention: "refused" };
         expect(await states()).toEqual({ ...recovered, ...ended });
         for (const [state, card] of cards)

@@ -9,6 +9,7 @@ import {
   type EventInput,
   type EventProvider,
   endpoints,
+  MAX_DEDUCTION_CENTS,
   Secret,
 } from "./contract/index.js";
 import { ProtocolError, RefusedError } from "./errors.js";
@@ -33,6 +34,13 @@ export interface GiftcardClient {
   readonly environment: Environment | undefined;
   readonly baseUrl: string;
   readonly companyId: number | undefined;
+  /** The currency of all amounts: `EUR`. */
+  readonly currency: "EUR";
+  /** The maximum of one devalue, in cents: 50.00 euro. */
+  readonly maxDeductionCents: Cents;
+
+  /** Checks that the service can be reached and accepts the API key, by `geteventconcepts`. Changes nothing. */
+  checkAccess(options?: CallOptions): Promise<void>;
 
   /** Exchanges email and password for a new API key, which the client uses from then on. */
   authenticate(options?: CallOptions): Promise<{ apiKey: Secret }>;
@@ -144,6 +152,11 @@ export function createClient(options: ClientOptions): GiftcardClient {
     environment,
     baseUrl,
     companyId,
+    currency: "EUR",
+    maxDeductionCents: MAX_DEDUCTION_CENTS,
+    checkAccess: async (options) => {
+      for await (const _concept of client.eachEventConcept(options)) break;
+    },
     authenticate: async (options) => ({ apiKey: await authenticate(options) }),
     listEvents: (options) => call("listEvents", {}, callOptions(options)),
     eachEvent: (options) => each("listEvents", callOptions(options)),

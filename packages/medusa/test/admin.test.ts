@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { dayOf } from "@giftcard-pay/checkout";
+import { dayOf } from "@giftcard-pay/checkout/operator";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runCommand } from "./support/command-line.js";
 import { paymentsOf } from "./support/figures.js";

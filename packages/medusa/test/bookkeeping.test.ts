@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { dayOf } from "@giftcard-pay/checkout";
+import { dayOf } from "@giftcard-pay/checkout/operator";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "./support/command-line.js";

@@ -1,5 +1,5 @@
 // @module-tag long
-import { dayOf } from "@giftcard-pay/checkout";
+import { dayOf } from "@giftcard-pay/checkout/operator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exchange, fulfil, markPaid, takeBack } from "./support/order-admin.js";
 import { buy, fillCart, giveBack } from "./support/ordinary-shop.js";

@@ -2,7 +2,7 @@
 import { readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { dayOf } from "@giftcard-pay/checkout";
+import { dayOf } from "@giftcard-pay/checkout/operator";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runWith } from "./support/command-line.js";

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { cents } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as booked from "../src/medusa-tables/booked-orders.js";
@@ -458,7 +459,7 @@ const cases: Record<string, Case> = {
   noteLines: {
     given: (f) => [`update giftcard_order set lines = null where order_id = '${f.orderId}'`],
     ask: async ({ orderId, cartId }) => {
-      await orders.noteLines(sql, { orderId, cartId }, [{ id: "line", quantity: 1, totalCents: 7498 }]);
+      await orders.noteLines(sql, { orderId, cartId }, [{ id: "line", quantity: 1, totalCents: cents(7498) }]);
       await orders.noteLines(sql, { orderId, cartId }, []);
       return (await orderRefund.readRefundable(sql, orderId))?.lines;
     },

@@ -1,4 +1,4 @@
-import { dayOf } from "@giftcard-pay/checkout";
+import { dayOf } from "@giftcard-pay/checkout/operator";
 import { expect, it } from "vitest";
 import { reportDay } from "../src/admin/client/today.js";
 

@@ -34,7 +34,11 @@ export function cardQuote(
 }
 
 /** Renders a card with its balance and expiry date, then the caller's own content. */
-export function cardPanel(words: Wording, card: CardBalance, content?: TemplateResult): TemplateResult {
+export function cardPanel(
+  words: Wording,
+  card: Omit<CardBalance, "currency">,
+  content?: TemplateResult,
+): TemplateResult {
   const { lastFour, balanceCents } = card;
   const { texts } = words;
   return html`<div class="panel" part="quote" role="group" aria-label=${words.fill(texts.cardEnding, { last4: lastFour })}>

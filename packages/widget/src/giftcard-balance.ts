@@ -28,6 +28,10 @@ export class GiftcardBalance extends GiftcardElement {
     return this.#balance;
   }
 
+  protected override currency(): string | undefined {
+    return this.#balance?.currency;
+  }
+
   protected override render(): TemplateResult {
     const { words, endpoint } = this;
     return this.frame({

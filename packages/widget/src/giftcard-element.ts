@@ -152,8 +152,13 @@ export class GiftcardElement extends LitElement {
     super.scheduleUpdate();
   }
 
+  /** Returns the currency of the shop's last answer. */
+  protected currency(): string | undefined {
+    return undefined;
+  }
+
   protected override willUpdate(_changed: Map<PropertyKey, unknown>): void {
-    this.words = new Wording(...textsFor(this.#locale, this.messages));
+    this.words = new Wording(...textsFor(this.#locale, this.messages), this.currency());
   }
 
   /**

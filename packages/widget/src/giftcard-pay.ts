@@ -134,6 +134,10 @@ export class GiftcardPay extends FormAssociatedElement {
     return isErrorCode(code) ? this.words?.texts.errors[code] : undefined;
   }
 
+  protected override currency(): string | undefined {
+    return this.summary?.currency;
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     if (this.calls.error?.code === "unfinished" && !this.#isUnfinished) this.calls.error = undefined;

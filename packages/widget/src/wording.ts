@@ -2,10 +2,14 @@ import type { Messages } from "./messages/index.js";
 
 /** Formats texts, amounts, dates and durations for a locale. */
 export class Wording {
-  /** @param locale a BCP 47 tag that `Intl` accepts */
+  /**
+   * @param locale a BCP 47 tag that `Intl` accepts
+   * @param currency of all amounts; ISO 4217
+   */
   constructor(
     readonly locale: string,
     readonly texts: Messages,
+    readonly currency = "EUR",
   ) {}
 
   /** Replaces each `{name}` in a text with the value of that name; a number is an amount in cents. */
@@ -16,9 +20,9 @@ export class Wording {
     });
   }
 
-  /** Formats cents of euro, for example 4998 as € 49,98. */
+  /** Formats cents, for example 4998 as € 49,98. */
   money(cents: number): string {
-    return new Intl.NumberFormat(this.locale, { style: "currency", currency: "EUR" }).format(cents / 100);
+    return new Intl.NumberFormat(this.locale, { style: "currency", currency: this.currency }).format(cents / 100);
   }
 
   /** Formats a date yyyy-mm-dd; returns an empty text for anything else. */

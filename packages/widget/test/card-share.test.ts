@@ -1,4 +1,4 @@
-import { createClient } from "@giftcard-pay/client";
+import { type Cents, createClient } from "@giftcard-pay/client";
 import fc from "fast-check";
 import type { ReactiveController } from "lit";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -45,7 +45,7 @@ let count = 0;
 it("shows the same share of a quoted card as the checkout library charges, after any change of the cart", async () => {
   const engine = createEngine({
     // Never called: applied cards and shares are read from the journal.
-    client: createClient({ baseUrl: "http://127.0.0.1:1", apiKey: "key", companyId: 1 }),
+    issuer: createClient({ baseUrl: "http://127.0.0.1:1", apiKey: "key", companyId: 1 }),
     environment: "sandbox",
     journal: store.journal,
     sealer: createSealer({ keys: [{ id: "test", key: Buffer.alloc(32, 7).toString("base64") }] }),
@@ -74,7 +74,12 @@ it("shows the same share of a quoted card as the checkout library charges, after
     fc.asyncProperty(carts, async ({ balances, balanceCents, totalCents, notByCardShare }) => {
       const id = `cart_${++count}`;
       const notByCardCents = Math.round(totalCents * notByCardShare);
-      const cart: CartView = { id, totalCents, notByCardCents, currency: "EUR" };
+      const cart: CartView = {
+        id,
+        totalCents: totalCents as Cents,
+        notByCardCents: notByCardCents as Cents,
+        currency: "EUR",
+      };
       for (const balance of balances) await apply(id, balance);
 
       const host = new Host(id);

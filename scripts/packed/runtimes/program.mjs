@@ -75,10 +75,10 @@ async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingK
     const authorized = async () => /** @type {const} */ ({ status: "authorized" });
     const client = createClient({ baseUrl: url, apiKey, companyId });
     const checkout = createCheckout({
-      ...{ client, environment: "sandbox", store, sealingKeys: [{ id: "1", key: sealingKey }] },
+      ...{ issuer: client, environment: "sandbox", store, sealingKeys: [{ id: "1", key: sealingKey }] },
       remainder: { authorize: authorized, status: authorized, cancel: async () => void givenBack++ },
     });
-    const cart = { id: crypto.randomUUID(), totalCents: 7498, currency: "EUR" };
+    const cart = { id: crypto.randomUUID(), totalCents: cents(7498), currency: "EUR" };
     const giftcards = createHandler(checkout, { cartOf: () => cart });
     const answer = await giftcards(
       new Request(`http://shop.example/giftcards/carts/${cart.id}/cards`, {

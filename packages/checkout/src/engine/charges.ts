@@ -10,7 +10,7 @@ import { CheckoutError, toCheckoutError } from "./errors.js";
 import { retryUntilWritten } from "./late-writes.js";
 import type { Recovery } from "./recovery.js";
 
-/** Whether no devalue was sent: the client could not authenticate or connect. */
+/** Whether no devalue was sent: the call could not authenticate or connect. */
 const isUnsent = (error: GiftcardError) => error.endpoint === "authenticate" || error.code === "not_connected";
 
 /**
@@ -30,7 +30,7 @@ interface Deduction {
 
 /** Takes money from cards, each charge once, and stores the tokens that can reverse it. */
 export function createCharges(context: EngineContext, recovery: Recovery) {
-  const { client, journal, sealer, companyId, environment, leaseMs } = context;
+  const { issuer, journal, sealer, companyId, environment, leaseMs } = context;
   const { move, moveAll } = moveAndAnnounce(context);
   /** Charges that this engine began and has not sent yet, by reference. No other engine may send them. */
   const begun = new Map<string, { owner: string; card: Card; charge: Charge }>();
@@ -57,7 +57,7 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
       return { reference, amountCents: cents(amountCents), sealedCard, pieces };
     };
     const ids = { tenderId: part.tenderId, cartId: cart.id, externalId, orderId };
-    const place = { environment, baseUrl: client.baseUrl, companyId };
+    const place = { environment, baseUrl: issuer.baseUrl, companyId };
     const sealed = await Promise.all(laid.map(seal));
     const state = isOnlyPart && sealed.length === 1 ? "sent" : "intent";
     const charges = await journal.begin({ ...ids, ...place, state, charges: sealed }, { owner, forMs: leaseMs });
@@ -87,9 +87,9 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     const send = { from: ["intent"], to: "sent", owner, lease: { owner, forMs: leaseMs } } as const;
     const sent = intent.charge.state === "sent" ? intent.charge : await move(reference, send);
     if (!sent) throw new CheckoutError("payment_in_progress");
-    let answer: Awaited<ReturnType<typeof client.devalue>>;
+    let answer: Awaited<ReturnType<typeof issuer.devalue>>;
     try {
-      answer = await client.devalue({ ...card, amountCents: sent.amountCents, reference });
+      answer = await issuer.devalue({ ...card, amountCents: sent.amountCents, reference });
     } catch (error) {
       if (!(error instanceof GiftcardError)) throw error;
       throw provesNothingTaken(error) ? await refuse(sent, error) : await resolveUnknown(sent, error);
@@ -131,7 +131,7 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     deduction: Deduction,
     failure: unknown,
   ): Promise<never> {
-    const to = await client.cancelDevalue({ cancelToken }).then(
+    const to = await issuer.cancelDevalue({ cancelToken }).then(
       ({ refundedCents }) => (refundedCents === deduction.deductedCents ? "reversed" : "needs_attention"),
       (error: unknown) => (error instanceof RefusedError && error.code === "token_used" ? "reversed" : "reversing"),
     );

@@ -1,12 +1,12 @@
-import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Sealer } from "../sealing/seal.js";
 import type { Charge, Move } from "../store/charge.js";
 import type { Journal } from "../store/journal.js";
+import type { CardIssuer } from "./card-issuer.js";
 import type { LateWrites } from "./late-writes.js";
 
 /** The dependencies that all parts of the engine share. */
 export interface EngineContext {
-  readonly client: GiftcardClient;
+  readonly issuer: CardIssuer;
   readonly journal: Journal;
   readonly sealer: Sealer;
   readonly environment: "live" | "sandbox";
@@ -27,9 +27,9 @@ export interface EngineContext {
  * another service, the seal doesn't open, and the shopper enters the card again.
  */
 export const tenderAudience = (
-  { client, environment }: Pick<EngineContext, "client" | "environment">,
+  { issuer, environment }: Pick<EngineContext, "issuer" | "environment">,
   cartId: string,
-): string => `${environment} ${client.baseUrl} ${cartId}`;
+): string => `${environment} ${issuer.baseUrl} ${cartId}`;
 
 /** Changes the state of one or more charges by compare-and-set, and announces each change that was made. */
 export function moveAndAnnounce({ journal, onChange }: Pick<EngineContext, "journal" | "onChange">) {

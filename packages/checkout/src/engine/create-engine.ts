@@ -18,20 +18,20 @@ const MINUTE_MS = 60_000;
 /**
  * Makes the engine of one shop.
  *
- * @throws {TypeError} if the client has no company id, without which no card can be charged; without an environment
+ * @throws {TypeError} if the issuer has no company id, without which no card can be charged; without an environment
  */
 export function createEngine(options: EngineOptions): Engine {
   const { journal, sealer, leaseMs = 2 * MINUTE_MS, maxCards = 5 } = options;
-  const environment = options.environment ?? options.client.environment;
-  const { companyId } = options.client;
-  if (companyId === undefined) throw new TypeError("The gift card client needs a companyId.");
+  const environment = options.environment ?? options.issuer.environment;
+  const { companyId } = options.issuer;
+  if (companyId === undefined) throw new TypeError("The issuer needs a companyId.");
   if (environment === undefined) throw new TypeError('The engine needs the environment "sandbox" or "live".');
   const report = createReport(options.onFailure);
-  const client = reportFaults(options.client, report);
+  const issuer = reportFaults(options.issuer, report);
   const announceChange = guardObserver(options.onChange, report);
   const onChange = (charge: Charge) => announceChange(viewCharge(charge));
   const tenders = createTenders({
-    client,
+    issuer,
     journal,
     sealer,
     fingerprints: createFingerprints(journal, sealer),
@@ -43,7 +43,7 @@ export function createEngine(options: EngineOptions): Engine {
     onTender: guardObserver(options.onTender, report),
   });
   const context = {
-    client,
+    issuer,
     journal,
     sealer,
     environment,

@@ -1,9 +1,10 @@
-import type { GiftcardClient } from "@giftcard-pay/client";
+import type { Cents } from "@giftcard-pay/client";
 import type { Sealer } from "../sealing/seal.js";
 import type { ActionRecord, Charge } from "../store/charge.js";
 import type { Journal } from "../store/journal.js";
 import type { Tender } from "../store/tender.js";
 import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "../storefront.js";
+import type { CardIssuer } from "./card-issuer.js";
 import type { LaidCharge } from "./charge-layout.js";
 import type { ChargeView } from "./charge-view.js";
 import type { Guesser, GuessLimits } from "./guess-limits.js";
@@ -13,9 +14,9 @@ import type { OnFailure } from "./observers.js";
 export interface CartView {
   readonly id: string;
   /** The total in cents, before gift cards. */
-  readonly totalCents: number;
+  readonly totalCents: Cents;
   /** The part of the total that no card may pay, in cents, such as gift cards in the cart. Default 0. */
-  readonly notByCardCents?: number | undefined;
+  readonly notByCardCents?: Cents | undefined;
   /** ISO 4217, any case. */
   readonly currency: string;
   /** The shopper's IP address, for rate limits. Only its keyed hash is stored. */
@@ -37,8 +38,8 @@ export interface PlannedPart {
 export interface PaymentPlan {
   /** Cards that pay something, oldest first. */
   readonly parts: readonly PlannedPart[];
-  readonly coveredCents: number;
-  readonly remainderCents: number;
+  readonly coveredCents: Cents;
+  readonly remainderCents: Cents;
   /** True if an applied card has expired, so that it pays nothing. */
   readonly hasExpired: boolean;
   /** True if a card pays nothing because an earlier charge of it is not settled yet. */
@@ -55,8 +56,8 @@ export interface TenderChange {
 /** The dependencies of an engine, and its limits. */
 export interface EngineOptions {
   /** Must have a company id. */
-  readonly client: GiftcardClient;
-  /** Stored in each charge and shown to the shopper. Default: the client's; one of both is required. */
+  readonly issuer: CardIssuer;
+  /** Stored in each charge and shown to the shopper. Default: the issuer's; one of both is required. */
   readonly environment?: "live" | "sandbox";
   readonly journal: Journal;
   readonly sealer: Sealer;

@@ -189,7 +189,7 @@ export const cardRefusals: Readonly<Record<string, ShopErrorCode>> = {
 
 const UNREACHABLE = "The shop's database can't be reached now. Try again later.";
 
-/** Converts an error of the service's client, or of the store, to a refusal for the shopper. Not for outcomes of a devalue. */
+/** Converts an error of the issuer, or of the store, to a refusal for the shopper. Not for outcomes of a devalue. */
 export function toCheckoutError(error: unknown): CheckoutError {
   if (error instanceof CheckoutError) return error;
   if (error instanceof StoreError && error.code === "connection_lost")

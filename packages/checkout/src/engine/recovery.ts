@@ -36,13 +36,13 @@ function deductionOf(
 
 /** Reverses charges, and resolves those whose outcome is unknown. */
 export function createRecovery(context: EngineContext) {
-  const { client, journal, sealer, leaseMs } = context;
+  const { issuer, journal, sealer, leaseMs } = context;
   const { move, moveAll } = moveAndAnnounce(context);
 
   /** Whether the configured service made this charge. Another service must not get its reference or token. */
   const isOurs = (charge: Charge) =>
     charge.environment === context.environment &&
-    charge.baseUrl === client.baseUrl &&
+    charge.baseUrl === issuer.baseUrl &&
     charge.companyId === context.companyId;
 
   const current = async (reference: string): Promise<Charge> => {
@@ -71,7 +71,7 @@ export function createRecovery(context: EngineContext) {
     const refuse = async (why: { reason?: string }) =>
       (await move(charge.reference, { ...settled, to: "refused", ...why })) ?? current(charge.reference);
     try {
-      const end = await client.resolveDevalue(charge.reference);
+      const end = await issuer.resolveDevalue(charge.reference);
       if (end.outcome === "not_done") return refuse({});
       const reversed = { ...settled, to: "reversed", ...deductionOf(charge, end) } as const;
       return (await move(charge.reference, reversed)) ?? current(charge.reference);
@@ -91,7 +91,7 @@ export function createRecovery(context: EngineContext) {
     try {
       if (charge.sealedCard && isOurs(charge)) {
         const card = await sealer.openChargeCard(charge.sealedCard, charge.reference);
-        balanceAfterCents = (await client.balance(card)).balanceCents;
+        balanceAfterCents = (await issuer.balance(card)).balanceCents;
       }
     } catch (error) {
       if (isSealedByOtherKey(error)) return retryLater(charge, UNKNOWN_KEY);
@@ -113,7 +113,7 @@ export function createRecovery(context: EngineContext) {
     const reversed = { from: ["reversing"], to: "reversed", sealedCard: null, lease: null } as const;
     try {
       const cancelToken = await sealer.openToken(charge.sealedToken ?? "", charge.reference);
-      const { refundedCents } = await client.cancelDevalue({ cancelToken });
+      const { refundedCents } = await issuer.cancelDevalue({ cancelToken });
       if (refundedCents !== charge.deductedCents) {
         // The token is used up. If this were not written, a retry would be told that all is reversed.
         return (await retryUntilWritten(() => needAttention(charge, "refund_differs"))) ?? current(charge.reference);

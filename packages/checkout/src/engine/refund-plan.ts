@@ -1,3 +1,4 @@
+import type { Cents } from "@giftcard-pay/client";
 /** Plans a refund: which charges of an order are reversed, each as a whole, and how much its other method refunds. */
 import type { OrderLine, Piece } from "../store/order-line.js";
 import type { RefundRule } from "../store/purchase-store.js";
@@ -45,11 +46,11 @@ export interface RefundSplit {
 /** The shares of a refund, in cents. */
 export interface RefundShares {
   /** The whole refund. */
-  readonly amountCents: number;
+  readonly amountCents: Cents;
   /** By card, in the order in which the cards were charged. */
-  readonly cards: readonly { readonly lastFour: string; readonly amountCents: number }[];
+  readonly cards: readonly { readonly lastFour: string; readonly amountCents: Cents }[];
   /** The part that the remainder method refunds. */
-  readonly remainderCents: number;
+  readonly remainderCents: Cents;
 }
 
 /** The split of a refund, or the nearest amounts if the exact amount can't be refunded. */

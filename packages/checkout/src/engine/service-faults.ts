@@ -1,4 +1,5 @@
-import { type GiftcardClient, GiftcardError, RefusedError } from "@giftcard-pay/client";
+import { GiftcardError, RefusedError } from "@giftcard-pay/client";
+import type { CardIssuer } from "./card-issuer.js";
 
 const QUIET_MS = 60_000;
 
@@ -19,10 +20,10 @@ function isFault(error: unknown): error is GiftcardError {
 }
 
 /**
- * Wraps the client so that faults are reported, each code at most once a minute. The shopper's error only says that the
+ * Wraps the issuer so that faults are reported, each code at most once a minute. The shopper's error only says that the
  * service is unavailable.
  */
-export function reportFaults(client: GiftcardClient, report: (failure: unknown) => void): GiftcardClient {
+export function reportFaults(issuer: CardIssuer, report: (failure: unknown) => void): CardIssuer {
   const quietUntil = new Map<string, number>();
 
   async function reporting<T>(call: Promise<T>): Promise<T> {
@@ -38,11 +39,11 @@ export function reportFaults(client: GiftcardClient, report: (failure: unknown) 
     }
   }
 
-  const calls: Pick<GiftcardClient, "balance" | "devalue" | "cancelDevalue" | "resolveDevalue"> = {
-    balance: (...args) => reporting(client.balance(...args)),
-    devalue: (...args) => reporting(client.devalue(...args)),
-    cancelDevalue: (...args) => reporting(client.cancelDevalue(...args)),
-    resolveDevalue: (...args) => reporting(client.resolveDevalue(...args)),
+  const calls: Pick<CardIssuer, "balance" | "devalue" | "cancelDevalue" | "resolveDevalue"> = {
+    balance: (...args) => reporting(issuer.balance(...args)),
+    devalue: (...args) => reporting(issuer.devalue(...args)),
+    cancelDevalue: (...args) => reporting(issuer.cancelDevalue(...args)),
+    resolveDevalue: (...args) => reporting(issuer.resolveDevalue(...args)),
   };
-  return Object.create(client, Object.getOwnPropertyDescriptors(calls));
+  return Object.create(issuer, Object.getOwnPropertyDescriptors(calls));
 }

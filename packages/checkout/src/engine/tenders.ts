@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Cents, type GiftcardClient, MAX_DEDUCTION_CENTS, Secret } from "@giftcard-pay/client";
+import { type Cents, cents, Secret } from "@giftcard-pay/client";
 import type { Fingerprints } from "../sealing/fingerprints.js";
 import type { Card, Sealer } from "../sealing/seal.js";
 import type { Journal } from "../store/journal.js";
@@ -13,15 +13,20 @@ import type {
   LimitedBy,
   Quote,
 } from "../storefront.js";
+import type { CardIssuer } from "./card-issuer.js";
 import { refusalsOf } from "./card-refusals.js";
 import { tenderAudience } from "./context.js";
 import type { CartView, PaymentPlan, TenderChange } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import { createGuessLimits, type Guesser, type GuessLimits } from "./guess-limits.js";
 
-/** Returns how much of an open amount a card pays: up to its balance, and to the limit of a devalue. */
-export function cardShare(openCents: number, balanceCents: number): { amountCents: number; limitedBy: LimitedBy } {
-  const amountCents = Math.min(openCents, balanceCents, MAX_DEDUCTION_CENTS);
+/** Returns how much of an open amount a card pays: up to its balance, and to the issuer's limit. */
+export function cardShare(
+  openCents: number,
+  balanceCents: number,
+  maxCents: number,
+): { amountCents: number; limitedBy: LimitedBy } {
+  const amountCents = Math.min(openCents, balanceCents, maxCents);
   const limitedBy = amountCents === openCents ? "order" : amountCents === balanceCents ? "balance" : "limit";
   return { amountCents, limitedBy };
 }
@@ -30,7 +35,7 @@ export function cardShare(openCents: number, balanceCents: number): { amountCent
 type Also = () => Promise<void>;
 
 interface TenderContext {
-  readonly client: GiftcardClient;
+  readonly issuer: CardIssuer;
   readonly journal: Journal;
   readonly sealer: Sealer;
   readonly fingerprints: Fingerprints;
@@ -44,30 +49,31 @@ interface TenderContext {
 
 /** Quotes cards and puts them on carts. Nothing here takes money. */
 export function createTenders(context: TenderContext) {
-  const { client, journal, sealer } = context;
+  const { issuer, journal, sealer } = context;
   const guarded = createGuessLimits(context);
+  const planOf = (cart: CartView, tenders: readonly Tender[]) => toPlan(cart, tenders, issuer.maxDeductionCents);
 
   async function plan(cart: CartView, tenders?: readonly Tender[]): Promise<PaymentPlan> {
     const { id } = checkedCart(cart);
-    return toPlan(cart, tenders ?? (await journal.tenders(id)));
+    return planOf(cart, tenders ?? (await journal.tenders(id)));
   }
 
   async function summary(cart: CartView): Promise<CartSummary> {
     const tenders = await journal.tenders(checkedCart(cart).id);
-    const { coveredCents, remainderCents } = toPlan(cart, tenders);
+    const { coveredCents, remainderCents } = planOf(cart, tenders);
     const refusals = tenders.length > 0 ? refusalsOf(await journal.chargesOfCart(cart.id)) : new Map();
-    const cards = toAppliedCards(cart, tenders).map((card): AppliedCard => {
+    const cards = toAppliedCards(cart, tenders, issuer.maxDeductionCents).map((card): AppliedCard => {
       const refusal = card.state === "applied" ? refusals.get(card.id) : undefined;
       return refusal === undefined ? card : { ...card, refusal };
     });
     return {
       cartId: cart.id,
-      currency: "EUR",
+      currency: issuer.currency,
       totalCents: cart.totalCents,
       coveredCents,
       remainderCents,
       ...(cart.notByCardCents ? { notByCardCents: cart.notByCardCents } : {}),
-      maxPerCardCents: MAX_DEDUCTION_CENTS,
+      maxPerCardCents: issuer.maxDeductionCents,
       maxCards: context.maxCards,
       cards,
       environment: context.environment,
@@ -86,7 +92,7 @@ export function createTenders(context: TenderContext) {
     const sealedCard = await sealer.sealTenderCard(card, tenderAudience(context, cart.id), context.tenderLifeMs);
     const tender = { id, cartId: cart.id, lastFour, fingerprint, balanceCents, expiryDate, sealedCard };
     await journal.addQuote(tender, context.tenderLifeMs);
-    const { amountCents, limitedBy } = cardShare(openCents, balanceCents);
+    const { amountCents, limitedBy } = cardShare(openCents, balanceCents, issuer.maxDeductionCents);
     return {
       quoteId: id,
       lastFour,
@@ -101,7 +107,7 @@ export function createTenders(context: TenderContext) {
   async function balance(entry: CardEntry, from: Guesser): Promise<CardBalance> {
     const card = readCard(entry);
     const { balanceCents, expiryDate } = await guarded(from, card.cardNumber, () => spendableBalance(card));
-    return { lastFour: card.cardNumber.lastFour(), balanceCents, expiryDate };
+    return { lastFour: card.cardNumber.lastFour(), balanceCents, currency: issuer.currency, expiryDate };
   }
 
   async function apply(cart: CartView, request: ApplyRequest, also?: Also): Promise<CartSummary> {
@@ -140,7 +146,7 @@ export function createTenders(context: TenderContext) {
 
   /** Returns what is left to pay, and how much of that a card may pay. Refuses if the cart takes no further card. */
   function roomFor(cart: CartView, tenders: readonly Tender[]): { remainderCents: number; openCents: number } {
-    const { coveredCents, remainderCents } = toPlan(cart, tenders);
+    const { coveredCents, remainderCents } = planOf(cart, tenders);
     const openCents = payableCents(cart) - coveredCents;
     if (remainderCents === 0) throw new CheckoutError("nothing_to_pay");
     if (openCents === 0) throw new CheckoutError("giftcard_not_payable");
@@ -149,11 +155,11 @@ export function createTenders(context: TenderContext) {
   }
 
   async function spendableBalance(card: Card): Promise<{ balanceCents: Cents; expiryDate: string }> {
-    const answer = await client.balance(card).catch((error: unknown) => {
+    const answer = await issuer.balance(card).catch((error: unknown) => {
       throw toCheckoutError(error);
     });
     const { balanceCents, cardStatus, currency, expiryDate } = answer;
-    if (currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
+    if (currency.toUpperCase() !== issuer.currency) throw new CheckoutError("currency_not_supported");
     if (cardStatus === "Blocked") throw new CheckoutError("card_blocked");
     if (cardStatus === "Expired") throw new CheckoutError("card_expired");
     if (cardStatus === "No balance" || (cardStatus === "Active" && balanceCents === 0)) {
@@ -161,6 +167,15 @@ export function createTenders(context: TenderContext) {
     }
     if (cardStatus !== "Active") throw new CheckoutError("card_not_active");
     return { balanceCents, expiryDate };
+  }
+
+  /** Validates a cart whose currency is the cards'. */
+  function checkedCart(cart: CartView): CartView {
+    if (cart.currency.toUpperCase() !== issuer.currency) throw new CheckoutError("currency_not_supported");
+    const { totalCents, notByCardCents = 0 } = cart;
+    if (!Number.isSafeInteger(totalCents) || !Number.isSafeInteger(notByCardCents)) throw new CheckoutError("internal");
+    if (notByCardCents < 0 || notByCardCents > totalCents) throw new CheckoutError("internal");
+    return cart;
   }
 
   return { balance, quote, apply, summary, remove, plan };
@@ -176,16 +191,8 @@ async function runOrUndo(also: Also | undefined, undo: () => Promise<void>): Pro
   }
 }
 
-function checkedCart(cart: CartView): CartView {
-  if (cart.currency.toUpperCase() !== "EUR") throw new CheckoutError("currency_not_supported");
-  const { totalCents, notByCardCents = 0 } = cart;
-  if (!Number.isSafeInteger(totalCents) || !Number.isSafeInteger(notByCardCents)) throw new CheckoutError("internal");
-  if (notByCardCents < 0 || notByCardCents > totalCents) throw new CheckoutError("internal");
-  return cart;
-}
-
 /** Returns how much of a cart cards may pay. */
-const payableCents = ({ totalCents, notByCardCents = 0 }: CartView) => totalCents - notByCardCents;
+const payableCents = ({ totalCents, notByCardCents = 0 as Cents }: CartView) => totalCents - notByCardCents;
 
 /** Whether a value is an id. A browser can send a NUL, which PostgreSQL does not accept in text. */
 const isId = (value: unknown) => typeof value === "string" && value !== "" && !value.includes("\0");
@@ -197,12 +204,12 @@ function readCard(entry: CardEntry): Card {
   return { cardNumber: new Secret(cardNumber), pin: new Secret(pin) };
 }
 
-function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard[] {
+function toAppliedCards(cart: CartView, tenders: readonly Tender[], maxCents: number): AppliedCard[] {
   let leftCents = payableCents(cart);
   return tenders.map((tender) => {
     const { id, lastFour, balanceCents, expiryDate } = tender;
     const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
-    const use = cardShare(leftCents, balanceCents);
+    const use = cardShare(leftCents, balanceCents, maxCents);
     const card = { id, lastFour, balanceCents, expiryDate, state } as const;
     if (state !== "applied") return { ...card, amountCents: 0, limitedBy: use.limitedBy };
     leftCents -= use.amountCents;
@@ -210,8 +217,8 @@ function toAppliedCards(cart: CartView, tenders: readonly Tender[]): AppliedCard
   });
 }
 
-function toPlan(cart: CartView, tenders: readonly Tender[]): PaymentPlan {
-  const cards = toAppliedCards(cart, tenders);
+function toPlan(cart: CartView, tenders: readonly Tender[], maxCents: number): PaymentPlan {
+  const cards = toAppliedCards(cart, tenders, maxCents);
   const parts = cards.flatMap(({ id, lastFour, amountCents }, index) => {
     const sealedCard = tenders[index]?.sealedCard ?? "";
     return amountCents > 0 ? [{ tenderId: id, lastFour, amountCents, sealedCard }] : [];
@@ -219,8 +226,8 @@ function toPlan(cart: CartView, tenders: readonly Tender[]): PaymentPlan {
   const coveredCents = parts.reduce((sum, part) => sum + part.amountCents, 0);
   return {
     parts,
-    coveredCents,
-    remainderCents: cart.totalCents - coveredCents,
+    coveredCents: cents(coveredCents),
+    remainderCents: cents(cart.totalCents - coveredCents),
     hasExpired: cards.some((card) => card.state === "expired"),
     hasSettling: cards.some((card) => card.state === "settling"),
   };

@@ -175,6 +175,6 @@ export function dataToCapture(purchase: Purchase | null): { request: RemainderRe
   if (!isPaid || purchase.remainderData === null)
     throw new TypeError("capture: the order isn't paid, or has no remainder.");
   const data = JSON.parse(purchase.remainderData) as RemainderData;
-  const { orderId, attemptId, remainderCents } = purchase;
-  return { request: { orderId, attemptId, remainderCents, currency: "EUR", data }, data };
+  const { orderId, attemptId, remainderCents, currency } = purchase;
+  return { request: { orderId, attemptId, remainderCents, currency, data }, data };
 }

@@ -1,4 +1,5 @@
-import { type GiftcardClient, GiftcardError, RefusedError } from "@giftcard-pay/client";
+import { GiftcardError, RefusedError } from "@giftcard-pay/client";
+import type { CardIssuer } from "../engine/card-issuer.js";
 import type { Sealer } from "../sealing/seal.js";
 import { readSeals } from "../sealing/upkeep.js";
 import type { ChargeState } from "../store/charge.js";
@@ -16,7 +17,7 @@ export interface Health {
     readonly isReachable: boolean;
     /** null if the service couldn't be called. */
     readonly isKeyValid: boolean | null;
-    /** The client's error code if the call failed. */
+    /** The error's code if the call failed. */
     readonly fault: string | null;
     readonly answeredInMs: number;
   };
@@ -42,37 +43,37 @@ export interface Health {
 /** The parts of a shop that its health is read from. */
 export interface HealthSource {
   readonly environment: "live" | "sandbox";
-  readonly client: GiftcardClient;
+  readonly issuer: CardIssuer;
   readonly sealer: Sealer;
   readonly journal: Journal;
 }
 
 /**
- * Checks the service, by a call that needs the API key and changes nothing (`geteventconcepts`), and the journal. Takes at
+ * Checks the issuer, by a call that needs the API key and changes nothing, and the journal. Takes at
  * most some seconds. Never throws if the service is down.
  */
-export async function readHealth({ environment, client, sealer, journal }: HealthSource): Promise<Health> {
+export async function readHealth({ environment, issuer, sealer, journal }: HealthSource): Promise<Health> {
   const [service, serviceAheadMs, databaseAheadMs, seals, charges] = await Promise.all([
-    checkService(client),
-    readServiceClock(client.baseUrl),
+    checkService(issuer),
+    readServiceClock(issuer.baseUrl),
     readJournalClock(journal),
     readSeals(journal, sealer),
     journal.countByState(),
   ]);
   return {
     environment,
-    service: { baseUrl: client.baseUrl, companyId: client.companyId ?? null, ...service },
+    service: { baseUrl: issuer.baseUrl, companyId: issuer.companyId ?? null, ...service },
     clock: { shop: new Date().toISOString(), databaseAheadMs, serviceAheadMs },
     seals: { newestKeyId: sealer.newestKeyId, ...seals },
     charges,
   };
 }
 
-async function checkService(client: GiftcardClient) {
+async function checkService(issuer: CardIssuer) {
   const startedAt = performance.now();
   const answered = () => ({ answeredInMs: Math.round(performance.now() - startedAt) });
   try {
-    await client.listEventConcepts({ timeoutMs: CALL_TIMEOUT_MS });
+    await issuer.checkAccess({ timeoutMs: CALL_TIMEOUT_MS });
     return { isReachable: true, isKeyValid: true, fault: null, ...answered() };
   } catch (error) {
     if (!(error instanceof GiftcardError)) throw error;

@@ -1,4 +1,3 @@
-import type { GiftcardClient } from "@giftcard-pay/client";
 import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import type { Engine, Evidence } from "../engine/engine.js";
 import type { Sealer } from "../sealing/seal.js";
@@ -6,7 +5,7 @@ import { resealAll } from "../sealing/upkeep.js";
 import type { Charge, ChargeListing } from "../store/charge.js";
 import type { Purchase, PurchaseListing, PurchaseStore } from "../store/purchase-store.js";
 import { type ExportOptions, exportCsv, readExport } from "./charge-export.js";
-import { type Health, readHealth } from "./health.js";
+import { type Health, type HealthSource, readHealth } from "./health.js";
 import type { Reconciliation } from "./reconciliation.js";
 import { type ReconcileOptions, readReconciliation, readStatement } from "./reports.js";
 import type { Statement, StatementOptions } from "./statement.js";
@@ -23,10 +22,18 @@ export interface CheckoutHealth extends Health {
 
 const FAILING_TRIES = 3;
 
-/** The calls for a shop's operator: monitoring, decisions, and reconciliation. Amounts in cents. */
+/** Reads the health of a checkout. Never throws if the issuer is down. */
+export async function readCheckoutHealth(source: HealthSource, purchases: PurchaseStore): Promise<CheckoutHealth> {
+  const [health, open, failing] = await Promise.all([
+    readHealth(source),
+    purchases.list({ limit: 0 }),
+    purchases.list({ limit: 0, minTries: FAILING_TRIES }),
+  ]);
+  return { ...health, purchases: { open: open.count, failing: failing.count } };
+}
+
+/** The calls for a shop's operator: decisions, reconciliation and statements. Amounts in cents. */
 export interface Operator {
-  /** Returns the health of the shop's gift cards: the service, the API key, clocks, sealing keys, and open charges. */
-  health(): Promise<CheckoutHealth>;
   /**
    * Lists purchases by most failed attempts first, then the oldest. Default: those that aren't settled. Each has its `tries`,
    * `lastError` and `createdAt`.
@@ -93,25 +100,17 @@ export interface Operator {
 interface OperatorContext extends Pick<Operator, "retryPurchase"> {
   readonly engine: Engine;
   readonly sealer: Sealer;
-  readonly client: GiftcardClient;
+  readonly companyId: number;
   readonly purchases: PurchaseStore;
 }
 
 /** Makes the operator's calls of a checkout. */
 export function createOperator(context: OperatorContext): Operator {
-  const { engine, sealer, client, purchases, retryPurchase } = context;
+  const { engine, sealer, companyId, purchases, retryPurchase } = context;
   const { environment, journal } = engine;
-  const source = { journal, environment, companyId: client.companyId as number };
+  const source = { journal, environment, companyId };
   const view = (charge: Charge | null) => charge && viewCharge(charge);
   return {
-    async health() {
-      const [health, open, failing] = await Promise.all([
-        readHealth({ environment, client, sealer, journal }),
-        purchases.list({ limit: 0 }),
-        purchases.list({ limit: 0, minTries: FAILING_TRIES }),
-      ]);
-      return { ...health, purchases: { open: open.count, failing: failing.count } };
-    },
     purchases: (listing = {}) => purchases.list(listing),
     retryPurchase,
     async charges(filter = {}) {

@@ -109,7 +109,7 @@ function percentOf(amountCents: number, percent: number): number {
 }
 
 /**
- * Formats a statement as comma-separated values, with amounts in euro, and the sums last.
+ * Formats a statement as comma-separated values, with amounts such as 49.98, and the sums last.
  * @param nameOf returns the name of an order. Default: its id
  */
 export function statementCsv(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
@@ -119,7 +119,7 @@ export function statementCsv(statement: Statement, nameOf: (orderId: string) => 
     row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amountsOf(line)),
   );
   return [
-    "day,order,charged_eur,canceled_eur,refunded_eur,gross_eur",
+    "day,order,charged,canceled,refunded,gross",
     ...body,
     row("total", "", ...amountsOf(statement)),
     row(`commission ${commissionPercent}%`, "", "", "", "", formatCents(-commissionCents)),
@@ -128,7 +128,7 @@ export function statementCsv(statement: Statement, nameOf: (orderId: string) => 
   ].join("\r\n");
 }
 
-/** Formats a statement as a table to print, with amounts in euro, and the sums last. */
+/** Formats a statement as a table to print, with amounts such as 49.98, and the sums last. */
 export function statementText(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
   const { lines, commissionPercent, commissionCents, netCents } = statement;
   const rows = [

@@ -1,3 +1,4 @@
+import type { Cents } from "@giftcard-pay/client";
 import { isCents, unitCount } from "../engine/charge-layout.js";
 import type { CartView } from "../engine/engine.js";
 import type { OrderLine } from "../store/order-line.js";
@@ -7,7 +8,7 @@ export interface Order {
   readonly id: string;
   readonly cart: CartView;
   /** The remainder that the shopper has seen. If it differs, the order is refused before any money moves. */
-  readonly expectedRemainderCents?: number;
+  readonly expectedRemainderCents?: Cents;
   /**
    * The order's lines, including tax and discounts. Their ids are unique, and they add up to the cart's total. Lines that
    * are returned last, such as shipping, come last. With lines, cards are charged by line (see `charges`), and units can be

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Cents } from "@giftcard-pay/client";
 import { layCharges } from "../engine/charge-layout.js";
 import type { PaymentPlan } from "../engine/engine.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
@@ -13,8 +14,8 @@ import type { PurchaseSteps } from "./steps.js";
 /** What all results of an order's payment have. Amounts in cents. */
 interface PayAmounts {
   /** Empty if the payment is declined. */
-  readonly cards: readonly { readonly lastFour: string; readonly amountCents: number }[];
-  readonly remainderCents: number;
+  readonly cards: readonly { readonly lastFour: string; readonly amountCents: Cents }[];
+  readonly remainderCents: Cents;
 }
 
 /** The result of an order's payment. */
@@ -57,6 +58,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   const isOf = ({ cart, expectedRemainderCents }: Order, purchase: Purchase): boolean =>
     purchase.cartId === cart.id &&
     purchase.totalCents === cart.totalCents &&
+    purchase.currency === cart.currency.toUpperCase() &&
     purchase.remainderCents === (expectedRemainderCents ?? purchase.remainderCents);
 
   /** Returns the result of a repeated payment. Refuses another cart, total or remainder. */
@@ -164,7 +166,8 @@ export function createPurchaseFlow(options: FlowOptions) {
     const plan = await planOf(order);
     const attemptId = randomUUID();
     const ids = { orderId: order.id, cartId: cart.id, attemptId };
-    const wanted = { ...ids, totalCents: cart.totalCents, remainderCents: plan.remainderCents, lines };
+    const currency = order.cart.currency.toUpperCase();
+    const wanted = { ...ids, totalCents: cart.totalCents, currency, remainderCents: plan.remainderCents, lines };
     const purchase = await steps.begin(wanted, { owner: attemptId, forMs: leaseMs });
     return purchase.attemptId === attemptId ? attempt(order, purchase, plan, input) : repeatedResult(order, purchase);
   }
@@ -273,7 +276,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     return null;
   }
 
-  async function assertPaid(orderId: string, totalCents: number): Promise<Purchase> {
+  async function assertPaid(orderId: string, totalCents: Cents): Promise<Purchase> {
     const purchase = await purchases.read(orderId);
     const { state } = purchase ?? {};
     if (purchase && purchase.totalCents === totalCents) {

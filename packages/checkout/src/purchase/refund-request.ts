@@ -1,3 +1,4 @@
+import { type Cents, cents } from "@giftcard-pay/client";
 import { isCents } from "../engine/charge-layout.js";
 import { invalidRefund, RefundError } from "../engine/errors.js";
 import {
@@ -23,7 +24,7 @@ export type RefundRequest = (
     }
   | {
       /** Whole cents above 0. */
-      readonly amountCents: number;
+      readonly amountCents: Cents;
       readonly lines?: undefined;
     }
 ) & {
@@ -36,7 +37,7 @@ export type OrderRefundPlan =
   | ({ readonly isPossible: true } & RefundShares)
   | {
       readonly isPossible: false;
-      readonly amountCents: number;
+      readonly amountCents: Cents;
       readonly nearest: readonly RefundShares[];
     };
 
@@ -171,7 +172,7 @@ export function sharesOf(
     lastFour: card.lastFour,
     amountCents: card.amountCents,
   }));
-  return { amountCents, cards, remainderCents };
+  return { amountCents: cents(amountCents), cards, remainderCents: cents(remainderCents) };
 }
 
 /** Converts a split to the fields of its record. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { type Cents, cents } from "@giftcard-pay/client";
 import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../engine/errors.js";
 import type { RefundShares, RefundSplit } from "../engine/refund-plan.js";
 import type { Charge } from "../store/charge.js";
@@ -33,15 +34,15 @@ export interface OrderRefund extends RefundShares {
 /** The payment of an order, with the amounts that were or will be refunded. Amounts in cents. */
 export interface PaidBy {
   readonly orderId: string;
-  readonly totalCents: number;
+  readonly totalCents: Cents;
   /** In the order in which they were charged. */
   readonly cards: readonly {
     readonly lastFour: string;
-    readonly amountCents: number;
-    readonly refundedCents: number;
+    readonly amountCents: Cents;
+    readonly refundedCents: Cents;
   }[];
   /** The part that the remainder method collected. */
-  readonly remainder: { readonly amountCents: number; readonly refundedCents: number };
+  readonly remainder: { readonly amountCents: Cents; readonly refundedCents: Cents };
 }
 
 interface RefundsContext extends PurchaseContext {
@@ -76,7 +77,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
       throw new TypeError("This refunds a part of the remainder: createCheckout needs remainder.refund.");
     if (plan.isPossible) return { isPossible: true, written: recordOf(plan.split) } as const;
     const nearest = plan.nearest.filter(canBeMade).map((split) => sharesOf(recordOf(split), books.charges));
-    return { isPossible: false, amountCents, leftCents, nearest } as const;
+    return { isPossible: false, amountCents: cents(amountCents), leftCents, nearest } as const;
   }
 
   async function refundPlan(orderId: string, given: RefundRequest): Promise<OrderRefundPlan> {
@@ -167,7 +168,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     const { totalCents, state } = purchase;
     const isCanceled = state === "canceling" || state === "canceled";
     if (!isCanceled && !wasPaid(purchase))
-      return { orderId, totalCents, cards: [], remainder: { amountCents: 0, refundedCents: 0 } };
+      return { orderId, totalCents, cards: [], remainder: { amountCents: cents(0), refundedCents: cents(0) } };
     const taken = new Set(refunds.flatMap(({ references }) => references));
     const isRefunded = ({ state, reference }: Charge) =>
       state !== "taken" && (isCanceled || !chargedStates.includes(state) || taken.has(reference));
@@ -176,7 +177,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
       amountCents: card.amountCents,
       refundedCents: amountOf(card.charges.filter(isRefunded)),
     }));
-    const refundedCents = isCanceled ? purchase.remainderCents : refundedRemainderCents(refunds);
+    const refundedCents = isCanceled ? purchase.remainderCents : cents(refundedRemainderCents(refunds));
     const remainderPart = { amountCents: purchase.remainderCents, refundedCents };
     return { orderId, totalCents, cards, remainder: remainderPart };
   }

@@ -1,3 +1,4 @@
+import type { Cents } from "@giftcard-pay/client";
 import type { Purchase } from "../store/purchase-store.js";
 
 /** What the shop's own payment method knows of a payment. Only `authorized` pays. */
@@ -24,8 +25,8 @@ export type RemainderData = Readonly<Record<string, unknown>>;
 /** A request for the remainder of an order. */
 export interface RemainderRequest {
   readonly orderId: string;
-  readonly remainderCents: number;
-  /** The order's currency: `EUR`. */
+  readonly remainderCents: Cents;
+  /** The order's currency, such as `EUR`; ISO 4217. */
   readonly currency: string;
   /** Unique to this attempt: use it as the payment's idempotency key. */
   readonly attemptId: string;
@@ -87,22 +88,19 @@ export interface RemainderPart {
   /** Unique among the refunds of all orders: pass it to the bank as the refund's idempotency key. */
   readonly idempotencyKey: string;
   /** Above 0. All refunds together are never more than `remainderCents`. */
-  readonly amountCents: number;
+  readonly amountCents: Cents;
 }
 
 const parse = (data: string | null): RemainderData | null => (data === null ? null : JSON.parse(data));
 
 /** Returns the request of a purchase. */
-const requestOf = ({ orderId, remainderCents, attemptId, remainderData }: Purchase): RemainderRequest => ({
+const requestOf = ({ orderId, remainderCents, currency, attemptId, remainderData }: Purchase): RemainderRequest => ({
   orderId,
   remainderCents,
-  currency: CURRENCY,
+  currency,
   attemptId,
   data: parse(remainderData),
 });
-
-/** The only currency of a checkout. */
-const CURRENCY = "EUR";
 
 const statuses = ["authorized", "declined", "pending"] as const;
 
@@ -117,7 +115,7 @@ export interface CheckedAnswer {
  *
  * @throws {RemainderFault} no_answer, wrong_amount, wrong_currency or wrong_data
  */
-function check(name: Call, answer: unknown, { remainderCents }: Purchase): CheckedAnswer {
+function check(name: Call, answer: unknown, purchase: Purchase): CheckedAnswer {
   // Read once, so that what is checked is what is used.
   const { status, amountCents, currency, data } = (answer ?? {}) as Partial<RemainderAnswer>;
   const refuse = (cause: string, message: string) => {
@@ -125,9 +123,9 @@ function check(name: Call, answer: unknown, { remainderCents }: Purchase): Check
   };
   if (!statuses.includes(status as RemainderAnswer["status"]))
     refuse("no_answer", 'has to return the status "authorized", "declined" or "pending"');
-  if (status !== "declined" && amountCents !== undefined && amountCents !== remainderCents)
+  if (status !== "declined" && amountCents !== undefined && amountCents !== purchase.remainderCents)
     refuse("wrong_amount", "returned another amount than the remainder. Look at the payment, and cancel the order");
-  if (status !== "declined" && currency !== undefined && currency !== CURRENCY)
+  if (status !== "declined" && currency !== undefined && String(currency).toUpperCase() !== purchase.currency)
     refuse("wrong_currency", "returned another currency than the order's. Look at the payment, and cancel the order");
   const kept = data === undefined ? {} : { data: toJson(name, data) };
   return { status: status as RemainderAnswer["status"], ...kept };

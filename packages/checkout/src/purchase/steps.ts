@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import { LEAVE } from "../engine/engine.js";
 import { CheckoutError } from "../engine/errors.js";
 import { retryDelayMs } from "../engine/recovery.js";
@@ -73,7 +74,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const { orderId, attemptId, totalCents, remainderCents } = purchase;
     const charges = await chargesOf(purchase);
     const held = charges.filter((charge) => charge.state === "devalued");
-    const paidCents = held.reduce((sum, charge) => sum + (charge.deductedCents ?? 0), remainderCents);
+    const paidCents = held.reduce((sum, charge) => sum + (charge.deductedCents ?? 0), remainderCents as number);
     if (paidCents !== totalCents) {
       const now = await reread(purchase);
       if (now.attemptId !== attemptId || !undecidedStates.includes(now.state)) return now;
@@ -214,7 +215,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     if (refund) {
       const { id, number, remainderCents: amountCents } = refund;
       fault = await refundCharges(refund, await chargesOf(purchase));
-      const part = { id, idempotencyKey: `${attemptId}:${number}`, amountCents };
+      const part = { id, idempotencyKey: `${attemptId}:${number}`, amountCents: cents(amountCents) };
       const send = () => remainder.refund(purchase, part);
       if (amountCents > 0) fault = (await sendToRemainder(purchase, owner, "refund", send)) ?? fault;
     }

@@ -23,6 +23,7 @@ export {
   recoverableStates,
   settledStates,
 } from "./charge-states.js";
+export type { CheckoutStore } from "./checkout-store.js";
 export type { GuessLimit, Journal, SealedValue } from "./journal.js";
 export { StoreError } from "./migrations.js";
 export {

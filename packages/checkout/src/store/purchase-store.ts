@@ -1,3 +1,4 @@
+import { type Cents, cents } from "@giftcard-pay/client";
 import type { OrderLine } from "./order-line.js";
 
 /** The states of an order's payment. */
@@ -29,9 +30,11 @@ export interface Purchase {
   /** The attempt that made the charges. It owns their leases, and their payments' ids begin with it. */
   readonly attemptId: string;
   readonly state: PurchaseState;
-  readonly totalCents: number;
+  readonly totalCents: Cents;
+  /** Of all its amounts; ISO 4217. */
+  readonly currency: string;
   /** The part that another method pays. */
-  readonly remainderCents: number;
+  readonly remainderCents: Cents;
   /** The shop's data of a pending remainder, such as the address of a bank's page. JSON. */
   readonly remainderData: string | null;
   /** The order's lines as they were paid; null if the shop gave none. */
@@ -148,7 +151,7 @@ export interface PurchaseStore {
 /** A purchase to begin. */
 export type NewPurchase = Pick<
   Purchase,
-  "orderId" | "cartId" | "attemptId" | "totalCents" | "remainderCents" | "lines"
+  "orderId" | "cartId" | "attemptId" | "totalCents" | "currency" | "remainderCents" | "lines"
 >;
 
 /** The states in which a purchase can still be paid or voided. */
@@ -167,8 +170,9 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
     cartId: String(row.cart_id),
     attemptId: String(row.attempt_id),
     state: row.state as PurchaseState,
-    totalCents: Number(row.total_cents),
-    remainderCents: Number(row.remainder_cents),
+    totalCents: cents(Number(row.total_cents)),
+    currency: String(row.currency),
+    remainderCents: cents(Number(row.remainder_cents)),
     remainderData: row.remainder_data as string | null,
     lines: row.lines === null ? null : JSON.parse(String(row.lines)),
     tries: Number(row.tries),

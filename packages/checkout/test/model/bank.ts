@@ -1,4 +1,4 @@
-import type { RemainderAnswer, RemainderMethod, RemainderRequest } from "../../src/index.js";
+import type { RemainderAnswer, RemainderMethod, RemainderRequest } from "../../src/remainder.js";
 import type { Gate } from "./gate.js";
 import type { AskMood, PayMood } from "./moods.js";
 import type { MethodBooks, MethodStep, OtherMethod } from "./other-method.js";

@@ -1,4 +1,6 @@
-import { type CartView, CheckoutError, type PayResult, RefundError, RemainderFault } from "../../src/index.js";
+import { cents } from "@giftcard-pay/client";
+import { type CartView, CheckoutError, type PayResult, RefundError } from "../../src/index.js";
+import { RemainderFault } from "../../src/remainder.js";
 import type { ModelCard } from "./card-stock.js";
 import type { OtherMethod } from "./other-method.js";
 import { PlayedError } from "./played-error.js";
@@ -106,7 +108,7 @@ export class ShopCalls {
     const anotherCents = cart.totalCents + 1;
     const expectedRemainderCents =
       call.expect === "as listed" ? (await checkout.list(cart)).remainderCents : anotherCents;
-    const expected = call.expect === "nothing" ? {} : { expectedRemainderCents };
+    const expected = call.expect === "nothing" ? {} : { expectedRemainderCents: cents(expectedRemainderCents) };
     const result = await checkout.pay(
       { id: story.id, cart, ...expected },
       { input: this.#context.other.inputOf(call.pay) },
@@ -119,7 +121,7 @@ export class ShopCalls {
   }
 
   #tellPaid(story: OrderStory, cart: CartView | null, { cards, remainderCents }: PayResult): void {
-    const totalCents = cards.reduce((sum, { amountCents }) => sum + amountCents, remainderCents);
+    const totalCents = cards.reduce((sum, { amountCents }) => sum + amountCents, remainderCents as number);
     if (cart && totalCents !== cart.totalCents)
       this.#context.violate("paid for another total", `asked for ${cart.totalCents}, told that ${totalCents} is paid`);
     if (cards.length > MAX_CARDS) this.#context.violate("too many cards", `${cards.length} paid an order`);

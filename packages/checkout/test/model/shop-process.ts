@@ -35,7 +35,7 @@ export function startShopProcess({ stage, client, other, observers, onTrouble, o
     return mood === "reject" ? Promise.reject(new PlayedError("observer", onUnhandled)) : undefined;
   };
   const checkout = createCheckout({
-    client,
+    issuer: client,
     environment: "sandbox",
     store: stage.open(gate),
     sealingKeys,

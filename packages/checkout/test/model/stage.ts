@@ -2,7 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import pg from "pg";
-import { type CheckoutStore, createPostgresStore } from "../../src/index.js";
+import { createPostgresStore } from "../../src/index.js";
+import type { CheckoutStore } from "../../src/store/index.js";
 import { createSqliteStore } from "../../src/store/sqlite/store.js";
 import type { Gate } from "./gate.js";
 

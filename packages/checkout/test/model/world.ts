@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import type { GiftcardClient } from "@giftcard-pay/client";
+import { cents, type GiftcardClient } from "@giftcard-pay/client";
 import type { FaultProxy } from "../../../../test/support/fault-proxy.js";
 import { type CartView, CheckoutError } from "../../src/index.js";
 import type { ModelCard } from "./card-stock.js";
@@ -71,7 +71,7 @@ export class World implements CallContext {
     this.spentElsewhere = cards.map(() => 0);
     this.carts = Array.from({ length: CARTS }, (_, i) => ({
       id: `cart_${id}_${i}`,
-      totalCents: setting.totals[i] ?? 0,
+      totalCents: cents(setting.totals[i] ?? 0),
       currency: "EUR",
     }));
     this.orders = Array.from({ length: ORDERS }, (_, i) => ({
@@ -126,7 +126,7 @@ export class World implements CallContext {
       case "call":
         return this.#callAll(step.calls);
       case "total":
-        this.carts[step.cart] = { ...(this.carts[step.cart] as CartView), totalCents: step.cents };
+        this.carts[step.cart] = { ...(this.carts[step.cart] as CartView), totalCents: cents(step.cents) };
         return;
       case "shopper":
         return this.other.settle(this.orders[step.order]?.id ?? "", step.to);

@@ -1,4 +1,5 @@
 import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
+import type { Cents } from "@giftcard-pay/client";
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
@@ -122,7 +123,12 @@ function toCartPayment(
   const giftcardsCents = toCents(giftcards.reduce((sum, { total }) => MathBN.add(sum, total), MathBN.convert(0)));
   const isDead = ({ status, payment }: SessionView) => payment?.isOver || !processable.includes(status);
   return {
-    cart: { id, totalCents, currency, notByCardCents: Math.min(giftcardsCents, totalCents) },
+    cart: {
+      id,
+      totalCents: totalCents as Cents,
+      currency,
+      notByCardCents: Math.min(giftcardsCents, totalCents) as Cents,
+    },
     isEuro: String(currency).toLowerCase() === "eur",
     isCompleted,
     isReopened: false,

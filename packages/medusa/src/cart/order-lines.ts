@@ -1,4 +1,5 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
+import type { Cents } from "@giftcard-pay/client";
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
@@ -63,9 +64,9 @@ export function shareCents(sold: readonly SoldLine[], totalCents: number): Order
     const isLast = index === sold.length - 1;
     const share = isFree ? 0 : MathBN.div(MathBN.mult(running, totalCents), MathBN.mult(sum, 100));
     const untilCents = isLast ? totalCents : Math.min(totalCents, toCents(share));
-    const cents = untilCents - sharedCents;
+    const lineCents = (untilCents - sharedCents) as Cents;
     sharedCents = untilCents;
-    return { id, quantity: MathBN.convert(quantity).toNumber(), totalCents: cents };
+    return { id, quantity: MathBN.convert(quantity).toNumber(), totalCents: lineCents };
   });
-  return lines.length > 0 || totalCents === 0 ? lines : [{ id: "order", quantity: 1, totalCents }];
+  return lines.length > 0 || totalCents === 0 ? lines : [{ id: "order", quantity: 1, totalCents: totalCents as Cents }];
 }

@@ -1,7 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { type Days, daysOfMonth } from "@giftcard-pay/checkout";
+import { type Days, daysOfMonth } from "@giftcard-pay/checkout/operator";
 import type { Command } from "commander";
 import { type DatevSettings, datevSchema } from "../datev-settings.js";
 import { type BooksTotals, openBookkeeping } from "../reports/bookkeeping.js";

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { reconciliationText } from "@giftcard-pay/checkout";
+import { reconciliationText } from "@giftcard-pay/checkout/operator";
 import { ReportError } from "@giftcard-pay/checkout/plugin";
 import type { Command } from "commander";
 import { readMedusaReconciliation } from "../reports/journal-reports.js";

@@ -1,6 +1,5 @@
 import path from "node:path";
-import { readSealingKeys } from "@giftcard-pay/checkout";
-import { createSealer, createSqlJournal, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
+import { createSealer, createSqlJournal, readSealingKeys, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
 import type { Journal } from "@giftcard-pay/checkout/store";
 import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
 import { Command } from "commander";

@@ -1,4 +1,4 @@
-import { daysOfMonth, statementCsv, statementText } from "@giftcard-pay/checkout";
+import { daysOfMonth, statementCsv, statementText } from "@giftcard-pay/checkout/operator";
 import type { Command } from "commander";
 import { readMedusaStatement } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";

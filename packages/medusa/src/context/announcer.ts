@@ -1,4 +1,5 @@
-import type { ChargeView, TenderChange } from "@giftcard-pay/checkout";
+import type { ChargeView } from "@giftcard-pay/checkout/operator";
+import type { TenderChange } from "@giftcard-pay/checkout/plugin";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";

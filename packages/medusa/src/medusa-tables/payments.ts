@@ -1,4 +1,4 @@
-import type { PaymentQuery, ShopPayment } from "@giftcard-pay/checkout";
+import type { PaymentQuery, ShopPayment } from "@giftcard-pay/checkout/operator";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";

@@ -59,7 +59,7 @@ export function valuer({ items, lines }: Valued, charges: readonly ChargePieces[
     );
   const keptByItem = (back: UnitsBack) => {
     const pieces = returnedUnits(lines, charges, returnedOf(back));
-    const cents = new Map(lines.map(({ id, totalCents }) => [id, totalCents]));
+    const cents = new Map<string, number>(lines.map(({ id, totalCents }) => [id, totalCents]));
     const add = (id: string, more: number) => cents.set(id, (cents.get(id) ?? 0) + more);
     for (const piece of pieces) add(piece.line, -piece.cents);
     const kept = items.map((history) => ({ ...history, kept: keptUnits(history, back) }));

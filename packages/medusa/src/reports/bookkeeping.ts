@@ -1,4 +1,4 @@
-import type { Days } from "@giftcard-pay/checkout";
+import type { Days } from "@giftcard-pay/checkout/operator";
 import { momentsOf, readGrossCents } from "@giftcard-pay/checkout/plugin";
 import { readServices } from "../journal-tables/charges.js";
 import {

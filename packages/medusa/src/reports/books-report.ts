@@ -1,4 +1,4 @@
-import type { Days } from "@giftcard-pay/checkout";
+import type { Days } from "@giftcard-pay/checkout/operator";
 import { layOut } from "@giftcard-pay/checkout/plugin";
 import { formatCents } from "@giftcard-pay/client";
 import type { DatevSettings } from "../datev-settings.js";

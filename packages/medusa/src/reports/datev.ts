@@ -1,4 +1,4 @@
-import type { Days } from "@giftcard-pay/checkout";
+import type { Days } from "@giftcard-pay/checkout/operator";
 import type { DatevSettings } from "../datev-settings.js";
 import type { Bookkeeping, BooksTotals } from "./bookkeeping.js";
 import { datevColumns } from "./datev-columns.js";

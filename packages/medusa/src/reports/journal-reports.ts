@@ -1,4 +1,4 @@
-import type { Days, PaymentQuery, ReconcileOptions, Reconciliation, Statement } from "@giftcard-pay/checkout";
+import type { Days, PaymentQuery, ReconcileOptions, Reconciliation, Statement } from "@giftcard-pay/checkout/operator";
 import { type ReportSource, readReconciliation, readStatement, type Sql } from "@giftcard-pay/checkout/plugin";
 import { readOrderNames } from "../medusa-tables/orders.js";
 import { readCancelRefunds, readGiftcardPayments } from "../medusa-tables/payments.js";

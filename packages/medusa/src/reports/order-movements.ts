@@ -1,4 +1,4 @@
-import { dayOf } from "@giftcard-pay/checkout";
+import { dayOf } from "@giftcard-pay/checkout/operator";
 import type { Period } from "../medusa-tables/booked-orders.js";
 import type { SaleStep } from "./order-sales.js";
 import { difference, vatCents } from "./vat.js";

@@ -72,7 +72,8 @@ export const de: Messages = {
       "Der Betrag Ihrer Bestellung hat sich geändert. Geben Sie die PIN erneut ein, um zu sehen, was diese Karte zahlt.",
     cart_not_found: "Wir finden Ihre Bestellung nicht mehr. Laden Sie die Seite neu.",
     cart_completed: "Diese Bestellung ist bereits aufgegeben. Von Ihrer Karte wird nichts mehr abgebucht.",
-    currency_not_supported: "Geschenkkarten gelten nur für Bestellungen in Euro. Zahlen Sie auf andere Weise.",
+    currency_not_supported:
+      "Mit Geschenkkarten kann nicht in dieser Währung bezahlt werden. Zahlen Sie auf andere Weise.",
     giftcards_not_accepted:
       "Mit Geschenkkarten lässt sich diese Bestellung nicht bezahlen. Zahlen Sie auf andere Weise.",
     payment_in_progress:

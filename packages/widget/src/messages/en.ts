@@ -63,7 +63,7 @@ export const en: Messages = {
     amount_changed: "Your order has changed. Enter the PIN again.",
     cart_not_found: "We can't find your order any more. Reload the page.",
     cart_completed: "This order has already been placed. Nothing more is taken from your card.",
-    currency_not_supported: "Gift cards work only for orders in euros. Pay another way.",
+    currency_not_supported: "Gift cards can't pay in this currency. Pay another way.",
     giftcards_not_accepted: "Gift cards can't pay for this order. Pay another way.",
     payment_in_progress: "A payment for this order is under way. Wait a moment and try again.",
     outcome_unknown:

@@ -63,7 +63,7 @@ export const es: Messages = {
     amount_changed: "El importe de su pedido ha cambiado. Vuelva a introducir el PIN.",
     cart_not_found: "Ya no encontramos su pedido. Vuelva a cargar la página.",
     cart_completed: "Este pedido ya se ha realizado. No se cobrará nada más de su tarjeta.",
-    currency_not_supported: "Las tarjetas regalo solo sirven para pedidos en euros. Pague de otra forma.",
+    currency_not_supported: "Las tarjetas regalo no sirven para pagar en esta moneda. Pague de otra forma.",
     giftcards_not_accepted: "Este pedido no se puede pagar con tarjetas regalo. Pague de otra forma.",
     payment_in_progress: "Ya hay un pago en curso para este pedido. Espere un momento y vuelva a intentarlo.",
     outcome_unknown:

@@ -69,7 +69,7 @@ export const fr: Messages = {
     cart_not_found: "Nous ne trouvons plus votre commande. Rechargez la page.",
     cart_completed: "Cette commande est déjà passée. Plus rien n’est débité de votre carte.",
     currency_not_supported:
-      "Les cartes cadeaux valent seulement pour des commandes en euros. Payez d’une autre manière.",
+      "Les cartes cadeaux ne permettent pas de payer dans cette devise. Payez d’une autre manière.",
     giftcards_not_accepted: "Cette commande ne peut pas être payée par carte cadeau. Payez d’une autre manière.",
     payment_in_progress: "Un paiement de cette commande est en cours. Attendez un moment et réessayez.",
     outcome_unknown:

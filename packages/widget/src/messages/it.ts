@@ -63,7 +63,7 @@ export const it: Messages = {
     amount_changed: "L’importo del tuo ordine è cambiato. Inserisci di nuovo il PIN.",
     cart_not_found: "Non troviamo più il tuo ordine. Ricarica la pagina.",
     cart_completed: "Questo ordine è già stato effettuato. Dalla tua carta non viene addebitato altro.",
-    currency_not_supported: "Le carte regalo valgono solo per ordini in euro. Paga in un altro modo.",
+    currency_not_supported: "Le carte regalo non valgono per pagare in questa valuta. Paga in un altro modo.",
     giftcards_not_accepted: "Questo ordine non può essere pagato con carte regalo. Paga in un altro modo.",
     payment_in_progress: "Un pagamento per questo ordine è già in corso. Aspetta un momento e riprova.",
     outcome_unknown:

@@ -69,7 +69,7 @@ export const nl: Messages = {
       "Het bedrag van je bestelling is veranderd. Vul de pincode opnieuw in om te zien wat deze kaart betaalt.",
     cart_not_found: "We kunnen je bestelling niet meer vinden. Laad de pagina opnieuw.",
     cart_completed: "Deze bestelling is al geplaatst. Er wordt niets meer van je kaart afgeschreven.",
-    currency_not_supported: "Cadeaukaarten werken alleen voor bestellingen in euro's. Betaal op een andere manier.",
+    currency_not_supported: "Met cadeaukaarten kun je niet in deze valuta betalen. Betaal op een andere manier.",
     giftcards_not_accepted: "Deze bestelling kun je niet met een cadeaukaart betalen. Betaal op een andere manier.",
     payment_in_progress: "Er loopt al een betaling voor deze bestelling. Wacht even en probeer het opnieuw.",
     outcome_unknown:

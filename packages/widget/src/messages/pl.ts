@@ -65,7 +65,7 @@ export const pl: Messages = {
     amount_changed: "Kwota Twojego zamówienia się zmieniła. Wpisz PIN ponownie.",
     cart_not_found: "Nie możemy już znaleźć Twojego zamówienia. Odśwież stronę.",
     cart_completed: "To zamówienie zostało już złożone. Z Twojej karty nie pobierzemy nic więcej.",
-    currency_not_supported: "Karty podarunkowe działają tylko przy zamówieniach w euro. Zapłać w inny sposób.",
+    currency_not_supported: "Kartami podarunkowymi nie można płacić w tej walucie. Zapłać w inny sposób.",
     giftcards_not_accepted: "Tego zamówienia nie można opłacić kartą podarunkową. Zapłać w inny sposób.",
     payment_in_progress: "Płatność za to zamówienie już trwa. Poczekaj chwilę i spróbuj ponownie.",
     outcome_unknown:

@@ -63,7 +63,7 @@ export const pt: Messages = {
     amount_changed: "O valor da sua compra mudou. Insira novamente o PIN.",
     cart_not_found: "Já não encontramos a sua compra. Recarregue a página.",
     cart_completed: "Esta compra já foi concluída. Nada mais será cobrado do seu cartão.",
-    currency_not_supported: "Os cartões-presente só valem para compras em euros. Pague de outra forma.",
+    currency_not_supported: "Os cartões-presente não valem para compras nesta moeda. Pague de outra forma.",
     giftcards_not_accepted: "Esta compra não pode ser paga com cartões-presente. Pague de outra forma.",
     payment_in_progress: "Já há um pagamento em curso para esta compra. Aguarde um momento e tente novamente.",
     outcome_unknown:

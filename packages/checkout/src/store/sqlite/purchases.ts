@@ -41,7 +41,7 @@ export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite
   }
   return {
     read: async (orderId) => find(orderId),
-    async begin({ orderId, cartId, attemptId, totalCents, remainderCents, lines }, lease) {
+    async begin({ orderId, cartId, attemptId, totalCents, currency, remainderCents, lines }, lease) {
       return alone((nowMs) => {
         const existing = find(orderId);
         if (existing && existing.state !== "failed") return existing;
@@ -52,6 +52,7 @@ export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite
           attempt_id: attemptId,
           state: "charging",
           total_cents: totalCents,
+          currency,
           remainder_cents: remainderCents,
           lines: lines && JSON.stringify(lines),
           lease_owner: lease.owner,

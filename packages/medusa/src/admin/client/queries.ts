@@ -1,4 +1,4 @@
-import type { Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout";
+import type { Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout/operator";
 import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { toast } from "@medusajs/ui";

@@ -1,4 +1,4 @@
-import type { DifferenceKind } from "@giftcard-pay/checkout";
+import type { DifferenceKind } from "@giftcard-pay/checkout/operator";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { RefundPart } from "../../refunds/order-refund.js";
 import type { ChargeRow, LineTitles } from "../client/queries.js";

@@ -1,4 +1,4 @@
-import type { Difference } from "@giftcard-pay/checkout";
+import type { Difference } from "@giftcard-pay/checkout/operator";
 import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import { Badge, Button, Input, StatusBadge, Table, Text } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";

@@ -59,7 +59,7 @@ export class GiftcardService implements GiftcardContext {
     this.processes = createProcesses(this.sql, container.logger, connectionsOf(container.__pg_connection__));
     this.leases = createCartLeases(this.sql, leaseMs);
     this.engine = createEngine({
-      client,
+      issuer: client,
       sealer,
       journal: createSqlJournal(this.sql),
       environment,

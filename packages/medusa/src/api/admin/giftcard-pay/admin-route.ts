@@ -1,5 +1,6 @@
 import { pipeline } from "node:stream/promises";
-import { type ChargeView, CheckoutError, type Days, daysOfMonth } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import { type ChargeView, type Days, daysOfMonth } from "@giftcard-pay/checkout/operator";
 import { type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";

@@ -14,7 +14,7 @@ export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
   const [health, failingJobs, { count: unpaidOrders }, cancelStop, regions, processes] = await Promise.all([
-    readHealth({ environment, client, sealer, journal }),
+    readHealth({ environment, issuer: client, sealer, journal }),
     countFailingJobs(sql),
     listRefused(sql, { limit: 0, offset: 0 }),
     readCancelStop(sql),

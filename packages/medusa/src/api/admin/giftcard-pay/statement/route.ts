@@ -1,4 +1,4 @@
-import { daysOfMonth, statementCsv } from "@giftcard-pay/checkout";
+import { daysOfMonth, statementCsv } from "@giftcard-pay/checkout/operator";
 import { readMedusaStatement } from "../../../../reports/journal-reports.js";
 import { adminRoute, readText } from "../admin-route.js";
 
