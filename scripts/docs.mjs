@@ -41,13 +41,19 @@ const packages = {
     {
       from: "checkout",
       file: "src/index.ts",
-      about: "the money flow of a shop: its checkout, its handler, its store on PostgreSQL, its reports",
+      about: "the money flow of a shop: its checkout, its handler, and its store on PostgreSQL",
     },
     {
       from: "checkout/storefront",
       file: "src/storefront.ts",
       about: "the shapes that a page and a shop's server exchange, and every error code",
     },
+    {
+      from: "checkout/operator",
+      file: "src/operator/index.ts",
+      about: "decisions, reconciliation, statements, health",
+    },
+    { from: "checkout/remainder", file: "src/remainder.ts", about: "the adapter of a payment method" },
     { from: "checkout/node", file: "src/http/node.ts", about: "the handler in `node:http`" },
     { from: "checkout/stripe", file: "src/methods/stripe.ts", about: "the remainder by Stripe" },
     { from: "checkout/mollie", file: "src/methods/mollie.ts", about: "the remainder by Mollie" },

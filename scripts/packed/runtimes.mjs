@@ -6,6 +6,7 @@ import http from "node:http";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { readBlocks } from "../check/markdown.mjs";
 import { root } from "../command.mjs";
 import { freePort, runNode, startNode } from "../process.mjs";
 import { CleanUp, startCardService } from "../shops/card-service.mjs";
@@ -80,6 +81,7 @@ export async function tryRuntimes({ tarballs, folder }, { progress, signal }) {
   const ours = ["client", "checkout"].map((name) => String(tarballs[`@giftcard-pay/${name}`]));
   const theirs = Object.entries({ ...releases, pg: devDependencies.pg }).map((one) => one.join("@"));
   await runNpm(["install", ...ours, ...theirs], { cwd: folder, signal });
+  await tryQuickstart(folder, signal);
   const cleanUp = new CleanUp();
   try {
     const { service, serverUrl } = await startCardService({ cleanUp, progress, signal });
@@ -104,6 +106,23 @@ export async function tryRuntimes({ tarballs, folder }, { progress, signal }) {
     }
   } finally {
     await cleanUp.run();
+  }
+}
+
+/** Runs the quickstart of checkout's README on the runtimes that it names. @param {string} cwd @param {AbortSignal} signal */
+async function tryQuickstart(cwd, signal) {
+  const page = await readFile(path.join(root, "packages/checkout/README.md"), "utf8");
+  const quickstart = String(readBlocks(page).find(({ file }) => file === "quickstart.mjs")?.text);
+  await writeFile(path.join(cwd, "quickstart.mjs"), quickstart);
+  const starts = {
+    Node: [],
+    Bun: instead(binary(cwd, "bun"), ["run"]),
+    Deno: instead(binary(cwd, "deno"), ["run", "--allow-all"]),
+  };
+  for (const [name, args] of Object.entries(starts)) {
+    const program = { name: `the quickstart on ${name}`, args: [...args, "quickstart.mjs"], env: outsideEnv() };
+    const printed = await runNode({ ...program, cwd, signal });
+    assert.match(printed, /status: ['"]paid['"],[^]*amountCents: 5000[^]*remainderCents: 2498/, program.name);
   }
 }
 

@@ -24,28 +24,25 @@ export interface CheckoutOptions
   /** Required if orders can have a remainder. */
   readonly remainder?: RemainderMethod;
   /**
-   * How a card's part of an order is charged: as one charge, or by line, with separate charges for each unit. The service
-   * reverses a charge only as a whole, so a unit can be refunded exactly only if it was charged by line. Default: by line if
-   * `pay` gets lines, otherwise whole. "by-line" refuses orders without lines. "whole" makes one charge even if there are
-   * lines: fewer calls while the shopper waits, but refunds only of whole charges.
+   * How a card's part of an order is charged: as one charge, or by line, with a charge for each unit, so that units can be
+   * refunded. Default: by line if `pay` gets lines. "by-line" refuses orders without lines.
    */
   readonly charges?: "whole" | "by-line";
   /**
    * The maximum number of charges per card if it is charged by line: 1 to 50. If a card pays more units, some charges pay
-   * several of them. Each charge is a call to the service while the shopper waits. Default 50.
+   * several of them. Default 50.
    */
   readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */
   readonly pendingLifeMs?: number;
   /**
-   * How long a payment owns its purchase between two steps. Longer than a step takes, and at least a second. Default two
-   * minutes. Half of it is the timeout of the remainder method's `status`, `cancel` and `refund`.
+   * How long a payment owns its order between two steps. Half of it is the timeout of the remainder method. Default two
+   * minutes.
    */
   readonly leaseMs?: number;
   /**
-   * Called after this process has changed a purchase's state, for logs and events, and for platforms that collect the
-   * remainder themselves. The checkout does not wait for it, and a crash may prevent the call; `read` returns the stored
-   * state.
+   * Called after this process has changed the state of an order's payment, for logs and events. The checkout does not wait for
+   * it, and a crash may prevent the call.
    */
   readonly onPurchase?: (purchase: Purchase) => unknown;
 }

@@ -15,38 +15,44 @@ import { createPurchaseSteps } from "./purchase/steps.js";
 import { answerWebhook } from "./purchase/webhook.js";
 import { createSealer, readSealingKeys } from "./sealing/seal.js";
 import type { Purchase } from "./store/purchase-store.js";
+import type { ApplyRequest, CartSummary } from "./storefront.js";
 
 /**
  * The money flow of any shop. Refusals are CheckoutErrors. After a refusal, nothing was taken, or recovery returns it.
  * Invalid fields of a cart cause a TypeError that names the field, before any money moves.
  */
-export interface Checkout extends Pick<Engine, "environment" | "balance" | "quote" | "apply" | "remove"> {
+export interface Checkout extends Pick<Engine, "environment" | "balance" | "quote"> {
   /** The calls for the shop's own staff: decisions, reconciliation and statements. */
   readonly operator: Operator;
-  /** Returns the applied cards, the amount that they cover, and the remainder. */
-  list(cart: CartView): ReturnType<Engine["summary"]>;
   /**
-   * Pays an order: it charges the cards, authorizes the remainder, and then assigns both to the order. If anything fails,
-   * the cards are reversed. Idempotent by the order's id; call it again after a failure or a crash. If the cart has changed
-   * since a payment that is still pending, that one is given up as by `abandon`.
+   * Applies a quoted card, or quotes and applies one. Takes no money.
+   *
+   * @throws {CheckoutError} the refusal
+   */
+  apply(cart: CartView, request: ApplyRequest): Promise<CartSummary>;
+  /** Removes the applied card with this id. @throws {CheckoutError} applied_card_not_found; payment_in_progress */
+  remove(cart: CartView, id: string): Promise<CartSummary>;
+  /** Returns the applied cards, the amount that they cover, and the remainder. */
+  list(cart: CartView): Promise<CartSummary>;
+  /**
+   * Pays an order: charges the cards, then authorizes the remainder. If anything fails, the cards are reversed. Idempotent by
+   * the order's id; call it again after a failure or a crash. If the cart has changed since a payment that is still pending,
+   * that one is given up as by `abandon`.
    *
    * @param options.input passed to `authorize` of the remainder method
-   * @throws {CheckoutError} refusals of a card or the service; payment_in_progress; cart_completed; amount_changed, also if
-   *   the order was paid before with another cart, total or remainder
-   * @throws {TypeError} if the lines don't add up to the total, or are missing although `charges` is "by-line" (no money has
-   *   moved then)
-   * @throws errors of the remainder method; {RemainderFault} if its answer is invalid. The cards are reversed then
+   * @throws {CheckoutError} refusals; payment_in_progress; cart_completed; amount_changed, also if the order was paid before
+   *   with another cart, total or remainder
+   * @throws {TypeError} if the lines are invalid; no money has moved then
+   * @throws errors of the remainder method. The cards are reversed then
    */
   pay(order: Order, options?: { readonly input?: unknown }): Promise<PayResult>;
   /**
-   * Reads the status of a pending remainder, and completes or voids the purchase. Call it when the shopper returns, or
-   * before the order is completed if a platform collects the remainder itself. A remainder that was paid after its
-   * purchase had failed is canceled.
+   * Reads the status of a pending remainder, and completes or voids the payment. Call it when the shopper returns, or
+   * before a platform completes the order. A remainder that was paid too late is canceled.
    *
    * @throws {CheckoutError} cart_not_found; payment_in_progress; cart_completed
-   * @throws errors of the remainder method's `status`; {RemainderFault} if its answer is invalid, is about another amount
-   *   (`status:wrong_amount`, `status:wrong_currency`), or does not arrive within half of `leaseMs`. The purchase is unchanged
-   *   then
+   * @throws errors of the remainder method; {RemainderFault} such as `status:wrong_amount` or `status:timeout`. Nothing has
+   *   changed then
    */
   confirm(orderId: string): Promise<PayResult>;
   /**
@@ -57,12 +63,11 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    */
   abandon(orderId: string): Promise<PayResult>;
   /**
-   * Handles a notification of the remainder method, such as Stripe's webhook, like `confirm`. A payment of an attempt that was
-   * replaced since is canceled.
+   * Handles a notification of the remainder method, such as Stripe's webhook, like `confirm`.
    *
    * @param request with its body unread
-   * @returns 204 if it is handled or does not concern an order, 400 if it isn't the method's, 404 for an unknown order, and 503
-   *   if the method has to send it again
+   * @returns 204 if it is handled or is about something else, 400 if it isn't the method's, 404 for an unknown order, 503 if it
+   *   has to be sent again
    */
   webhook(request: Request): Promise<Response>;
   /**
@@ -73,38 +78,33 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    */
   cancel(orderId: string): Promise<ChargeView[]>;
   /**
-   * Returns how a refund of a paid order would be split, without refunding anything. See `refund`.
+   * Returns how a refund of a paid order would be split, without refunding anything.
    *
-   * @returns the shares of the cards and of the remainder method, in cents; or the nearest possible amounts, if this one is
-   *   not possible because a charge is only reversed as a whole
-   * @throws as `refund`, except for refund_not_possible and refund_in_progress
+   * @returns the shares of the cards and of the remainder method, in cents; or the nearest possible amounts, because a charge
+   *   is only reversed as a whole
+   * @throws {RefundError} as `refund`
    */
   refundPlan(orderId: string, request: RefundRequest): Promise<OrderRefundPlan>;
   /**
-   * Refunds a part of a paid order: units of its lines, or an amount. The refund is recorded first, one per order at a time.
-   * Then its charges are reversed, and the remainder method's `refund` is called. `recover` retries steps that fail.
-   * Idempotent by its id: a repeated call continues the refund if it isn't done, and returns the same result.
+   * Refunds units of a paid order's lines, or an amount. The refund is recorded first, one per order at a time. Then its
+   * charges are reversed, and the remainder method's `refund` is called. `recover` retries steps that fail. Idempotent by its
+   * id: a repeated call continues the refund, and returns the same result.
    *
    * @param request.id the shop's own id of this return; unique within the order
-   * @throws {RefundError} nothing has changed then. refund_not_possible if the amount can't be refunded exactly or nothing is
-   *   left, with the nearest amounts; invalid_refund if the request is invalid, the id belongs to another refund, the order
-   *   was paid without lines, or the order doesn't have these units (any more); order_not_paid; payment_in_progress while
-   *   the order's payment is not decided; refund_in_progress during another refund of the order: try again later
+   * @throws {RefundError} nothing has changed then
    * @throws {TypeError} if the remainder method's `refund` is required and missing
    */
   refund(orderId: string, request: RefundRequest & { readonly id: string }): Promise<OrderRefund>;
   /**
-   * Refunds the cards' part of an order, without its remainder: all charges, or a single one. If the order isn't paid, its
-   * whole payment is voided.
+   * Refunds the cards' part of an order alone: all charges, or a single one. If the order isn't paid, its payment is voided.
    *
-   * @param reference the charge. Default: all of them
    * @throws {CheckoutError} cart_not_found; applied_card_not_found if the order has no such charge
    * @throws {RefundError} refund_in_progress during another refund of the order
    */
   refundCards(orderId: string, reference?: string): Promise<ChargeView[]>;
   /**
-   * Returns how an order was paid, and how much of it was or will be refunded, in cents. Once the order is paid, the amounts
-   * of cards and remainder add up to its total. Before, and if the payment failed, there are no cards and a remainder of 0.
+   * Returns how an order was paid, and how much of it was or will be refunded, in cents. Before it is paid, there are no cards
+   * and a remainder of 0.
    *
    * @returns null for an unknown order
    */
@@ -112,18 +112,17 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
   /** Returns the record of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
   /**
-   * Checks that an order is paid for exactly this total, by cards and remainder. Call it last before the order is completed.
-   * From then on, only the shop can undo the payment, by `cancel`, `refund` or `refundCards`.
+   * Checks that an order is paid for exactly this total. A platform calls it last before it completes the order. From then on,
+   * only the shop can undo the payment, by `cancel`, `refund` or `refundCards`.
    *
-   * @param totalCents the total of the order that is about to be completed
-   * @throws {CheckoutError} payment_in_progress while the payment is not decided; amount_changed if the order isn't paid (any
-   *   more), was partly refunded, or has another total
+   * @throws {CheckoutError} payment_in_progress while the payment is not decided; amount_changed if it isn't paid (any more),
+   *   was partly refunded, or has another total
    */
   assertPaid(orderId: string, totalCents: Cents): Promise<Purchase>;
   /**
    * Settles what crashes, lost responses and closed tabs left unfinished. Call it every minute, from any number of
-   * processes. If a step fails, its `lastError` is recorded, it is retried later, and the others continue. A remainder method
-   * that doesn't respond delays its own orders only.
+   * processes. A step that fails is recorded and retried later. A remainder method that doesn't respond delays its own orders
+   * only.
    *
    * @throws if the store can't be used
    */
@@ -164,8 +163,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     environment,
     balance: engine.balance,
     quote: async (cart, card) => engine.quote(checkCart(cart), card),
-    apply: async (cart, request, also) => engine.apply(checkCart(cart), request, also),
-    remove: async (cart, tenderId, also) => engine.remove(checkCart(cart), tenderId, also),
+    apply: async (cart, request) => engine.apply(checkCart(cart), request),
+    remove: async (cart, id) => engine.remove(checkCart(cart), id),
     list: async (cart) => engine.summary(checkCart(cart)),
     ...flow,
     webhook: (request) => answerWebhook(() => notice(request), report),

@@ -1,6 +1,5 @@
 export { type Checkout, createCheckout } from "./checkout.js";
 export type { CheckoutOptions } from "./checkout-options.js";
-export type { CardIssuer } from "./engine/card-issuer.js";
 export type { CartView } from "./engine/engine.js";
 export { CheckoutError, RefundError, type RefundErrorCode } from "./engine/errors.js";
 export type { RefundShares } from "./engine/refund-plan.js";
@@ -10,8 +9,6 @@ export type { PayResult } from "./purchase/pay.js";
 export type { Recovered, RecoverOptions } from "./purchase/recovery.js";
 export type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
 export type { OrderRefund, PaidBy } from "./purchase/refunds.js";
-export type { SealingKey } from "./sealing/seal.js";
 export type { OrderLine } from "./store/order-line.js";
-export type { PgPool } from "./store/postgres/migrate.js";
 export { createPostgresStore } from "./store/postgres/store.js";
 export type { RefundRule } from "./store/purchase-store.js";

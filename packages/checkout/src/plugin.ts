@@ -1,4 +1,6 @@
 /** The exports for plugins of shop systems with their own carts, orders and payments, such as Medusa. */
+
+export type { CardIssuer } from "./engine/card-issuer.js";
 export { type LaidCharge, layCharges } from "./engine/charge-layout.js";
 export { viewCharge } from "./engine/charge-view.js";
 export { createEngine } from "./engine/create-engine.js";
@@ -32,7 +34,14 @@ export { readGrossCents, readReconciliation, readStatement } from "./operator/re
 export { ReportError, type ReportFault } from "./operator/service-report.js";
 export { csvCell } from "./operator/statement.js";
 export { layOut } from "./operator/text-table.js";
-export { createSealer, readSealingKeys, SealError, type Sealer, type SealFault } from "./sealing/seal.js";
+export {
+  createSealer,
+  readSealingKeys,
+  SealError,
+  type Sealer,
+  type SealFault,
+  type SealingKey,
+} from "./sealing/seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
 export type { Piece } from "./store/order-line.js";
 export { createSqlJournal } from "./store/postgres/journal.js";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, cents, RefusedError, type RefusedErrorCode, Secret } from "@giftcard-pay/client";
-import type { CardIssuer } from "../src/index.js";
+import type { CardIssuer } from "../src/plugin.js";
 
 interface DollarCard {
   readonly pin: string;

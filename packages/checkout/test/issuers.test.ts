@@ -1,5 +1,8 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { cents, createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runNode } from "../../../scripts/process.mjs";
 import { readBlock } from "../../../test/support/page-blocks.js";
 import { issuerConformance } from "../conformance/index.js";
 import { type CheckoutOptions, createCheckout } from "../src/index.js";
@@ -34,6 +37,18 @@ describe("an issuer has to pass the cases:", () => {
     }));
     for (const { name, run } of cases) it(name, run);
   });
+});
+
+it("a split payment needs the 15 lines of the quickstart, and no service", async () => {
+  const quickstart = await readBlock("packages/checkout/README.md", "quickstart.mjs");
+  expect(quickstart.split("\n").filter((line) => line !== "").length).toBeLessThanOrEqual(15);
+  const cache = path.resolve(import.meta.dirname, "../.cache");
+  await mkdir(cache, { recursive: true });
+  const cwd = await mkdtemp(path.join(cache, "quickstart-"));
+  await writeFile(path.join(cwd, "quickstart.mjs"), quickstart);
+  const printed = await runNode({ name: "the quickstart", args: ["quickstart.mjs"], cwd });
+  expect(printed).toMatch(/status: 'paid',[^]*amountCents: 5000[^]*remainderCents: 2498/);
+  await rm(cwd, { recursive: true });
 });
 
 describe("the issuer in dollars", () => {

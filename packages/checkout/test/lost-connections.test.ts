@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type DatabaseProxy, startDatabaseProxy } from "../../../test/support/database-proxy.js";
+import { cents } from "@giftcard-pay/client";
 import { testDatabase } from "../../../test/support/test-database.js";
 import {
   type CartView,
@@ -9,8 +10,8 @@ import {
   createCheckout,
   createHandler,
   createPostgresStore,
-  type PgPool,
 } from "../src/index.js";
+import type { PgPool } from "../src/store/index.js";
 import { Bank } from "./bank.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 import { tickets } from "./tickets.js";
@@ -52,7 +53,7 @@ function start(options: Partial<CheckoutOptions> = {}) {
   const announced: string[] = [];
   const failures: unknown[] = [];
   const checkout = createCheckout({
-    client: shop.client,
+    issuer: shop.client,
     environment: "sandbox",
     store,
     sealingKeys,
@@ -75,7 +76,7 @@ async function buyAndReturn({ checkout }: Started) {
   await checkout.remove(cart, quoted?.id ?? "");
   await checkout.apply(cart, card);
   const paid = await checkout.pay(order);
-  await checkout.assertPaid(order.id, 7498);
+  await checkout.assertPaid(order.id, cents(7498));
   const refund = await checkout.refund(order.id, { id: "return", lines: { ticket: 1 } });
   const held = [7500 - (await card.balanceCents()), bank.heldCents];
   const canceled = await checkout.cancel(order.id);
@@ -90,12 +91,12 @@ async function orderTwice({ checkout }: Started) {
   bank.mood = "page";
   await checkout.apply(cart, card);
   const first = await checkout.pay({ id, cart });
-  const larger: CartView = { ...cart, totalCents: 8000 };
+  const larger: CartView = { ...cart, totalCents: cents(8000) };
   const second = await checkout.pay({ id, cart: larger });
   bank.pay();
   await checkout.recover();
   const confirmed = await checkout.confirm(id);
-  await checkout.assertPaid(id, 8000);
+  await checkout.assertPaid(id, cents(8000));
   const canceled = await checkout.cancel(id);
   return {
     ends: [first.status, second.status, confirmed.status],
@@ -147,10 +148,10 @@ describe("a database connection that is cut once", () => {
       reference,
     ]);
     proxy.set({ pattern: /giftcard_action/, fault: "cut-after" });
-    expect(await checkout.markTaken(reference, "ada")).toMatchObject({ state: "taken" });
+    expect(await checkout.operator.markTaken(reference, "ada")).toMatchObject({ state: "taken" });
     expect(proxy.hits).toBe(1);
-    expect((await checkout.evidence(reference))?.actions).toMatchObject([{ action: "mark_taken", actor: "ada" }]);
-    expect(await checkout.markTaken(reference, "grace")).toBeNull();
+    expect((await checkout.operator.evidence(reference))?.actions).toMatchObject([{ action: "mark_taken", actor: "ada" }]);
+    expect(await checkout.operator.markTaken(reference, "grace")).toBeNull();
   });
 
   it("uncounts a guess at most once", async () => {

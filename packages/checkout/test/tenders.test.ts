@@ -1,4 +1,4 @@
-import { cents, type GiftcardClient } from "@giftcard-pay/client";
+import { type Cents, cents, type GiftcardClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { beginOne, newCart, type Shop, startShop } from "./shop.js";
 
@@ -99,7 +99,7 @@ describe("quoting and applying a card", () => {
     expect(await engine.summary(free)).toMatchObject({ coveredCents: 7000, remainderCents: 0 });
     expect(await engine.summary(free)).not.toHaveProperty("notByCardCents");
     for (const notByCardCents of [7001, -1, 0.5])
-      await expect(engine.plan({ ...cart, notByCardCents: cents(notByCardCents) })).rejects.toEqual(
+      await expect(engine.plan({ ...cart, notByCardCents: notByCardCents as Cents })).rejects.toEqual(
         refusal("internal"),
       );
   });
@@ -144,7 +144,7 @@ describe("quoting and applying a card", () => {
     for (const quoteId of ["", 12, null])
       await expect(engine.apply(cart, { quoteId } as never)).rejects.toEqual(refusal("invalid_request"));
     for (const totalCents of [Number.NaN, 74.98, -1, "7498" as never])
-      await expect(engine.plan({ ...cart, totalCents: cents(totalCents) })).rejects.toEqual(refusal("internal"));
+      await expect(engine.plan({ ...cart, totalCents: totalCents as Cents })).rejects.toEqual(refusal("internal"));
     expect(shop.proxy.seen).toHaveLength(before);
   });
 

@@ -71,17 +71,15 @@ export interface EngineOptions {
   readonly leaseMs?: number;
   /** How many wrong guesses of card number and PIN are allowed. */
   readonly guessLimits?: GuessLimits;
-  /** Called after a card was applied to a cart or removed from it, for logs and events. The engine does not wait for it. */
+  /** Called after a card was applied to a cart or removed from it. The engine does not wait for it. */
   readonly onTender?: (change: TenderChange) => unknown;
   /**
-   * Called after each change of a charge's state, for logs and events, with references, states, codes and cents, but
-   * no sealed values. The engine does not wait for it.
+   * Called after each change of a charge's state, for logs and events, without sealed values. The engine does not wait for it.
    */
   readonly onChange?: (charge: ChargeView) => unknown;
   /**
-   * Called with failures that no caller waits for: errors of `onTender` and `onChange`, and of single charges in `recover`
-   * and `settle`. Also with those that only the shop can fix, such as a refused API key or a service that can't be reached,
-   * each code at most once a minute. Default: logs the failure's name and code to the console.
+   * Called with failures that no caller waits for, and with those that only the shop can fix, such as a refused API key, each
+   * code at most once a minute. Default: logs the failure's name and code to the console.
    */
   readonly onFailure?: OnFailure;
 }

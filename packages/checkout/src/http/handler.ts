@@ -11,22 +11,20 @@ import { attachedAddress } from "./shopper-address.js";
 /** The options of the routes. */
 export interface HandlerOptions {
   /**
-   * Returns the cart that a request may access, by the shop's own session or cookie, or null if there is none. The cart in
-   * the path has to be this one.
+   * Returns the cart that a request may access, by the shop's own session or cookie, or null.
    */
   readonly cartOf: (request: Request) => Promise<CartView | null> | CartView | null;
   /** The path of the routes, which is the page's `endpoint`. Default `/giftcards`. */
   readonly path?: string;
   /**
-   * Returns the shopper's IP address, for the limits on guesses, if the server knows it. Default: the address that
-   * `toNodeListener` found. `POST balance` needs an address or a cart.
+   * Returns the shopper's IP address, for the limits on guesses. Default: the address that `toNodeListener` found.
    */
   readonly addressOf?: (request: Request) => string | undefined;
   /** Other origins whose pages may call the routes, such as `https://www.shop.example`. Default: none. */
   readonly origins?: readonly string[];
   /**
-   * Whether to check the origin of calls, and to send CORS headers. Set it to false only if a framework does that before the
-   * handler, and no cookie identifies the shopper. Default true.
+   * Whether to check the origin of calls, and to send CORS headers. Set it to false only if a framework does that before.
+   * Default true.
    */
   readonly checksOrigin?: boolean;
   /** Called with failures that aren't refusals. They contain no card. Default: logs to the console. */

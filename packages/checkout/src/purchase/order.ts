@@ -10,9 +10,8 @@ export interface Order {
   /** The remainder that the shopper has seen. If it differs, the order is refused before any money moves. */
   readonly expectedRemainderCents?: Cents;
   /**
-   * The order's lines, including tax and discounts. Their ids are unique, and they add up to the cart's total. Lines that
-   * are returned last, such as shipping, come last. With lines, cards are charged by line (see `charges`), and units can be
-   * refunded. At most 10,000 units. They are stored with the purchase; paying the order again doesn't change them.
+   * The order's lines, with unique ids. They add up to the cart's total, and shipping comes last. With lines, units can be
+   * refunded. At most 10,000 units.
    */
   readonly lines?: readonly OrderLine[];
 }

@@ -25,11 +25,11 @@ import { newOwner, type PurchaseSteps } from "./steps.js";
 const UNDECIDED = "The order's payment is not decided yet. Try again in a moment.";
 
 /** The current state of a refund. */
-export interface OrderRefund extends RefundShares {
+export type OrderRefund = RefundShares & {
   readonly id: string;
   /** False while a part is owed: it is recorded, and `recover` retries it. */
   readonly isDone: boolean;
-}
+};
 
 /** The payment of an order, with the amounts that were or will be refunded. Amounts in cents. */
 export interface PaidBy {

@@ -26,6 +26,7 @@ export {
 export type { CheckoutStore } from "./checkout-store.js";
 export type { GuessLimit, Journal, SealedValue } from "./journal.js";
 export { StoreError } from "./migrations.js";
+export type { PgPool } from "./postgres/migrate.js";
 export {
   type NewPurchase,
   type NewRefund,

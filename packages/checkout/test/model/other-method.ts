@@ -1,4 +1,4 @@
-import type { RemainderMethod } from "../../src/index.js";
+import type { RemainderMethod } from "../../src/remainder.js";
 import type { Gate } from "./gate.js";
 import type { AskMood, PayMood } from "./moods.js";
 import type { Row } from "./stage.js";

@@ -1,4 +1,4 @@
-import type { RemainderMethod } from "../../src/index.js";
+import type { RemainderMethod } from "../../src/remainder.js";
 import type { PaymentAlert, ProviderMethod } from "../../src/methods/stripe.js";
 import type { Gate } from "./gate.js";
 import type { PayMood } from "./moods.js";

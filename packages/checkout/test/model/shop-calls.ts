@@ -85,7 +85,7 @@ export class ShopCalls {
       case "return": {
         story.isReturnAsked = true;
         const { amountCents, rule } = call;
-        return checkout.refund(story.id, { id: `return-${call.which}`, amountCents, rule });
+        return checkout.refund(story.id, { id: `return-${call.which}`, amountCents: cents(amountCents), rule });
       }
       case "notify": {
         const request = await this.#context.other.notification(call.which);
