@@ -112,7 +112,7 @@ export async function tryRuntimes({ tarballs, folder }, { progress, signal }) {
 /** Runs the quickstart of checkout's README on the runtimes that it names. @param {string} cwd @param {AbortSignal} signal */
 async function tryQuickstart(cwd, signal) {
   const page = await readFile(path.join(root, "packages/checkout/README.md"), "utf8");
-  const quickstart = String(readBlocks(page).find(({ file }) => file === "quickstart.mjs")?.text);
+  const quickstart = String(readBlocks(page).find(({ words }) => words.includes("file=quickstart.mjs"))?.text);
   await writeFile(path.join(cwd, "quickstart.mjs"), quickstart);
   const starts = {
     Node: [],
