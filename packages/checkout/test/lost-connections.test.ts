@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type DatabaseProxy, startDatabaseProxy } from "../../../test/support/database-proxy.js";
-import { cents } from "@giftcard-pay/client";
 import { testDatabase } from "../../../test/support/test-database.js";
 import {
   type CartView,
@@ -150,7 +150,9 @@ describe("a database connection that is cut once", () => {
     proxy.set({ pattern: /giftcard_action/, fault: "cut-after" });
     expect(await checkout.operator.markTaken(reference, "ada")).toMatchObject({ state: "taken" });
     expect(proxy.hits).toBe(1);
-    expect((await checkout.operator.evidence(reference))?.actions).toMatchObject([{ action: "mark_taken", actor: "ada" }]);
+    expect((await checkout.operator.evidence(reference))?.actions).toMatchObject([
+      { action: "mark_taken", actor: "ada" },
+    ]);
     expect(await checkout.operator.markTaken(reference, "grace")).toBeNull();
   });
 

@@ -1,5 +1,5 @@
-import type { RemainderMethod } from "../../src/remainder.js";
 import type { PaymentAlert, ProviderMethod } from "../../src/methods/stripe.js";
+import type { RemainderMethod } from "../../src/remainder.js";
 import type { Gate } from "./gate.js";
 import type { PayMood } from "./moods.js";
 import type { MethodBooks, MethodStep, OtherMethod, ProviderFault } from "./other-method.js";
