@@ -1,22 +1,29 @@
 import { expect, inject, it } from "vitest";
+import type { MethodName } from "./model/other-method.js";
 import { modelReport } from "./model/report.js";
 import { runModel } from "./model/run.js";
 
 /** The same number on every machine. `npm run model` runs thousands. */
 const SEQUENCES = 200;
 
-for (const [name, seed] of Object.entries({ "the first": 1, "the second": 2 })) {
-  it(`the books are exact after concurrent calls of people, banks and crashes (${name} seed, ${seed})`, {
-    tags: seed > 1 ? "long" : [],
-    timeout: 1_200_000,
-  }, async () => {
-    const result = await runModel({
-      postgresUrl: inject("postgresUrl"),
-      seed,
-      sequences: SEQUENCES,
-      atOnce: 4,
-    });
-    expect(result.violations, modelReport(result)).toBe(0);
-    expect(result.sequences).toBeGreaterThanOrEqual(SEQUENCES);
-  });
+const runs = async (method: MethodName, seed: number, sequences: number) => {
+  const result = await runModel({ postgresUrl: inject("postgresUrl"), method, seed, sequences, atOnce: 4 });
+  expect(result.violations, modelReport(result)).toBe(0);
+  expect(result.sequences).toBeGreaterThanOrEqual(sequences);
+};
+
+for (const [name, seed] of Object.entries({ "the first": 1, "the second": 2 }))
+  it(
+    `the books are exact after concurrent calls of people, banks and crashes (${name} seed, ${seed})`,
+    {
+      tags: seed > 1 ? "long" : [],
+      timeout: 1_200_000,
+    },
+    () => runs("bank", seed, SEQUENCES),
+  );
+
+for (const method of ["stripe", "stripe-page", "mollie"] as const) {
+  const title = `the books are exact with ${method}, which fails, lies and is late`;
+  it(title, { timeout: 1_200_000 }, () => runs(method, 1, SEQUENCES / 4));
+  it(`${title}, for long`, { tags: "long", timeout: 1_200_000 }, () => runs(method, 2, SEQUENCES * 2));
 }

@@ -115,7 +115,8 @@ class MollieMethod extends SimulatedProvider {
   }
 
   closePages(): void {
-    for (const { id } of this.#open()) this.#played.payments.pay(id, "expired");
+    for (const { id, status } of this.#own())
+      if (status === "open" || status === "pending") this.#played.payments.pay(id, "expired");
   }
 
   isOwnError(error: unknown): boolean {

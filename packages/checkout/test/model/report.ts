@@ -11,11 +11,11 @@ const textOf = ({ kind, text, store, method, seed, path, sequence, log, times }:
 
 /** Formats a run: each kind of violation with its shortest sequence, and the counts. */
 export function modelReport(result: ModelResult): string {
-  const { seed, sequences, violations, findings, outcomes, plays, seconds } = result;
+  const { seed, sequences, orders, violations, findings, outcomes, plays, seconds } = result;
   const seen = Object.entries(outcomes).sort(([, a], [, b]) => b - a);
   return [
     ...seen.map(([outcome, times]) => `${String(times).padStart(7)}  ${outcome}`),
     ...findings.map(textOf),
-    `${sequences} sequences, ${violations} violations (seed ${seed}, ${plays} played, ${Math.round(seconds)} s)`,
+    `${sequences} sequences, ${orders} orders, ${violations} violations (seed ${seed}, ${plays} played, ${Math.round(seconds)} s)`,
   ].join("\n");
 }

@@ -32,6 +32,8 @@ export interface ModelOptions {
 export interface ModelResult {
   readonly seed: number;
   readonly sequences: number;
+  /** The orders that someone began to pay. */
+  readonly orders: number;
   /** The number of sequences with violations. */
   readonly violations: number;
   readonly findings: readonly Finding[];
@@ -101,9 +103,9 @@ export async function runModel(options: ModelOptions): Promise<ModelResult> {
     await yard.close();
     process.off("unhandledRejection", tellRejection);
   }
-  const { done: sequences, violations, findings, outcomes, plays } = tally;
+  const { done: sequences, orders, violations, findings, outcomes, plays } = tally;
   const seconds = (performance.now() - startedAt) / 1000;
-  return { seed, sequences, violations, findings, outcomes, plays, seconds };
+  return { seed, sequences, orders, violations, findings, outcomes, plays, seconds };
 }
 
 function tellRejection(error: unknown): void {

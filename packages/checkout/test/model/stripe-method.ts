@@ -190,7 +190,8 @@ class StripeMethod extends SimulatedProvider {
   }
 
   closePages(): void {
-    for (const { id } of this.#openSessions()) this.#played.sessions.expire(id);
+    for (const id of this.#sessions)
+      if (this.#played.sessions.find(id).status === "open") this.#played.sessions.expire(id);
   }
 
   isOwnError(error: unknown): boolean {

@@ -35,6 +35,8 @@ export class Tally {
   readonly outcomes: Record<string, number> = {};
   /** Sequences. */
   done = 0;
+  /** The orders that someone began to pay. */
+  orders = 0;
   /** The number of sequences with violations. */
   violations = 0;
   /** Including those that search for a shorter one. */
@@ -47,6 +49,7 @@ export class Tally {
   /** Counts a sequence. Returns a new kind of violation, if there is one. */
   count(world: World, origin: Origin): string | undefined {
     this.done += 1;
+    this.orders += world.begunOrders;
     for (const outcome of world.outcomes) this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1;
     const { violations } = world;
     if (violations.length > 0) this.violations += 1;

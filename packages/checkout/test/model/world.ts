@@ -52,6 +52,8 @@ export class World implements CallContext {
   readonly stage: Stage;
   /** Whether a statement has failed, so that a process may have left its work undone. */
   hasDatabaseFailed = false;
+  /** The number of orders that someone began to pay. */
+  begunOrders = 0;
   readonly #proxy: FaultProxy;
   readonly #client: GiftcardClient;
   readonly #inFlight: ReadonlySet<Promise<unknown>>;
