@@ -63,6 +63,8 @@ export interface Setting {
   readonly totals: readonly number[];
   /** The cards that are on carts from the start. */
   readonly applied: readonly (readonly [cart: number, card: number])[];
+  /** Whether an order is paid at the start. */
+  readonly isBought: boolean;
 }
 
 const cents = fc.constantFrom(900, 1500, 4000, 5000, 5500, 7498, 9000, 12_000);
@@ -240,10 +242,11 @@ const anyProviderStep: fc.Arbitrary<Step> = fc.oneof(
 /** Returns the steps of sequences with this payment method. */
 export const stepsWith = (method: MethodName): fc.Arbitrary<Step> => (method === "bank" ? anyStep : anyProviderStep);
 
-const settingWith = (total: fc.Arbitrary<number>): fc.Arbitrary<Setting> =>
+const settingWith = (total: fc.Arbitrary<number>, isBought: fc.Arbitrary<boolean>): fc.Arbitrary<Setting> =>
   fc.record({
     balances: fc.array(fc.constantFrom(...cardBalances), { minLength: CARDS, maxLength: CARDS }),
     totals: fc.array(total, { minLength: CARTS, maxLength: CARTS }),
+    isBought,
     applied: fc.constantFrom<Setting["applied"][number][]>(
       [[0, 0]],
       [
@@ -265,4 +268,6 @@ const settingWith = (total: fc.Arbitrary<number>): fc.Arbitrary<Setting> =>
 
 /** Returns the settings of sequences with this payment method. A provider's orders have a remainder. */
 export const settingsWith = (method: MethodName): fc.Arbitrary<Setting> =>
-  settingWith(method === "bank" ? cents : fc.constantFrom(5500, 7498, 9000, 12_000));
+  method === "bank"
+    ? settingWith(cents, fc.constant(false))
+    : settingWith(fc.constantFrom(5500, 7498, 9000, 12_000), fc.boolean());

@@ -119,6 +119,10 @@ export class World implements CallContext {
     await this.stage.reset();
     for (const [cart, card] of this.setting.applied)
       await this.#callAll([{ do: "apply", cart, card, process: 0, trouble: null }]);
+    if (!this.setting.isBought) return;
+    const of = { order: 0, process: 0, trouble: null } as const;
+    await this.#callAll([{ do: "commit", cart: 0, pay: "authorize", expect: "nothing", ...of }]);
+    await this.#callAll([{ do: "confirm", ...of }]);
   }
 
   async take(step: Step): Promise<void> {
