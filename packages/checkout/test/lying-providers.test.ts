@@ -1,20 +1,21 @@
 import { randomUUID } from "node:crypto";
+import { cents } from "@giftcard-pay/client";
 import { createMollieClient } from "@mollie/api-client";
 import Stripe from "stripe";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type PlayedMollie, startPlayedMollie } from "../../../test/support/played-mollie.js";
 import { type PlayedStripe, startPlayedStripe } from "../../../test/support/played-stripe.js";
 import { startTlsFront } from "../../../test/support/tls-front.js";
-import type { RemainderData, RemainderRequest } from "../src/index.js";
 import { mollie } from "../src/methods/mollie.js";
 import { stripe, stripeCheckout } from "../src/methods/stripe.js";
+import type { RemainderData, RemainderRequest } from "../src/remainder.js";
 import { VISA } from "./with-stripe.js";
 
 const requestOf = (data: RemainderData | null): RemainderRequest => ({
-  ...{ orderId: "order_1", attemptId: "attempt_1", currency: "EUR", remainderCents: 2498, data },
+  ...{ orderId: "order_1", attemptId: "attempt_1", currency: "EUR", remainderCents: cents(2498), data },
 });
 const owner = { orderId: "order_1", attemptId: "attempt_1" };
-const part = { id: "return_1", idempotencyKey: "attempt_1:1", amountCents: 1000 };
+const part = { id: "return_1", idempotencyKey: "attempt_1:1", amountCents: cents(1000) };
 const contradiction = /contradict each other/;
 
 /** Changes the fields of the next answer of a method. */
