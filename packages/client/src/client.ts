@@ -37,7 +37,7 @@ export interface GiftcardClient {
   /** The currency of all amounts: `EUR`. */
   readonly currency: "EUR";
   /** The maximum of one devalue, in cents: 50.00 euro. */
-  readonly maxDeductionCents: Cents;
+  readonly maxDeductionCents: number;
 
   /** Checks that the service can be reached and accepts the API key, by `geteventconcepts`. Changes nothing. */
   checkAccess(options?: CallOptions): Promise<void>;
