@@ -166,6 +166,8 @@ CREATE INDEX giftcard_charge_state ON giftcard_charge USING btree (state, create
 
 CREATE INDEX giftcard_charge_tender ON giftcard_charge USING btree (tender_id);
 
+CREATE UNIQUE INDEX giftcard_purchase_cart ON giftcard_purchase USING btree (cart_id) WHERE (state = ANY (ARRAY['charging'::text, 'pending'::text, 'paid'::text, 'refunding'::text]));
+
 CREATE INDEX giftcard_purchase_open ON giftcard_purchase USING btree (next_try_at) WHERE (state = ANY (ARRAY['charging'::text, 'pending'::text, 'voiding'::text, 'canceling'::text, 'refunding'::text]));
 
 CREATE UNIQUE INDEX giftcard_tender_card_once ON giftcard_tender USING btree (cart_id, fingerprint) WHERE (state = ANY (ARRAY['applied'::text, 'charging'::text]));

@@ -105,6 +105,9 @@ CREATE TABLE giftcard_purchase (
   updated_at integer not null
 ) strict;
 
+CREATE UNIQUE INDEX giftcard_purchase_cart on giftcard_purchase (cart_id)
+  where state in ('charging', 'pending', 'paid', 'refunding');
+
 CREATE TABLE giftcard_refund (
   order_id text not null,
   id text not null,

@@ -71,6 +71,25 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
     assert.equal(await book.change(first.orderId, { ...voiding, attemptId: first.attemptId }), null);
   });
 
+  must("begin one purchase of a cart at a time, and no other once it is paid", async (book) => {
+    const orders = [newOrder(), newOrder(), newOrder()].map((order, _, [first]) => ({
+      ...order,
+      cartId: String(first?.cartId),
+    }));
+    const begun = await Promise.all(orders.map((order) => book.begin(order, leaseOf("commit"))));
+    const [first] = begun;
+    assert.ok(first);
+    assert.deepEqual(new Set(begun.map(({ attemptId }) => attemptId)), new Set([first.attemptId]));
+    assert.equal((await book.ofCart(first.cartId))?.orderId, first.orderId);
+    await book.change(first.orderId, { from: ["charging"], to: "paid", lease: null });
+    const { cartId } = first;
+    assert.equal((await book.begin({ ...newOrder(), cartId }, leaseOf("commit"))).attemptId, first.attemptId);
+    await book.change(first.orderId, { from: ["paid"], to: "canceling" });
+    assert.equal(await book.ofCart(cartId), null);
+    const next = { ...newOrder(), cartId };
+    assert.equal((await book.begin(next, leaseOf("commit"))).attemptId, next.attemptId);
+  });
+
   must("lease an unsettled purchase to one owner at a time, by the store's clock", (book) =>
     atAnyPace(async ({ ms, wait }) => {
       const { orderId } = await book.begin(newOrder(), leaseOf("commit", ms(500)));

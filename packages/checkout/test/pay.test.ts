@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { cents } from "@giftcard-pay/client";
 import { describe, expect, it } from "vitest";
-import { readBlock } from "../../../test/support/page-blocks.js";
 import type { RemainderAnswer } from "../src/remainder.js";
 import { down, fail, onEachStore, refusal, type TestOrder } from "./each-store.js";
 import { beginOne, newCart } from "./shop.js";
@@ -12,28 +11,20 @@ onEachStore(
     const reasonsOf = async (o: TestOrder) => (await store.journal.chargesOfCart(o.cart.id)).map((a) => a.reason);
     const lastFour = ({ cardNumber }: { cardNumber: string }) => cardNumber.slice(-4);
 
-    it("does what the README's first five lines say", async () => {
-      const lines = (await readBlock("packages/checkout/README.md", "idea.js")).trimEnd().split("\n");
-      expect(lines).toHaveLength(5);
-      const look = lines.map((line) => `${line}\nseen.push(await paid());`).join("\n");
-      const names = ["checkout", "cart", "cardNumber", "pin", "orderId", "paid", "seen"];
-      const body = `${look}\nreturn { usableCents, order, charges, purchases };`;
-      const run = new ((async () => {}).constructor as FunctionConstructor)(...names, body);
-      const { cardNumber, pin } = card;
-      const [cart, orderId, seen] = [newCart(7498), `order_${randomUUID()}`, [] as number[][]];
-      expect(await run(checkout(), cart, cardNumber, pin, orderId, paid, seen)).toMatchObject({
-        usableCents: 5000,
-        order: { status: "paid", remainderCents: 2498 },
-        charges: [{ amountCents: 5000, state: "reversed" }],
-        purchases: [],
-      });
-      expect(seen).toEqual([
-        [0, 0],
-        [0, 0],
-        [5000, 2498],
-        [0, 0],
-        [0, 0],
-      ]);
+    it("pays a cart once if two orders of it are placed at once, or one after the other", async () => {
+      const o = await order();
+      const others = [1, 2, 3].map(() => ({ ...o, id: `order_${randomUUID()}` }));
+      const results = await Promise.allSettled([o, ...others].map((one) => pay(one)));
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await paid()).toEqual([5000, 2498]);
+      for (const one of [o, ...others].filter((_, index) => results[index]?.status === "rejected"))
+        await expect(pay(one)).rejects.toEqual(refusal("cart_completed"));
+      expect(await paid()).toEqual([5000, 2498]);
+      const sold = [o, ...others].find((_, index) => results[index]?.status === "fulfilled");
+      await checkout().cancel(String(sold?.id));
+      const again = { ...o, id: `order_${randomUUID()}` };
+      expect(await pay(again)).toMatchObject({ status: "paid", remainderCents: 7498 });
+      expect(await paid()).toEqual([0, 7498]);
     });
 
     describe("the result", () => {

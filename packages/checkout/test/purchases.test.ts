@@ -130,10 +130,10 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(charge).toMatchObject({ state: "committed", orderId: o.id });
   });
 
-  it("keep their cards if another order of the same cart is begun", async () => {
+  it("are completed, and not paid again, if another order of the same cart is begun", async () => {
     const o = await crashed();
     const other = { ...o, id: `order_${randomUUID()}` };
-    await expect(pay(other)).rejects.toEqual(refusal("payment_in_progress"));
+    await expect(pay(other)).rejects.toEqual(refusal("cart_completed"));
     expect(await paid()).toEqual([5000, 2498]);
     await checkout().recover();
     expect(await stateOf(o)).toBe("paid");

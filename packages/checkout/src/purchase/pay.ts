@@ -69,23 +69,26 @@ export function createPurchaseFlow(options: FlowOptions) {
   }
 
   /**
-   * Gives up the pending payments of a cart's other orders: the shopper has left the bank's page, and orders anew.
+   * Gives up the pending payment of the cart's other order: the shopper has left the bank's page, and orders anew.
    *
-   * @throws {CheckoutError} cart_completed if one of them is paid
+   * @throws {CheckoutError} as `refuseOther`
    */
-  async function giveUpOthers({ id, cart }: Order): Promise<void> {
-    const charges = await journal.chargesOfCart(cart.id);
-    const held = charges.filter((charge) => charge.state === "devalued" && charge.orderId !== id);
-    for (const orderId of new Set(held.map((charge) => charge.orderId))) {
-      const purchase = orderId === null ? null : await purchases.read(orderId);
-      if (purchase?.state !== "pending" || purchase.cartId !== cart.id) continue;
-      if (paidStates.includes((await settleRemainder(purchase, true)).state)) throw new CheckoutError("cart_completed");
-    }
+  async function giveUpOther({ id, cart }: Order): Promise<void> {
+    const { orderId = id } = (await purchases.ofCart(cart.id)) ?? {};
+    if (orderId === id) return;
+    const other = await readSettled(orderId);
+    if (other) refuseOther(other.state === "pending" ? await settleRemainder(other, true) : other);
+  }
+
+  /** Refuses the cart if this purchase of its other order is paid or can be paid still. */
+  function refuseOther({ state }: Purchase): void {
+    if (paidStates.includes(state)) throw new CheckoutError("cart_completed");
+    if (undecidedStates.includes(state)) throw new CheckoutError("payment_in_progress");
   }
 
   /** Plans the payment. Refuses if it differs from what the shopper has seen, or can't be done. */
   async function planOf(order: Order): Promise<PaymentPlan> {
-    await giveUpOthers(order);
+    await giveUpOther(order);
     await engine.settle(order.cart.id, { orderOf: steps.orderOf });
     const plan = await engine.plan(order.cart);
     // If a card has expired or is being settled, the shopper may not have seen this remainder.
@@ -169,7 +172,9 @@ export function createPurchaseFlow(options: FlowOptions) {
     const currency = order.cart.currency.toUpperCase();
     const wanted = { ...ids, totalCents: cart.totalCents, currency, remainderCents: plan.remainderCents, lines };
     const purchase = await steps.begin(wanted, { owner: attemptId, forMs: leaseMs });
-    return purchase.attemptId === attemptId ? attempt(order, purchase, plan, input) : repeatedResult(order, purchase);
+    if (purchase.attemptId === attemptId) return attempt(order, purchase, plan, input);
+    if (purchase.orderId !== order.id) refuseOther(purchase);
+    return repeatedResult(order, purchase);
   }
 
   /** Makes the attempt that this call has begun. */

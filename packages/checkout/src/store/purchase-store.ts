@@ -129,12 +129,17 @@ export interface PurchaseListing {
 /** The storage of purchases. Every change is atomic and durable, and uses the store's clock. */
 export interface PurchaseStore {
   /**
-   * Begins an attempt to pay a new order, or one whose last attempt has failed.
-   * @returns the stored purchase; it is the caller's if it has the caller's `attemptId`
+   * Begins an attempt to pay a new order, or one whose last attempt has failed. A cart has at most one purchase that is paid or
+   * can be paid still.
+   *
+   * @returns the stored purchase of the order, or of the cart's other order; it is the caller's if it has the caller's
+   *   `attemptId`
    */
   begin(purchase: NewPurchase, lease: PurchaseLease): Promise<Purchase>;
   /** Returns the purchase of an order, or null. */
   read(orderId: string): Promise<Purchase | null>;
+  /** Returns the purchase of a cart that is paid or can be paid still, or null. */
+  ofCart(cartId: string): Promise<Purchase | null>;
   /** Changes a purchase by compare-and-set. Returns null if it isn't in `from` (or not this attempt's, or not leased to `owner`). */
   change(orderId: string, change: PurchaseChange): Promise<Purchase | null>;
   /** Returns all refunds of an order by number. Only the last one can be pending. */
@@ -159,6 +164,9 @@ export const undecidedStates: readonly PurchaseState[] = ["charging", "pending"]
 
 /** The states of a paid order, which may be partly refunded. */
 export const paidStates: readonly PurchaseState[] = ["paid", "refunding"];
+
+/** The states of a purchase that no other purchase of its cart can be in. */
+export const cartStates: readonly PurchaseState[] = [...undecidedStates, ...paidStates];
 
 /** The states that recovery settles. */
 export const unsettledStates: readonly PurchaseState[] = [...undecidedStates, "voiding", "canceling", "refunding"];

@@ -1,3 +1,4 @@
+import { CheckoutError } from "../../src/index.js";
 import type { OrderStory } from "./shop-calls.js";
 import type { Row } from "./stage.js";
 import type { World } from "./world.js";
@@ -185,6 +186,8 @@ async function checkStillSells(world: World): Promise<void> {
     if (purchase?.state !== "failed") continue;
     const cart = world.carts.find((c) => c.id === purchase.cart_id);
     if (!cart) continue;
+    const { purchases: now } = await world.stage.rows();
+    const isSold = now.some((p) => p.cart_id === cart.id && p.order_id !== id && p.state === "paid");
     try {
       for (const card of (await checkout.list(cart)).cards) await checkout.remove(cart, card.id);
       let { status } = await checkout.pay({ id, cart }, { input: world.other.inputOf("authorize") });
@@ -193,7 +196,9 @@ async function checkStillSells(world: World): Promise<void> {
         ({ status } = await checkout.confirm(id));
       }
       if (status !== "paid") world.violate("can't be paid any more", status);
+      if (isSold) world.violate("a cart is paid twice", cart.id);
     } catch (error) {
+      if (isSold && error instanceof CheckoutError && error.code === "cart_completed") continue;
       world.violate("can't be paid any more", String(error));
     }
     world.other.expect(await world.stage.rows());

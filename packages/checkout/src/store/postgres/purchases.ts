@@ -1,4 +1,5 @@
 import {
+  cartStates,
   type NewRefund,
   type Purchase,
   type PurchaseChange,
@@ -50,34 +51,41 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
     return row ? toPurchase(row) : null;
   };
   const read = (orderId: string) => first("select * from giftcard_purchase where order_id = $1", [orderId]);
-  return {
-    read,
-    async begin({ orderId, cartId, attemptId, totalCents, currency, remainderCents, lines }, lease) {
-      const begun = await first(
-        `insert into giftcard_purchase as old
+  const ofCart = (cartId: string) =>
+    first(`select * from giftcard_purchase where cart_id = $1 and state in (${sqlList(cartStates)})`, [cartId]);
+  const begin: PurchaseStore["begin"] = async (purchase, lease) => {
+    const { orderId, cartId, attemptId, totalCents, currency, remainderCents, lines } = purchase;
+    const begun = await first(
+      `insert into giftcard_purchase as old
            (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until, currency)
          values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${sqlInterval("$7")}, $9)
          on conflict (order_id) do update set cart_id = $2, attempt_id = $3, state = 'charging', total_cents = $4,
            currency = $9, remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${sqlInterval("$7")},
            next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,
-        [
-          orderId,
-          cartId,
-          attemptId,
-          totalCents,
-          remainderCents,
-          lease.owner,
-          lease.forMs,
-          lines && JSON.stringify(lines),
-          currency,
-        ],
-      );
-      if (begun) return begun;
-      const existing = await read(orderId);
-      if (!existing) throw new Error("A purchase vanished while it was being begun.");
-      return existing;
-    },
+      [
+        orderId,
+        cartId,
+        attemptId,
+        totalCents,
+        remainderCents,
+        lease.owner,
+        lease.forMs,
+        lines && JSON.stringify(lines),
+        currency,
+      ],
+    ).catch((error: unknown) => {
+      if (isUniqueViolation(error)) return ofCart(cartId);
+      throw error;
+    });
+    if (begun) return begun;
+    // Without one, the cart's other purchase has ended meanwhile.
+    return (await read(orderId)) ?? begin(purchase, lease);
+  };
+  return {
+    read,
+    ofCart,
+    begin,
     async change(orderId, change) {
       const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
       const params: unknown[] = [orderId, to];

@@ -1,4 +1,5 @@
 import {
+  cartStates,
   type NewRefund,
   type Purchase,
   type PurchaseStore,
@@ -15,6 +16,13 @@ export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite
   const rowOf = (orderId: string) => first("select * from giftcard_purchase where order_id = ?", orderId);
   const find = (orderId: string): Purchase | null => {
     const row = rowOf(orderId);
+    return row ? toPurchase(row) : null;
+  };
+  const ofCart = (cartId: string): Purchase | null => {
+    const row = first(
+      `select * from giftcard_purchase where cart_id = ? and state in (${sqlList(cartStates)})`,
+      cartId,
+    );
     return row ? toPurchase(row) : null;
   };
   const write = (orderId: string, set: Record<string, string | number | null>): Purchase => {
@@ -41,10 +49,13 @@ export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite
   }
   return {
     read: async (orderId) => find(orderId),
+    ofCart: async (cartId) => ofCart(cartId),
     async begin({ orderId, cartId, attemptId, totalCents, currency, remainderCents, lines }, lease) {
       return alone((nowMs) => {
         const existing = find(orderId);
         if (existing && existing.state !== "failed") return existing;
+        const other = ofCart(cartId);
+        if (other) return other;
         run("delete from giftcard_purchase where order_id = ?", orderId);
         insert("giftcard_purchase", {
           order_id: orderId,

@@ -128,6 +128,8 @@ create table giftcard_purchase (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
+create unique index giftcard_purchase_cart on giftcard_purchase (cart_id)
+  where state in ('charging', 'pending', 'paid', 'refunding');
 create index giftcard_purchase_open on giftcard_purchase (next_try_at)
   where state in ('charging', 'pending', 'voiding', 'canceling', 'refunding');
 

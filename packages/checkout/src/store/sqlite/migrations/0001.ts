@@ -122,6 +122,8 @@ create table giftcard_purchase (
   created_at integer not null,
   updated_at integer not null
 ) strict;
+create unique index giftcard_purchase_cart on giftcard_purchase (cart_id)
+  where state in ('charging', 'pending', 'paid', 'refunding');
 
 create table giftcard_refund (
   order_id text not null,
