@@ -1,6 +1,6 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Cents, cents } from "@giftcard-pay/client";
+import type { Cents } from "@giftcard-pay/client";
 import express from "express";
 import Fastify from "fastify";
 import { Hono } from "hono";
