@@ -23,6 +23,12 @@ const LEAST_CENTS = 50;
 
 const NEEDS_AUTHENTICATION = "4000002500003155";
 const DECLINED = "4000000000000002";
+/** Payment methods of Stripe's test mode, with their cards' numbers. */
+const testMethods: Readonly<Record<string, string>> = {
+  pm_card_visa: "4242424242424242",
+  pm_card_visa_chargeDeclined: DECLINED,
+  pm_card_authenticationRequired: NEEDS_AUTHENTICATION,
+};
 const FAILING_IBAN = "DE62370400440532013001";
 
 /** The parameters of a new intent. */
@@ -83,6 +89,8 @@ export class StripeIntents {
 
   /** @throws {StripeRefusal} 404 */
   findMethod(id: string): StripeMethod {
+    const number = testMethods[id];
+    if (number !== undefined) return this.createMethod(number);
     const method = this.#methods.get(id);
     if (method) return method;
     const message = `No such PaymentMethod: '${id}'`;
