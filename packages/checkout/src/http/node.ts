@@ -134,7 +134,12 @@ for (const [net, prefix] of [
 ] as const)
   privateAddresses.addSubnet(net, prefix, "ipv6");
 
-function addressOf(req: NodeRequest, header: string | undefined): string | undefined {
+/**
+ * Returns the shopper's IP address, for the limits on guesses.
+ *
+ * @param header as `NodeListenerOptions.addressHeader`
+ */
+export function addressOf(req: IncomingMessage, header?: string): string | undefined {
   if (header !== undefined) {
     const value = req.headers[header.toLowerCase()];
     const list = Array.isArray(value) ? value.join(",") : value;
