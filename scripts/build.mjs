@@ -11,6 +11,7 @@ import { runNode } from "./process.mjs";
 const stamps = path.join(root, "node_modules", ".cache", "giftcard-pay", "built");
 const commonJs = fileURLToPath(new URL("build/commonjs.mjs", import.meta.url));
 const medusaPlugin = fileURLToPath(new URL("build/medusa-plugin.mjs", import.meta.url));
+const vendurePlugin = fileURLToPath(new URL("build/vendure-plugin.mjs", import.meta.url));
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 /**
@@ -64,6 +65,14 @@ const parts = {
     args: [medusaPlugin],
     output: [".medusa/server/src/index.js", ".medusa/server/src/index.d.ts"],
     needs: ["client", "events"],
+    beside: ["scripts/build"],
+  },
+  vendure: {
+    folder: "packages/vendure",
+    // Installs Vendure the first time: it is not a part of the workspaces.
+    args: [vendurePlugin],
+    output: ["dist/index.js", "dist/index.d.ts", "dist/storefront.mjs", "dist/storefront.d.mts"],
+    needs: ["client", "checkout"],
     beside: ["scripts/build"],
   },
   store: {

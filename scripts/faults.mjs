@@ -75,7 +75,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   if (values.list) return void process.stdout.write(`${cells.map(({ name }) => name).join("\n")}\n`);
   if (cells.some(({ shop }) => shop.startsWith("medusa"))) await build(["store"], building);
   if (values.vendure) {
-    const { installVendure } = await import("./shops/vendure-shop.mjs");
+    const { installVendure } = await import("./install-vendure.mjs");
     await installVendure({ say, signal });
   }
   const results = await run(cells, {

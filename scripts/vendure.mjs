@@ -13,12 +13,10 @@ To test every fault: npm run faults -- --vendure
 `;
 
 await command({ help: HELP }, async ({ signal, say }) => {
-  await build(["service", "checkout"], {
+  await build(["service", "vendure"], {
     signal,
     progress: (text) => text.endsWith("up to date") || say(text),
   });
-  const { installVendure } = await import("./shops/vendure-shop.mjs");
-  await installVendure({ say, signal });
   const { openStage } = await import("./demo/vendure-stage.mjs");
   const { buyInSixWays } = await import("./demo/vendure-purchase.mjs");
   const stage = await openStage({ say, signal });

@@ -9,7 +9,6 @@ import {
   RequestContextService,
   TransactionalConnection,
 } from "@vendure/core";
-import { GIFT_CARD } from "./orders.js";
 
 const initialData = {
   defaultLanguage: LanguageCode.en,
@@ -17,7 +16,7 @@ const initialData = {
   countries: [{ name: "Netherlands", code: "NL", zone: "Netherlands" }],
   taxRates: [{ name: "Reduced", percentage: 9 }],
   shippingMethods: [{ name: "By e-mail", price: 0 }],
-  paymentMethods: [GIFT_CARD, "bank"].map((code) => ({ name: code, handler: { code, arguments: [] } })),
+  paymentMethods: ["giftcard", "bank"].map((code) => ({ name: code, handler: { code, arguments: [] } })),
   collections: [],
 };
 

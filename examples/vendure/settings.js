@@ -1,8 +1,6 @@
 /** The shop's settings, from the environment. */
 import { readSealingKeys } from "@giftcard-pay/checkout/plugin";
 
-const MINUTE_MS = 60_000;
-
 /**
  * @param {NodeJS.ProcessEnv} env
  * @throws {Error} with the names of missing variables
@@ -20,19 +18,19 @@ export function readSettings(env) {
     superadminPassword: need("SUPERADMIN_PASSWORD"),
     cookieSecret: need("COOKIE_SECRET"),
     bankUrl: need("BANK_URL"),
-    environment: /** @type {"sandbox" | "live"} */ (env.GIFTCARD_ENVIRONMENT ?? "sandbox"),
+    /** The options of the plugin. */
     giftcards: {
+      environment: /** @type {"sandbox" | "live"} */ (env.GIFTCARD_ENVIRONMENT ?? "sandbox"),
       baseUrl: need("GIFTCARD_BASE_URL"),
       apiKey: need("GIFTCARD_API_KEY"),
-      companyId: Number(need("GIFTCARD_COMPANY_ID")),
-      timeoutMs: Number(env.GIFTCARD_TIMEOUT_MS ?? 10_000),
+      companyId: need("GIFTCARD_COMPANY_ID"),
+      /** `id:key`, the newest first, separated by commas. */
+      sealingKeys: [...readSealingKeys(need("GIFTCARD_SEALING_KEYS"))],
+      timeoutMs: env.GIFTCARD_TIMEOUT_MS,
+      leaseMs: env.LEASE_MS,
+      pendingLifeMs: env.PENDING_LIFE_MS,
+      schedule: env.GIFTCARD_SCHEDULE,
     },
-    /** `id:key`, the newest first, separated by commas. */
-    sealingKeys: readSealingKeys(need("GIFTCARD_SEALING_KEYS")),
-    /** The lease of a process on its payments, which outlives a crash. It must be longer than any timeout. */
-    leaseMs: Number(env.LEASE_MS ?? 2 * MINUTE_MS),
-    pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),
-    recoverEveryMs: Number(env.RECOVER_EVERY_MS ?? MINUTE_MS),
   };
 }
 

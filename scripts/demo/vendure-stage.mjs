@@ -13,7 +13,7 @@ const HASTE = {
   GIFTCARD_TIMEOUT_MS: "2000",
   LEASE_MS: "6000",
   PENDING_LIFE_MS: "8000",
-  RECOVER_EVERY_MS: "1000",
+  GIFTCARD_SCHEDULE: "* * * * * *",
 };
 
 /** @typedef {import("../shops/vendure-shopper.mjs").OrderView} OrderView */
@@ -49,7 +49,7 @@ export async function openStage({ say, signal }) {
         for (const balanceCents of balances) {
           const { cardnumber: cardNumber, pin } = await service.issueCard(balanceCents);
           const card = { cardNumber, pin };
-          await shopper.apply(code, card);
+          await shopper.apply(card);
           cards.push(card);
         }
         const heldCents = async () => {

@@ -3,14 +3,9 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { installLocked } from "../locked-folder.mjs";
 import { startNode } from "../process.mjs";
 
 const shopDir = fileURLToPath(new URL("../../examples/vendure/", import.meta.url));
-
-/** Installs Vendure unless it is installed. @param {{ say: (text: string) => void, signal: AbortSignal }} options */
-export const installVendure = ({ say, signal }) =>
-  installLocked({ home: shopDir, what: "the Vendure shop (150 MB)", say, signal });
 
 /**
  * Locks an order, so that every change of it waits. This stalls a process after it has charged the cards and before

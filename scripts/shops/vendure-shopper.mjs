@@ -77,18 +77,14 @@ export function openShopper(shopUrl, signal, token) {
     },
     /** @param {string} state @returns {Promise<OrderView>} */
     moveTo: (state) => call(`mutation { transitionOrderToState(state: "${state}") { ${ORDER} } }`),
-    /** Applies a card, with the request of `<giftcard-pay>`. @param {string} code @param {Card} card */
-    async apply(code, card) {
-      const response = await fetch(`${shopUrl}/giftcards/carts/${code}/cards`, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${bearer()}` },
-        body: JSON.stringify(card),
-        ...(signal && { signal }),
-      });
-      const answer = /** @type {any} */ (await response.json());
-      if (!response.ok) throw new Error(answer.message);
-      return /** @type {{ coveredCents: number, remainderCents: number }} */ (answer);
-    },
+    /** Applies a card to the active order. @param {Card} card @returns {Promise<{ covered: number, remainder: number }>} */
+    apply: ({ cardNumber, pin }) =>
+      call(
+        `mutation ($input: ApplyGiftcardInput!) {
+          applyGiftcard(input: $input) { ... on GiftcardSummary { covered remainder } ${FAULT} }
+        }`,
+        { input: { cardNumber, pin } },
+      ),
     payByCard: () => pay("giftcard"),
     /** @param {number} amountCents what the page has shown */
     payByBank: (amountCents) => pay("bank", { amountCents }),

@@ -28,7 +28,7 @@ export async function begin(world: World, kind: Kind, sharedCard?: IssuedCard): 
   const { id, code } = await shopper.order();
   const cards = sharedCard ? [sharedCard] : [];
   while (cards.length < (kind === "cards" ? 2 : 1)) cards.push(await world.giftcards.issueCard(5000));
-  for (const card of cards) await shopper.apply(code, card);
+  for (const card of cards) await shopper.apply(card);
   const partCents = kind === "cards" ? 7498 : 5000;
   const beside = openShopper(secondUrl, undefined, shopper.bearer());
   return { kind, id, code, cards, partCents, bankCents: 7498 - partCents, shopper, beside };
@@ -37,7 +37,7 @@ export async function begin(world: World, kind: Kind, sharedCard?: IssuedCard): 
 /** Pays all of it, and waits until Vendure says so. */
 export async function pay({ code, kind, cards, bankCents, beside: shopper }: Purchase): Promise<void> {
   // One that was refused at the charge is off the cart; any other is still there, which is a refusal.
-  for (const card of cards) await shopper.apply(code, card).catch(() => {});
+  for (const card of cards) await shopper.apply(card).catch(() => {});
   await shopper.payByCard();
   if (kind === "card + bank") await shopper.payByBank(bankCents);
   await until(async () => (await shopper.look(code)).state === "PaymentSettled", "the order isn't settled");

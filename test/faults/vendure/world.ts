@@ -53,7 +53,7 @@ export async function openWorld(postgresUrl: string): Promise<World> {
     const { proxy, company } = giftcards;
     const service = { url: proxy.url, apiKey: company.apiKey, companyId: company.companyId };
     const secrets = newVendureSecrets();
-    const env = { GIFTCARD_TIMEOUT_MS: "1500", LEASE_MS: "5000", RECOVER_EVERY_MS: "500" };
+    const env = { GIFTCARD_TIMEOUT_MS: "1500", LEASE_MS: "5000", GIFTCARD_SCHEDULE: "* * * * * *" };
     const start = () => startVendureShop({ service, bankUrl: bankProxy.url, databaseUrl, secrets, env });
     let first: ShopProcess | undefined = await start();
     closers.push(() => first?.stop());

@@ -1,0 +1,38 @@
+import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from "@nestjs/common";
+import { GqlExecutionContext } from "@nestjs/graphql";
+import { Logger, Order } from "@vendure/core";
+import { mergeMap, type Observable } from "rxjs";
+import { LOGGER, messageOf } from "../constants.js";
+import { Orders } from "../orders.js";
+import { Settlement } from "../settlement.js";
+
+/**
+ * Places an order before `addPaymentToOrder` returns it. Inside Vendure's transaction it can't be placed, because the last
+ * payment is not committed yet and could be lost. This runs after the commit, so that a storefront sees the final state.
+ */
+@Injectable()
+export class PlacedOrderInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(Orders) private readonly orders: Orders,
+    @Inject(Settlement) private readonly settlement: Settlement,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    if (context.getType<string>() !== "graphql") return next.handle();
+    const { fieldName } = GqlExecutionContext.create(context).getInfo<{ fieldName: string }>();
+    if (fieldName !== "addPaymentToOrder") return next.handle();
+    return next.handle().pipe(mergeMap((answer) => this.settled(answer)));
+  }
+
+  private async settled(answer: unknown): Promise<unknown> {
+    if (!(answer instanceof Order) || answer.state !== "ArrangingPayment") return answer;
+    try {
+      await this.settlement.settle(answer.code);
+      return (await this.orders.service.findOne(await this.orders.contextOf(answer.code), answer.id)) ?? answer;
+    } catch (error) {
+      // Recovery settles it later. The payment is stored.
+      Logger.error(messageOf(error), LOGGER);
+      return answer;
+    }
+  }
+}

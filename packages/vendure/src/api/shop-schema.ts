@@ -1,0 +1,162 @@
+import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
+import { parse } from "graphql";
+
+/** Every code, so that the schema's enum has them all. */
+const codes: Readonly<Record<ShopErrorCode, true>> = {
+  invalid_request: true,
+  invalid_card: true,
+  card_blocked: true,
+  card_expired: true,
+  card_no_balance: true,
+  card_not_active: true,
+  card_already_applied: true,
+  too_many_cards: true,
+  too_many_attempts: true,
+  nothing_to_pay: true,
+  giftcard_not_payable: true,
+  quote_expired: true,
+  applied_card_not_found: true,
+  applied_card_expired: true,
+  balance_changed: true,
+  amount_changed: true,
+  cart_not_found: true,
+  cart_completed: true,
+  currency_not_supported: true,
+  giftcards_not_accepted: true,
+  payment_in_progress: true,
+  outcome_unknown: true,
+  service_unavailable: true,
+  internal: true,
+};
+
+/** How an order was paid. In the Shop API and in the Admin API. */
+export const paymentTypes = /* GraphQL */ `
+  "The cards and the remainder of an order that gift cards have paid, or pay in part."
+  type GiftcardPayment {
+    "charging, pending, paid, voiding, failed, canceling, canceled, refunding or refunded"
+    state: String!
+    "In the order in which they were charged. Empty until the order is paid."
+    cards: [GiftcardPaymentCard!]!
+    "The part that other methods pay."
+    remainder: Money!
+  }
+
+  type GiftcardPaymentCard {
+    lastFour: String!
+    amount: Money!
+    refunded: Money!
+  }
+
+  extend type Order {
+    "Null if no gift card was charged for this order."
+    giftcardPayment: GiftcardPayment
+  }
+`;
+
+/** The types and calls of the Shop API. None of the calls takes money: addPaymentToOrder charges the cards. */
+export const shopSchema = parse(/* GraphQL */ `
+  ${paymentTypes}
+
+  enum GiftcardErrorCode {
+    ${Object.keys(codes).join("\n    ")}
+  }
+
+  "A refusal. The message is for developers; pages show their own text for the code."
+  type GiftcardError implements ErrorResult {
+    errorCode: ErrorCode!
+    message: String!
+    code: GiftcardErrorCode!
+    "With too_many_attempts: the seconds to wait."
+    retryAfterSeconds: Int
+  }
+
+  "The gift cards of the active order."
+  type GiftcardSummary {
+    orderCode: String!
+    currencyCode: CurrencyCode!
+    total: Money!
+    "The sum that the applied cards pay."
+    covered: Money!
+    "The amount that another payment method has to pay."
+    remainder: Money!
+    "The part of the remainder that no card may pay."
+    notByCard: Money!
+    maxPerCard: Money!
+    maxCards: Int!
+    cards: [GiftcardApplied!]!
+    "live or sandbox"
+    environment: String!
+  }
+
+  enum GiftcardLimitedBy {
+    order
+    balance
+    limit
+  }
+
+  enum GiftcardAppliedState {
+    applied
+    expired
+    settling
+  }
+
+  type GiftcardApplied {
+    id: ID!
+    lastFour: String!
+    "The amount that this order uses of the card."
+    amount: Money!
+    "The balance when the card was quoted."
+    balance: Money!
+    "yyyy-mm-dd, or empty"
+    expiryDate: String!
+    limitedBy: GiftcardLimitedBy!
+    state: GiftcardAppliedState!
+    "Why the last attempt to pay could not charge this card."
+    refusal: GiftcardErrorCode
+  }
+
+  "A card's balance, and how much of it this order would use."
+  type GiftcardQuote {
+    id: ID!
+    lastFour: String!
+    balance: Money!
+    usable: Money!
+    limitedBy: GiftcardLimitedBy!
+    remainder: Money!
+    expiryDate: String!
+  }
+
+  type GiftcardBalance {
+    lastFour: String!
+    balance: Money!
+    expiryDate: String!
+  }
+
+  input GiftcardInput {
+    cardNumber: String!
+    pin: String!
+  }
+
+  "Either quoteId, or cardNumber and pin."
+  input ApplyGiftcardInput {
+    quoteId: ID
+    cardNumber: String
+    pin: String
+  }
+
+  union GiftcardSummaryResult = GiftcardSummary | GiftcardError
+  union GiftcardQuoteResult = GiftcardQuote | GiftcardError
+  union GiftcardBalanceResult = GiftcardBalance | GiftcardError
+
+  extend type Query {
+    "The gift cards of the active order."
+    giftcards: GiftcardSummaryResult!
+  }
+
+  extend type Mutation {
+    quoteGiftcard(input: GiftcardInput!): GiftcardQuoteResult!
+    applyGiftcard(input: ApplyGiftcardInput!): GiftcardSummaryResult!
+    removeGiftcard(id: ID!): GiftcardSummaryResult!
+    giftcardBalance(input: GiftcardInput!): GiftcardBalanceResult!
+  }
+`);

@@ -1,0 +1,77 @@
+import { type Checkout, createCheckout, type Purchase } from "@giftcard-pay/checkout";
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from "@nestjs/common";
+import { ModuleRef } from "@nestjs/core";
+import { Injector, Logger, TransactionalConnection } from "@vendure/core";
+import { LOGGER, messageOf, SETTINGS } from "./constants.js";
+import { clientOf, type OpenedStore, type Settings } from "./options.js";
+import { Orders } from "./orders.js";
+import { openStore } from "./store.js";
+
+/** The checkout, opened when Vendure starts. Vendure itself collects the remainder. */
+@Injectable()
+export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
+  #calls: Checkout | undefined;
+  #store: OpenedStore | undefined;
+  /** Called after this process has decided a purchase. */
+  onDecided: (orderCode: string) => void = () => {};
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(TransactionalConnection) private readonly connection: TransactionalConnection,
+    @Inject(Orders) private readonly orders: Orders,
+    @Inject(ModuleRef) private readonly module: ModuleRef,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    this.#store = await openStore(this.settings, this.connection.rawConnection.options);
+    this.#calls = this.open(this.#store);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.#store?.close?.();
+  }
+
+  /** The checkout's calls. */
+  get calls(): Checkout {
+    if (!this.#calls) throw new Error("GiftcardPlugin: Vendure has not started yet.");
+    return this.#calls;
+  }
+
+  /** Reads the purchase of an order that has one. */
+  async read(orderCode: string): Promise<Purchase> {
+    const purchase = await this.calls.read(orderCode);
+    if (!purchase) throw new Error("The order has no gift card purchase.");
+    return purchase;
+  }
+
+  private open(store: OpenedStore): Checkout {
+    const { environment, sealingKeys, maxCards, charges, maxChargesPerCard, guessLimits } = this.settings;
+    const { tenderLifeMs, quoteLifeMs, pendingLifeMs, leaseMs, closePayment } = this.settings;
+    const { journal, purchases } = store;
+    return createCheckout({
+      ...{ environment, sealingKeys, maxCards, charges, maxChargesPerCard, guessLimits },
+      ...{ tenderLifeMs, quoteLifeMs, pendingLifeMs, leaseMs },
+      client: clientOf(this.settings),
+      store: { journal, purchases },
+      remainder: {
+        // Vendure collects it later.
+        authorize: async () => ({ status: "pending" }),
+        // Counts Vendure's payments that go with these cards. If they are too much, a person has to decide.
+        status: async ({ orderId, attemptId, remainderCents }) => {
+          const amountCents = await this.orders.collectedCents(orderId, attemptId);
+          return amountCents < remainderCents ? { status: "pending" } : { status: "authorized", amountCents };
+        },
+        // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.
+        cancel: async ({ orderId, attemptId }) => {
+          await this.orders.closePayments(orderId, (other) => other === attemptId);
+          await closePayment?.({ orderCode: orderId, attemptId }, new Injector(this.module));
+        },
+      },
+      // If the process dies before this has run, recovery finds the order.
+      onPurchase: ({ orderId, state }) => {
+        if (state !== "charging" && state !== "pending") this.onDecided(orderId);
+      },
+      onFailure: (error) => Logger.error(messageOf(error), LOGGER),
+    });
+  }
+}

@@ -1,0 +1,164 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { Inject, Injectable } from "@nestjs/common";
+import {
+  type ID,
+  Order,
+  OrderService,
+  Payment,
+  PaymentService,
+  type Refund,
+  type RequestContext,
+  RequestContextService,
+  TransactionalConnection,
+} from "@vendure/core";
+import { SETTINGS } from "./constants.js";
+import type { Settings } from "./options.js";
+
+/** The order whose transaction a call is in, and whether its payments are being closed. */
+interface Open {
+  readonly ctx: RequestContext;
+  readonly code: string;
+  readonly isClosing: boolean;
+}
+
+/** The databases on which a row can be locked. On the others, Vendure runs one transaction at a time. */
+const locking = ["postgres", "mysql", "mariadb", "aurora-mysql", "aurora-postgres"];
+
+const DEFAULT_CHANNEL = "__default_channel__";
+
+const isLive = ({ state }: Payment): boolean => state === "Authorized" || state === "Settled";
+
+/** Returns the part of a payment that was not refunded. */
+export const heldCents = ({ amount, refunds }: Pick<Payment, "amount"> & { refunds: readonly Refund[] }): number =>
+  amount - refunds.reduce((sum, { state, total }) => sum + (state === "Failed" ? 0 : total), 0);
+
+/** Reads, locks and closes Vendure's orders and payments. Changes of an order run one at a time. */
+@Injectable()
+export class Orders {
+  readonly #inside = new AsyncLocalStorage<Open>();
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(TransactionalConnection) readonly connection: TransactionalConnection,
+    @Inject(OrderService) readonly service: OrderService,
+    @Inject(PaymentService) readonly payments: PaymentService,
+    @Inject(RequestContextService) private readonly contexts: RequestContextService,
+  ) {}
+
+  /** Whether a payment is the order's gift card payment. */
+  isCard = ({ method }: Pick<Payment, "method">): boolean => method === this.settings.paymentMethodCode;
+
+  /** Returns the attempt of a gift card payment, or of the cards that another payment goes with. */
+  attemptOf(payment: Payment): string | undefined {
+    return this.isCard(payment) ? payment.transactionId : payment.metadata?.giftcardAttemptId;
+  }
+
+  /** Returns the payments that hold money, with their refunds. */
+  async livePayments(ctx: RequestContext, orderId: ID): Promise<Payment[]> {
+    const found = { where: { order: { id: orderId } }, relations: ["refunds"] };
+    return (await this.connection.getRepository(ctx, Payment).find(found)).filter(isLive);
+  }
+
+  /** Returns the gift card payment that holds money, if there is one. */
+  async liveCard(ctx: RequestContext, orderId: ID): Promise<Payment | undefined> {
+    return (await this.livePayments(ctx, orderId)).find(this.isCard);
+  }
+
+  /** Locks the order until the transaction ends: nothing else changes it or pays for it. */
+  async lock(ctx: RequestContext, code: string): Promise<Order> {
+    const query = this.connection.getRepository(ctx, Order).createQueryBuilder("o");
+    if (locking.includes(this.connection.rawConnection.options.type)) query.setLock("pessimistic_write");
+    const { id } = await query.where("o.code = :code", { code }).getOneOrFail();
+    const order = await this.service.findOne(ctx, id);
+    if (!order) throw new Error("The order is not visible in its channel.");
+    return order;
+  }
+
+  /** Locks the order and returns the cents that a payment still holds. Vendure has read them before without a lock. */
+  async lockHeldCents(ctx: RequestContext, code: string, paymentId: ID): Promise<number> {
+    const { id } = await this.lock(ctx, code);
+    const payment = (await this.livePayments(ctx, id)).find((one) => one.id === paymentId);
+    return payment ? heldCents(payment) : 0;
+  }
+
+  /** Runs work with a lock on an order, in the current transaction or in a new one. */
+  async alone<T>(code: string, work: (ctx: RequestContext, order: Order) => Promise<T>): Promise<T> {
+    const open = this.#inside.getStore();
+    if (open?.code === code) return work(open.ctx, await this.lock(open.ctx, code));
+    const admin = await this.contextOf(code);
+    return this.connection.withTransaction(admin, async (ctx) => {
+      const order = await this.lock(ctx, code);
+      return this.#inside.run({ ctx, code, isClosing: false }, () => work(ctx, order));
+    });
+  }
+
+  /** Makes the context of the order's own channel: its payment methods and their settings belong to that channel. */
+  async contextOf(code: string): Promise<RequestContext> {
+    const order = await this.connection.rawConnection
+      .getRepository(Order)
+      .findOneOrFail({ where: { code }, relations: ["channels"] });
+    const own = order.channels.find((channel) => channel.code !== DEFAULT_CHANNEL) ?? order.channels[0];
+    return this.contexts.create({ apiType: "admin", ...(own && { channelOrToken: own.token }) });
+  }
+
+  /**
+   * Cancels or refunds the payments of attempts that are over, by their own methods. Payments that belong to no attempt are
+   * left alone.
+   */
+  closePayments(code: string, isOver: (attemptId: string) => boolean): Promise<void> {
+    return this.alone(code, async (ctx, order) => {
+      for (const payment of await this.livePayments(ctx, order.id)) {
+        const attemptId = this.attemptOf(payment);
+        if (!attemptId || !isOver(attemptId) || heldCents(payment) === 0) continue;
+        if (payment.state === "Settled") await this.refundPart(ctx, order, payment, heldCents(payment), true);
+        else await this.closing(ctx, code, () => this.payments.cancelPayment(ctx, payment.id));
+      }
+    });
+  }
+
+  /** Refunds a part of a payment by its own method. @param isClosing whether the cards' money is returned already */
+  async refundPart(
+    ctx: RequestContext,
+    order: Order,
+    payment: Payment,
+    amount: number,
+    isClosing: boolean,
+  ): Promise<void> {
+    const input = { paymentId: payment.id, amount, lines: [], reason: "gift card", shipping: 0, adjustment: 0 };
+    const refund = () => this.payments.createRefund(ctx, input, order, payment);
+    await (isClosing ? this.closing(ctx, order.code, refund) : refund());
+  }
+
+  /** Returns the cents that other methods hold together with this attempt's cards. */
+  collectedCents(code: string, attemptId: string): Promise<number> {
+    return this.alone(code, async (ctx, order) => {
+      const payments = await this.livePayments(ctx, order.id);
+      const beside = payments.filter((one) => !this.isCard(one) && this.attemptOf(one) === attemptId);
+      return beside.reduce((sum, payment) => sum + heldCents(payment), 0);
+    });
+  }
+
+  /** Whether the order holds money of an earlier attempt. */
+  hasOld(payments: readonly Payment[], attemptId: string | undefined): boolean {
+    return payments.some((payment) => heldCents(payment) > 0 && (this.attemptOf(payment) ?? attemptId) !== attemptId);
+  }
+
+  /** Runs work in this order's transaction, without a lock. */
+  within<T>(ctx: RequestContext, code: string, work: () => Promise<T>): Promise<T> {
+    return this.#inside.run({ ctx, code, isClosing: false }, work);
+  }
+
+  private closing<T>(ctx: RequestContext, code: string, work: () => Promise<T>): Promise<T> {
+    return this.#inside.run({ ctx, code, isClosing: true }, work);
+  }
+
+  /** Whether the payments are being closed: the cards' money is returned already, and Vendure only records it. */
+  isClosing(): boolean {
+    return this.#inside.getStore()?.isClosing === true;
+  }
+
+  /** Runs work outside of any order's transaction. */
+  outside<T>(work: () => T): T {
+    return this.#inside.exit(work);
+  }
+}

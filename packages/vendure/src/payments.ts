@@ -1,0 +1,78 @@
+import { CheckoutError } from "@giftcard-pay/checkout";
+import { formatCents } from "@giftcard-pay/client";
+import { Inject, Injectable } from "@nestjs/common";
+import { type CreatePaymentResult, type Order, Payment, type RequestContext } from "@vendure/core";
+import { GiftcardCheckout } from "./checkout.js";
+import { cartOf, linesOf } from "./lines.js";
+import { heldCents, Orders } from "./orders.js";
+import { Settlement } from "./settlement.js";
+
+/** Charges an order's cards, from inside Vendure's `addPaymentToOrder`. */
+@Injectable()
+export class CardPayments {
+  constructor(
+    @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
+    @Inject(Orders) private readonly orders: Orders,
+    @Inject(Settlement) private readonly settlement: Settlement,
+  ) {}
+
+  /**
+   * Charges the cards that are applied to an order.
+   *
+   * @returns the payment for Vendure to store: settled if the cards pay everything, else authorized until the remainder is paid
+   * @throws {CheckoutError} then no money was taken, or it is being returned
+   */
+  async pay(ctx: RequestContext, given: Order, expectedRemainderCents?: number): Promise<CreatePaymentResult> {
+    const order = await this.orders.service.findOne(ctx, given.id);
+    if (!order) throw new CheckoutError("cart_not_found");
+    const [cart, { code }] = [cartOf(order), order];
+    const besides = await this.checkOthers(ctx, order);
+    const expected = expectedRemainderCents === undefined ? {} : { expectedRemainderCents };
+    const { status, cards } = await this.orders.within(ctx, code, () =>
+      this.checkout.calls.pay({ id: code, cart, lines: linesOf(order), ...expected }),
+    );
+    // Keep the lock until Vendure has stored the payment.
+    const now = await this.orders.lock(ctx, code);
+    const { attemptId } = await this.checkout.read(code);
+    const isChanged = now.state !== "ArrangingPayment" || now.totalWithTax !== order.totalWithTax;
+    if (isChanged) this.settlement.soon(code);
+    if (isChanged || (await this.orders.liveCard(ctx, order.id))) throw new CheckoutError("cart_completed");
+    await this.adopt(ctx, besides, attemptId);
+    return {
+      amount: cards.reduce((sum, { amountCents }) => sum + amountCents, 0),
+      state: status === "paid" ? "Settled" : "Authorized",
+      transactionId: attemptId,
+      metadata: { public: { cards } },
+    };
+  }
+
+  /**
+   * Checks, before any money moves, that cards and earlier payments don't exceed the total.
+   *
+   * @returns the payments that other methods made before the cards
+   * @throws {CheckoutError} nothing_to_pay; payment_in_progress; amount_changed
+   */
+  private async checkOthers(ctx: RequestContext, order: Order): Promise<Payment[]> {
+    const { coveredCents, totalCents } = await this.checkout.calls.list(cartOf(order));
+    const known = await this.checkout.calls.read(order.code);
+    // If this is a retry after a lost response, the cards are spent already, and the purchase has the amounts.
+    const isRetry = known?.state === "paid" || known?.state === "pending";
+    if (isRetry) return [];
+    if (coveredCents === 0) throw new CheckoutError("nothing_to_pay");
+    const payments = await this.orders.livePayments(ctx, order.id);
+    if (this.orders.hasOld(payments, undefined)) throw new CheckoutError("payment_in_progress");
+    const others = payments.filter((payment) => !this.orders.isCard(payment) && heldCents(payment) > 0);
+    const otherCents = others.reduce((sum, payment) => sum + heldCents(payment), 0);
+    if (coveredCents + otherCents <= totalCents) return others;
+    const message = `Other payments of ${formatCents(otherCents)} exist already. The cards may pay at most ${formatCents(totalCents - otherCents)}.`;
+    throw new CheckoutError("amount_changed", { message });
+  }
+
+  /** Counts earlier payments as part of the cards' remainder. */
+  private async adopt(ctx: RequestContext, payments: readonly Payment[], attemptId: string): Promise<void> {
+    for (const payment of payments) {
+      payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
+      await this.orders.connection.getRepository(ctx, Payment).save(payment, { reload: false });
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { APP_INTERCEPTOR } from "@nestjs/core";
+import { PluginCommonModule, type RuntimeVendureConfig, type Type, VendurePlugin } from "@vendure/core";
+import { PaymentResolver } from "./api/payment-resolver.js";
+import { PlacedOrderInterceptor } from "./api/placed-order.js";
+import { ShopResolver } from "./api/shop-resolver.js";
+import { shopSchema } from "./api/shop-schema.js";
+import { GiftcardCheckout } from "./checkout.js";
+import { SETTINGS } from "./constants.js";
+import { createHandler, createOrderProcess, createPaymentProcess } from "./handler.js";
+import { type GiftcardPluginOptions, readOptions, type Settings } from "./options.js";
+import { Orders } from "./orders.js";
+import { CardPayments } from "./payments.js";
+import { Recovery, recoveryTask } from "./recovery.js";
+import { CardRefunds } from "./refunds.js";
+import { checkConfig } from "./requirements.js";
+import { Settlement } from "./settlement.js";
+
+/**
+ * Gift cards for Vendure: a payment method whose cards pay a part of an order or all of it. Any other method pays the
+ * remainder.
+ */
+@VendurePlugin({
+  imports: [PluginCommonModule],
+  compatibility: "^3.5.0",
+  providers: [
+    { provide: SETTINGS, useFactory: () => GiftcardPlugin.settings },
+    { provide: APP_INTERCEPTOR, useClass: PlacedOrderInterceptor },
+    ...[GiftcardCheckout, Orders, CardPayments, CardRefunds, Settlement, Recovery],
+  ],
+  shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver, PaymentResolver] },
+  exports: [GiftcardCheckout, Orders],
+  configuration: (config) => GiftcardPlugin.configure(config),
+})
+export class GiftcardPlugin {
+  private static given: Settings | undefined;
+
+  /**
+   * Sets the options.
+   *
+   * @throws {TypeError} naming an option that is missing, invalid or unknown
+   */
+  static init(options: GiftcardPluginOptions): Type<GiftcardPlugin> {
+    GiftcardPlugin.given = readOptions(options);
+    return GiftcardPlugin;
+  }
+
+  /** The options with their defaults. */
+  static get settings(): Settings {
+    if (!GiftcardPlugin.given) throw new Error("GiftcardPlugin: call GiftcardPlugin.init with the options.");
+    return GiftcardPlugin.given;
+  }
+
+  /** Adds the payment method, the processes and the task to Vendure's configuration. */
+  static configure(config: RuntimeVendureConfig): RuntimeVendureConfig {
+    const { settings } = GiftcardPlugin;
+    checkConfig(config);
+    config.paymentOptions.paymentMethodHandlers.push(createHandler(settings));
+    config.paymentOptions.process = [...(config.paymentOptions.process ?? []), createPaymentProcess()];
+    config.orderOptions.process = [...(config.orderOptions.process ?? []), createOrderProcess()];
+    config.schedulerOptions.tasks = [...(config.schedulerOptions.tasks ?? []), recoveryTask(settings)];
+    return config;
+  }
+}

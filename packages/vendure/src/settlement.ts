@@ -1,0 +1,168 @@
+import { CheckoutError, type Purchase } from "@giftcard-pay/checkout";
+import { formatCents } from "@giftcard-pay/client";
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
+import {
+  EventBus,
+  HistoryService,
+  Logger,
+  type Order,
+  type OrderHistoryEntryData,
+  OrderStateTransitionEvent,
+  type Payment,
+  PaymentStateTransitionEvent,
+  type RequestContext,
+} from "@vendure/core";
+import { GiftcardCheckout } from "./checkout.js";
+import { LOGGER, messageOf, SETTINGS } from "./constants.js";
+import type { Settings } from "./options.js";
+import { heldCents, Orders } from "./orders.js";
+
+/** States in which everything taken is reversed. A refund of a paid order has other states. */
+const reversedStates = ["voiding", "failed", "canceling", "canceled"];
+/** The states of an order that was paid, whether or not parts were refunded. */
+const paidStates = ["paid", "refunding", "refunded"];
+/** The states of charges whose money is off the card, and stays off unless it is refunded. */
+const heldChargeStates = ["devalued", "committed", "captured", "taken"];
+
+/** The type of a note in Vendure's history of an order. Vendure's enum for it is not exported. */
+const ORDER_NOTE = "ORDER_NOTE" as keyof OrderHistoryEntryData;
+
+const isPlaced = ({ orderPlacedAt, state }: Order): boolean => orderPlacedAt != null && state !== "Cancelled";
+
+/** Makes orders and their purchases agree, whatever either of them has missed. */
+@Injectable()
+export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
+    @Inject(Orders) private readonly orders: Orders,
+    @Inject(EventBus) private readonly events: EventBus,
+    @Inject(HistoryService) private readonly history: HistoryService,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.checkout.onDecided = (code) => this.soon(code);
+    // Vendure publishes these events after their transaction is committed.
+    this.events.ofType(PaymentStateTransitionEvent).subscribe(({ order }) => this.soon(order.code));
+    this.events.ofType(OrderStateTransitionEvent).subscribe(({ order }) => this.soon(order.code));
+  }
+
+  /** Waits for running work, so that the store isn't closed below it. */
+  async onModuleDestroy(): Promise<void> {
+    await Promise.allSettled(this.#running);
+  }
+
+  /** Settles an order soon, outside of the current transaction. */
+  soon(code: string): void {
+    const work: Promise<unknown> = this.orders
+      .outside(() => new Promise((resolve) => setImmediate(resolve)).then(() => this.settle(code)))
+      .catch((error: unknown) => Logger.error(messageOf(error), LOGGER))
+      .finally(() => this.#running.delete(work));
+    this.#running.add(work);
+  }
+
+  /** Makes an order and its purchase agree. It is idempotent, and locks the order. */
+  async settle(code: string): Promise<void> {
+    if (!(await this.checkout.calls.read(code))) return;
+    await this.orders.alone(code, async (ctx, order) => {
+      const before = await this.checkout.read(code);
+      const isWaiting = order.state === "ArrangingPayment" && order.totalWithTax === before.totalCents;
+      const isOpen = before.state === "pending" || paidStates.includes(before.state);
+      // The order was canceled, or changed after the cards were charged.
+      if (isOpen && !isWaiting && !isPlaced(order)) await this.checkout.calls.cancel(code);
+      else if (before.state === "pending" && !(await this.noteOvercollection(ctx, order, before)))
+        await this.checkout.calls.confirm(code);
+      const now = await this.checkout.read(code);
+      const isReversed = reversedStates.includes(now.state);
+      await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed);
+      if (paidStates.includes(now.state)) await this.settleCard(ctx, order, now);
+    });
+  }
+
+  /** Returns how much more than the remainder other methods have collected for a pending purchase, in cents. */
+  async excessCents({ orderId, attemptId, remainderCents }: Purchase): Promise<number> {
+    return Math.max(0, (await this.orders.collectedCents(orderId, attemptId)) - remainderCents);
+  }
+
+  /** Refunds the excess of an overcollected order by the methods that have collected it, and places the order. */
+  async refundExcess(code: string): Promise<number> {
+    return this.orders.alone(code, async (ctx, order) => {
+      const purchase = await this.checkout.read(code);
+      const excessCents = purchase.state === "pending" ? await this.excessCents(purchase) : 0;
+      let leftCents = excessCents;
+      for (const payment of await this.orders.livePayments(ctx, order.id)) {
+        if (this.orders.isCard(payment) || payment.state !== "Settled") continue;
+        if (this.orders.attemptOf(payment) !== purchase.attemptId) continue;
+        const cents = Math.min(leftCents, heldCents(payment));
+        if (cents > 0) await this.orders.refundPart(ctx, order, payment, cents, false);
+        leftCents -= cents;
+      }
+      this.soon(code);
+      return excessCents;
+    });
+  }
+
+  /** Returns the cents that are off the cards for this purchase. */
+  async cardHeldCents({ orderId, attemptId }: Purchase): Promise<number> {
+    const { charges } = await this.checkout.calls.charges({ orderIds: [orderId], limit: 10_000 });
+    return charges
+      .filter(({ state, externalId }) => heldChargeStates.includes(state) && externalId.startsWith(`${attemptId}:`))
+      .reduce((sum, { deductedCents, amountCents }) => sum + (deductedCents ?? amountCents), 0);
+  }
+
+  /** Settles the gift card payment of a paid order, or adds it, or records a refund that Vendure has missed. */
+  private async settleCard(ctx: RequestContext, order: Order, purchase: Purchase): Promise<void> {
+    const card = await this.orders.liveCard(ctx, order.id);
+    if (card) await this.recordMissedRefund(ctx, order, card, purchase);
+    if (purchase.state !== "paid") return;
+    if (card?.state === "Authorized") await this.orders.service.settlePayment(ctx, card.id);
+    // The process died after the purchase was paid and before Vendure stored the payment.
+    const isOld = Date.now() - purchase.createdAt.getTime() > this.settings.leaseMs;
+    if (card || isPlaced(order) || !isOld) return;
+    const method = this.settings.paymentMethodCode;
+    await this.orders.service.addPaymentToOrder(ctx, order.id, { method, metadata: {} });
+  }
+
+  /** Records a refund to the cards whose transaction in Vendure was lost. The money is returned already. */
+  private async recordMissedRefund(ctx: RequestContext, order: Order, card: Payment, purchase: Purchase) {
+    if (card.state !== "Settled" || purchase.state === "refunding") return;
+    const missingCents = heldCents(card) - (await this.cardHeldCents(purchase));
+    if (missingCents > 0) await this.orders.refundPart(ctx, order, card, missingCents, true);
+  }
+
+  /** Writes a note for staff if other methods have collected more than the remainder. @returns whether they have */
+  private async noteOvercollection(ctx: RequestContext, order: Order, purchase: Purchase): Promise<boolean> {
+    const excessCents = await this.excessCents(purchase);
+    if (excessCents === 0) return false;
+    const note =
+      `Overcollected: gift cards and other payments exceed the total by ${formatCents(excessCents)}. ` +
+      "The order is not placed. Refund the excess, or cancel the order.";
+    const { items } = await this.history.getHistoryForOrder(ctx, order.id, false);
+    if (items.some(({ data }) => data?.note === note)) return true;
+    Logger.error(`Order ${order.code}: ${note}`, LOGGER);
+    await this.history.createHistoryEntryForOrder({ ctx, orderId: order.id, type: ORDER_NOTE, data: { note } }, false);
+    return true;
+  }
+
+  /** Returns why an order may not be completed yet, or undefined. */
+  async refusalOf(ctx: RequestContext, order: Order): Promise<string | undefined> {
+    const payments = await this.orders.livePayments(ctx, order.id);
+    const card = payments.find(this.orders.isCard);
+    if (this.orders.hasOld(payments, card?.transactionId)) return "Money of this order is being returned.";
+    if (!card) return undefined;
+    // A placed order was modified. Its other payments make up for the change.
+    if (order.orderPlacedAt != null)
+      return paidStates.includes((await this.checkout.read(order.code)).state)
+        ? undefined
+        : "The gift cards of this order were reversed.";
+    try {
+      await this.checkout.calls.assertPaid(order.code, order.totalWithTax);
+      return undefined;
+    } catch (error) {
+      if (error instanceof CheckoutError) return `The gift cards don't pay this order: ${error.code}.`;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/** Builds `packages/vendure`, after it has installed Vendure on first use. */
+import { createRequire } from "node:module";
+import { installVendure } from "../install-vendure.mjs";
+import { runNode } from "../process.mjs";
+
+const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+const say = (/** @type {string} */ text) => process.stdout.write(`${text}\n`);
+
+await installVendure({ say });
+await runNode({ name: "tsc", args: [tsc, "--project", "tsconfig.json"], cwd: process.cwd() });
