@@ -71,7 +71,7 @@ const parts = {
     folder: "packages/vendure",
     // Installs Vendure the first time: it is not a part of the workspaces.
     args: [vendurePlugin],
-    output: ["dist/index.js", "dist/index.d.ts", "dist/storefront.mjs", "dist/storefront.d.mts"],
+    output: ["dist/index.js", "dist/index.d.ts", "dist/storefront.mjs", "node_modules/@vendure/core/package.json"],
     needs: ["client", "checkout"],
     beside: ["scripts/build"],
   },

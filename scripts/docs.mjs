@@ -103,6 +103,10 @@ const packages = {
   "medusa-events": [
     { from: "medusa-events", file: "src/index.ts", about: "the options of the Medusa plugin for shows" },
   ],
+  vendure: [
+    { from: "vendure", file: "src/index.ts", about: "the Vendure plugin, its options, and the outstanding amount" },
+    { from: "vendure/storefront", file: "src/storefront.mts", about: "`<giftcard-pay>` on Vendure's Shop API" },
+  ],
   service: [{ from: "service", file: "src/index.ts", about: "the card service, started from code" }],
 };
 

@@ -6,7 +6,7 @@ import { build } from "./build.mjs";
 import { command, UsageError } from "./command.mjs";
 import { publishHere, tryFromRegistry } from "./packed/from-registry.mjs";
 import { tryMedusa } from "./packed/medusa.mjs";
-import { installNode, packPackages, published } from "./packed/pack.mjs";
+import { installNode, packPackages, workspaces } from "./packed/pack.mjs";
 import { tryProject } from "./packed/project.mjs";
 import { tryRuntimes } from "./packed/runtimes.mjs";
 
@@ -43,7 +43,7 @@ async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntime
   /** @type {{ stop: () => Promise<unknown> } | undefined} */
   let registry;
   try {
-    const names = inRuntimes ? ["client", "events", "checkout", "service"] : published;
+    const names = inRuntimes ? ["client", "events", "checkout", "service"] : workspaces;
     await build(names, { signal, progress: (text) => text.endsWith("up to date") || progress(text) });
     progress("packing");
     const tarballs = await packPackages(names, path.join(scratch, "tarballs"), signal);

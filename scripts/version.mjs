@@ -1,7 +1,7 @@
 /** Applies the pending changesets, and writes the new version everywhere. */
 import path from "node:path";
 import { command, root } from "./command.mjs";
-import { published, runNpm } from "./packed/pack.mjs";
+import { published, runNpm, workspaces } from "./packed/pack.mjs";
 import { runNode } from "./process.mjs";
 import { readVersion, renewVersion, waitingChangesets } from "./release/version-places.mjs";
 
@@ -20,7 +20,7 @@ await command({ help: HELP }, async ({ signal, say }) => {
     const changeset = path.join(root, "node_modules", "@changesets", "cli", "bin.js");
     await runNode({ name: "changeset version", args: [changeset, "version"], cwd: root, signal });
   }
-  const version = await readVersion(root, published);
+  const version = await readVersion(root, workspaces);
   for (const file of await renewVersion(root, version)) say(file);
   await runNpm(["install", "--package-lock-only", "--ignore-scripts"], { cwd: root, signal });
   say(before === version ? `It stays ${version}.` : `${before} -> ${version}`);

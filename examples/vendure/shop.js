@@ -10,7 +10,7 @@ import { readSettings } from "./settings.js";
  * @param {import("./settings.js").Settings} settings
  * @returns {import("@vendure/core").VendureConfig}
  */
-function configOf(settings) {
+export function configOf(settings) {
   const bank = openBank(settings.bankUrl);
   return {
     apiOptions: {

@@ -19,10 +19,10 @@ const HASTE = {
 /** @typedef {import("../shops/vendure-shopper.mjs").OrderView} OrderView */
 
 /**
- * @param {{ say: (text: string) => void, signal: AbortSignal }} options
+ * @param {{ say: (text: string) => void, signal: AbortSignal, isHasty?: boolean }} options
  * @throws if a part doesn't start; everything is stopped first
  */
-export async function openStage({ say, signal }) {
+export async function openStage({ say, signal, isHasty = true }) {
   const cleanUp = new CleanUp();
   try {
     const { service, serverUrl } = await startCardService({ cleanUp, progress: say, signal });
@@ -30,7 +30,7 @@ export async function openStage({ say, signal }) {
     cleanUp.add(() => bank.stop());
     say("starting Vendure");
     const [databaseUrl, secrets] = [await createDatabase(serverUrl), newVendureSecrets()];
-    const start = () => startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: HASTE, signal });
+    const start = () => startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: isHasty ? HASTE : {}, signal });
     let shop = await start();
     cleanUp.add(() => shop.stop());
     let admin = await openAdmin(shop.url, secrets.superadminPassword, signal);
@@ -39,7 +39,15 @@ export async function openStage({ say, signal }) {
       apiKey: service.apiKey,
       companyId: service.companyId,
     });
+    /** @param {number} balanceCents */
+    async function issueCard(balanceCents) {
+      const { cardnumber: cardNumber, pin } = await service.issueCard(balanceCents);
+      return { cardNumber, pin };
+    }
     return {
+      issueCard,
+      url: () => shop.url,
+      password: secrets.superadminPassword,
       /** Opens a shopper's session with two tickets of 37.49 and these cards applied. @param {number[]} balances in cents */
       async shopper(...balances) {
         const shopper = openShopper(shop.url, signal);
@@ -47,8 +55,7 @@ export async function openStage({ say, signal }) {
         /** @type {{ cardNumber: string, pin: string }[]} */
         const cards = [];
         for (const balanceCents of balances) {
-          const { cardnumber: cardNumber, pin } = await service.issueCard(balanceCents);
-          const card = { cardNumber, pin };
+          const card = await issueCard(balanceCents);
           await shopper.apply(card);
           cards.push(card);
         }

@@ -1,11 +1,15 @@
-/** Writes the table of a Medusa plugin's options from their declaration. */
+/** Writes the table of a plugin's options from their declaration. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 import { loadTypeScript, root } from "../command.mjs";
 
 /** The pages with a table of options, by the plugin's folder. */
-const pages = { medusa: "docs/medusa-options.md", "medusa-events": "packages/medusa-events/README.md" };
+const pages = {
+  medusa: "docs/medusa-options.md",
+  "medusa-events": "packages/medusa-events/README.md",
+  vendure: "packages/vendure/README.md",
+};
 
 /** The plugins with options, by their packages' folders. */
 export const pluginsWithOptions = /** @type {(keyof typeof pages)[]} */ (Object.keys(pages));

@@ -10,7 +10,10 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const NPM_TIMEOUT_MS = 30 * 60_000;
 
 /** The packages that are published, by their folders' names. */
-export const published = ["client", "events", "checkout", "service", "widget", "medusa", "medusa-events"];
+export const published = ["client", "events", "checkout", "service", "widget", "medusa", "medusa-events", "vendure"];
+
+/** Those that are workspaces. The Vendure plugin has its own install, with Vendure. */
+export const workspaces = published.filter((name) => name !== "vendure");
 
 /**
  * Packs built packages.
@@ -22,8 +25,9 @@ export const published = ["client", "events", "checkout", "service", "widget", "
  */
 export async function packPackages(names, folder, signal) {
   await mkdir(folder, { recursive: true });
-  const workspaces = names.map((name) => `--workspace=packages/${name}`);
-  await runNpm(["pack", ...workspaces, "--pack-destination", folder], {
+  // By folder, because the Vendure plugin is not a workspace.
+  const folders = names.map((name) => `./packages/${name}`);
+  await runNpm(["pack", ...folders, "--pack-destination", folder], {
     cwd: root,
     ...(signal && { signal }),
   });

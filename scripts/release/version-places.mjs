@@ -21,6 +21,8 @@ const places = {
   "examples/medusa-store/package.json": manifest,
   "examples/medusa-store/storefront/package.json": manifest,
   "examples/plain-shop/package.json": manifest,
+  // Not a workspace, so Changesets doesn't write it.
+  "packages/vendure/package.json": manifest,
   "packages/medusa/test/store/package.json": manifest,
   "packages/medusa-events/test/store/package.json": manifest,
   "packages/client/src/version.ts": (text, version) => text.replace(/VERSION = "[^"]*"/, `VERSION = "${version}"`),

@@ -23,22 +23,31 @@ const ORDER = `... on Order { ${FIELDS} } ${FAULT}`;
  * @param {string} url the API's
  * @param {AbortSignal} [signal]
  * @param {string} [token] of an existing session
+ * @param {string} [channel] the channel's token. Default: the default channel
  */
-function openSession(url, signal, token = "") {
+function openSession(url, signal, token = "", channel = "") {
   return {
     bearer: () => token,
-    /** @param {string} query @param {object} [variables] @returns {Promise<any>} the query's one field */
-    async call(query, variables = {}) {
+    /** @param {string} query @param {object} [variables] @returns {Promise<any>} the query's one field, also if it is a refusal */
+    async ask(query, variables = {}) {
       const response = await fetch(url, {
         method: "POST",
-        headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+        headers: {
+          "content-type": "application/json",
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(channel && { "vendure-token": channel }),
+        },
         body: JSON.stringify({ query, variables }),
         ...(signal && { signal }),
       });
       token = response.headers.get("vendure-auth-token") ?? token;
       const { data, errors } = /** @type {any} */ (await response.json());
       if (errors) throw new Error(errors[0].message);
-      const [value] = Object.values(data);
+      return Object.values(data)[0];
+    },
+    /** @param {string} query @param {object} [variables] @returns {Promise<any>} the query's one field. Throws a refusal */
+    async call(query, variables = {}) {
+      const value = await this.ask(query, variables);
       if (value?.errorCode && value.errorCode !== "PAYMENT_DECLINED_ERROR") throw new Error(value.message);
       return value;
     },
@@ -50,16 +59,19 @@ function openSession(url, signal, token = "") {
  * @param {string} shopUrl
  * @param {AbortSignal} [signal]
  * @param {string} [token]
+ * @param {string} [channel] the channel's token
  */
-export function openShopper(shopUrl, signal, token) {
-  const { call, bearer } = openSession(`${shopUrl}/shop-api`, signal, token);
+export function openShopper(shopUrl, signal, token, channel) {
+  const session = openSession(`${shopUrl}/shop-api`, signal, token, channel);
+  const { ask, bearer } = session;
+  const call = session.call.bind(session);
   /** @param {string} how @param {object} [metadata] */
   const pay = (how, metadata = {}) =>
     call(`mutation ($input: PaymentInput!) { addPaymentToOrder(input: $input) { ${ORDER} } }`, {
       input: { method: how, metadata },
     });
   return {
-    bearer,
+    ...{ ask, call, bearer },
     /** Two tickets of 37.49, ready to be paid. @returns {Promise<OrderView>} */
     async order() {
       const { items } = await call("{ products { items { variants { id } } } }");
@@ -94,12 +106,20 @@ export function openShopper(shopUrl, signal, token) {
   };
 }
 
-/** @param {string} shopUrl @param {string} password @param {AbortSignal} [signal] */
-export async function openAdmin(shopUrl, password, signal) {
-  const { call } = openSession(`${shopUrl}/admin-api`, signal);
-  const login = `login(username: "superadmin", password: "${password}")`;
+/**
+ * @param {string} shopUrl
+ * @param {string} password
+ * @param {AbortSignal} [signal]
+ * @param {{ username?: string, channel?: string }} [who]
+ */
+export async function openAdmin(shopUrl, password, signal, { username = "superadmin", channel } = {}) {
+  const session = openSession(`${shopUrl}/admin-api`, signal, undefined, channel);
+  const { ask } = session;
+  const call = session.call.bind(session);
+  const login = `login(username: "${username}", password: "${password}")`;
   await call(`mutation { ${login} { ... on CurrentUser { id } ${FAULT} } }`);
   return {
+    ...{ ask, call },
     /** @param {string} code @returns {Promise<OrderView>} */
     async look(code) {
       const filter = `options: { filter: { code: { eq: "${code}" } } }`;

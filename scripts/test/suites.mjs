@@ -16,6 +16,7 @@ export const suites = {
   events: { folder: "packages/events", needs: ["events", "service"] },
   medusa: { folder: "packages/medusa", needs: ["service", "store"] },
   "medusa-events": { folder: "packages/medusa-events", needs: ["service", "store"] },
+  vendure: { folder: "packages/vendure", needs: ["service", "vendure"] },
   whole: { folder: "test", needs: ["service", "store", "storefront"], isBrowsing: true },
 };
 

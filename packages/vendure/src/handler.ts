@@ -76,7 +76,8 @@ export function createPaymentProcess(): PaymentProcess<never> {
       const orders = injector.get(Orders);
       if (from !== "Created" || orders.isCard(payment)) return;
       const card = await orders.liveCard(ctx, order.id);
-      if (card) payment.metadata = { ...payment.metadata, giftcardAttemptId: card.transactionId };
+      const attemptId = card?.transactionId ?? (await injector.get(Settlement).lateAttemptOf(order, payment.amount));
+      if (attemptId) payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
     },
   };
 }

@@ -1,11 +1,14 @@
 import { APP_INTERCEPTOR } from "@nestjs/core";
 import { PluginCommonModule, type RuntimeVendureConfig, type Type, VendurePlugin } from "@vendure/core";
+import { AdminResolver } from "./api/admin-resolver.js";
+import { adminSchema, giftcardPermission } from "./api/admin-schema.js";
 import { PaymentResolver } from "./api/payment-resolver.js";
 import { PlacedOrderInterceptor } from "./api/placed-order.js";
 import { ShopResolver } from "./api/shop-resolver.js";
 import { shopSchema } from "./api/shop-schema.js";
 import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
+import { Ledger } from "./ledger.js";
 import { createHandler, createOrderProcess, createPaymentProcess } from "./handler.js";
 import { type GiftcardPluginOptions, readOptions, type Settings } from "./options.js";
 import { Orders } from "./orders.js";
@@ -25,8 +28,9 @@ import { Settlement } from "./settlement.js";
   providers: [
     { provide: SETTINGS, useFactory: () => GiftcardPlugin.settings },
     { provide: APP_INTERCEPTOR, useClass: PlacedOrderInterceptor },
-    ...[GiftcardCheckout, Orders, CardPayments, CardRefunds, Settlement, Recovery],
+    ...[GiftcardCheckout, Orders, CardPayments, CardRefunds, Settlement, Recovery, Ledger],
   ],
+  adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver, PaymentResolver] },
   shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver, PaymentResolver] },
   exports: [GiftcardCheckout, Orders],
   configuration: (config) => GiftcardPlugin.configure(config),
@@ -54,10 +58,13 @@ export class GiftcardPlugin {
   static configure(config: RuntimeVendureConfig): RuntimeVendureConfig {
     const { settings } = GiftcardPlugin;
     checkConfig(config);
-    config.paymentOptions.paymentMethodHandlers.push(createHandler(settings));
-    config.paymentOptions.process = [...(config.paymentOptions.process ?? []), createPaymentProcess()];
-    config.orderOptions.process = [...(config.orderOptions.process ?? []), createOrderProcess()];
-    config.schedulerOptions.tasks = [...(config.schedulerOptions.tasks ?? []), recoveryTask(settings)];
+    const { paymentOptions, orderOptions, schedulerOptions, authOptions } = config;
+    // New lists: those of the shop's own configuration stay as they are.
+    paymentOptions.paymentMethodHandlers = [...paymentOptions.paymentMethodHandlers, createHandler(settings)];
+    paymentOptions.process = [...(paymentOptions.process ?? []), createPaymentProcess()];
+    orderOptions.process = [...(orderOptions.process ?? []), createOrderProcess()];
+    schedulerOptions.tasks = [...(schedulerOptions.tasks ?? []), recoveryTask(settings)];
+    authOptions.customPermissions = [...(authOptions.customPermissions ?? []), giftcardPermission];
     return config;
   }
 }

@@ -104,6 +104,16 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
+  /**
+   * Returns the attempt that a payment is too late for: it pays the remainder of cards that were reversed since. Such a
+   * payment is refunded, because the order isn't paid by it.
+   */
+  async lateAttemptOf({ code, totalWithTax }: Order, amountCents: number): Promise<string | undefined> {
+    const purchase = await this.checkout.calls.read(code);
+    const isLate = purchase !== null && reversedStates.includes(purchase.state) && amountCents < totalWithTax;
+    return isLate && amountCents === purchase.remainderCents ? purchase.attemptId : undefined;
+  }
+
   /** Returns the cents that are off the cards for this purchase. */
   async cardHeldCents({ orderId, attemptId }: Purchase): Promise<number> {
     const { charges } = await this.checkout.calls.charges({ orderIds: [orderId], limit: 10_000 });

@@ -35,7 +35,7 @@ function toCall(method: string, path: string, body: Record<string, unknown>): Ca
   if (method === "GET") return { query: `{ answer: giftcards { ${SUMMARY} } }` };
   if (call === "DELETE cards/id")
     return {
-      query: `mutation ($id: ID!) { answer: removeGiftcard(id: $id) { ${SUMMARY} } }`,
+      query: `mutation ($id: String!) { answer: removeGiftcard(id: $id) { ${SUMMARY} } }`,
       variables: { id: decodeURIComponent(id) },
     };
   const input = (type: string, name: string, fields: string): Call => ({

@@ -24,7 +24,9 @@ export class PlacedOrderInterceptor implements NestInterceptor {
     return next.handle().pipe(mergeMap((answer) => this.settled(answer)));
   }
 
-  private async settled(answer: unknown): Promise<unknown> {
+  /** @param given the answer, or a promise of it that is fulfilled after the commit */
+  private async settled(given: unknown): Promise<unknown> {
+    const answer = await given;
     if (!(answer instanceof Order) || answer.state !== "ArrangingPayment") return answer;
     try {
       await this.settlement.settle(answer.code);

@@ -101,7 +101,7 @@ export const shopSchema = parse(/* GraphQL */ `
   }
 
   type GiftcardApplied {
-    id: ID!
+    id: String!
     lastFour: String!
     "The amount that this order uses of the card."
     amount: Money!
@@ -117,7 +117,7 @@ export const shopSchema = parse(/* GraphQL */ `
 
   "A card's balance, and how much of it this order would use."
   type GiftcardQuote {
-    id: ID!
+    id: String!
     lastFour: String!
     balance: Money!
     usable: Money!
@@ -139,7 +139,7 @@ export const shopSchema = parse(/* GraphQL */ `
 
   "Either quoteId, or cardNumber and pin."
   input ApplyGiftcardInput {
-    quoteId: ID
+    quoteId: String
     cardNumber: String
     pin: String
   }
@@ -156,7 +156,7 @@ export const shopSchema = parse(/* GraphQL */ `
   extend type Mutation {
     quoteGiftcard(input: GiftcardInput!): GiftcardQuoteResult!
     applyGiftcard(input: ApplyGiftcardInput!): GiftcardSummaryResult!
-    removeGiftcard(id: ID!): GiftcardSummaryResult!
+    removeGiftcard(id: String!): GiftcardSummaryResult!
     giftcardBalance(input: GiftcardInput!): GiftcardBalanceResult!
   }
 `);

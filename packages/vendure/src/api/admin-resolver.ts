@@ -1,0 +1,178 @@
+import { Inject } from "@nestjs/common";
+import { Args, Mutation, Query, Resolver } from "@nestjs/graphql";
+import { type ChargeView, type Purchase, reconciliationText } from "@giftcard-pay/checkout";
+import { Allow, ChannelService, Ctx, ForbiddenError, type RequestContext, UserInputError } from "@vendure/core";
+import { GiftcardCheckout } from "../checkout.js";
+import { Ledger } from "../ledger.js";
+import { Orders } from "../orders.js";
+import { Settlement } from "../settlement.js";
+import { giftcardPermission } from "./admin-schema.js";
+
+const MOST_ITEMS = 200;
+
+interface ChargeOptions {
+  readonly states?: ChargeView["state"][];
+  readonly orderCode?: string;
+  readonly skip?: number;
+  readonly take?: number;
+}
+
+type Decision = "retry" | "markTaken" | "markNotTaken";
+
+/** The calls of the shop's staff. In a channel, they reach its orders only; lists of all orders are for the default channel. */
+@Resolver()
+export class AdminResolver {
+  constructor(
+    @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
+    @Inject(Orders) private readonly orders: Orders,
+    @Inject(Settlement) private readonly settlement: Settlement,
+    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(ChannelService) private readonly channels: ChannelService,
+  ) {}
+
+  @Query("giftcardCharges")
+  @Allow(giftcardPermission.Read)
+  async giftcardCharges(@Ctx() ctx: RequestContext, @Args("options") options: ChargeOptions | null) {
+    const { states, orderCode, skip, take } = options ?? {};
+    await (orderCode ? this.checkOrder(ctx, orderCode) : this.checkDefaultChannel(ctx));
+    const { charges, count } = await this.checkout.calls.charges({
+      ...(states && { states }),
+      ...(orderCode && { orderIds: [orderCode] }),
+      ...pageOf(skip, take),
+    });
+    return { items: charges.map(showCharge), totalItems: count };
+  }
+
+  @Query("giftcardPurchases")
+  @Allow(giftcardPermission.Read)
+  async giftcardPurchases(@Ctx() ctx: RequestContext, @Args("skip") skip?: number, @Args("take") take?: number) {
+    await this.checkDefaultChannel(ctx);
+    const { purchases, count } = await this.checkout.calls.purchases(pageOf(skip, take));
+    const items = [];
+    for (const purchase of purchases) items.push(await this.showPurchase(purchase));
+    return { items, totalItems: count };
+  }
+
+  @Query("giftcardEvidence")
+  @Allow(giftcardPermission.Read)
+  async giftcardEvidence(@Ctx() ctx: RequestContext, @Args("reference") reference: string) {
+    const evidence = await this.checkout.calls.evidence(reference);
+    if (!evidence) return null;
+    const { charge, balanceBeforeAt, actions, otherChargesOfCard } = evidence;
+    await this.checkCharge(ctx, charge);
+    const isDefault = await this.isDefaultChannel(ctx);
+    return {
+      charge: showCharge(charge),
+      balanceBefore: charge.balanceBeforeCents,
+      balanceBeforeAt,
+      balanceAfter: charge.balanceAfterCents,
+      balanceAfterAt: charge.balanceAfterAt,
+      actions,
+      // Other orders may belong to other channels.
+      otherChargesOfCard: isDefault ? otherChargesOfCard.map(showCharge) : [],
+    };
+  }
+
+  @Query("giftcardHealth")
+  @Allow(giftcardPermission.Read)
+  giftcardHealth() {
+    return this.checkout.calls.health();
+  }
+
+  @Query("giftcardReconciliation")
+  @Allow(giftcardPermission.Read)
+  async giftcardReconciliation(@Ctx() ctx: RequestContext, @Args("from") from: string, @Args("to") to: string) {
+    await this.checkDefaultChannel(ctx);
+    try {
+      const result = await this.ledger.reconcile({ from, to });
+      return { ...result, text: reconciliationText(result) };
+    } catch (error) {
+      if (error instanceof RangeError) throw new UserInputError(error.message);
+      throw error;
+    }
+  }
+
+  @Mutation("retryGiftcardCharge")
+  @Allow(giftcardPermission.Write)
+  retryGiftcardCharge(@Ctx() ctx: RequestContext, @Args("reference") reference: string) {
+    return this.decide(ctx, reference, "retry");
+  }
+
+  @Mutation("markGiftcardChargeTaken")
+  @Allow(giftcardPermission.Write)
+  markGiftcardChargeTaken(@Ctx() ctx: RequestContext, @Args("reference") reference: string) {
+    return this.decide(ctx, reference, "markTaken");
+  }
+
+  @Mutation("markGiftcardChargeNotTaken")
+  @Allow(giftcardPermission.Write)
+  markGiftcardChargeNotTaken(@Ctx() ctx: RequestContext, @Args("reference") reference: string) {
+    return this.decide(ctx, reference, "markNotTaken");
+  }
+
+  @Mutation("retryGiftcardPurchase")
+  @Allow(giftcardPermission.Write)
+  async retryGiftcardPurchase(@Ctx() ctx: RequestContext, @Args("orderCode") orderCode: string) {
+    await this.checkOrder(ctx, orderCode);
+    const purchase = await this.checkout.calls.retryPurchase(orderCode, actorOf(ctx));
+    return purchase && this.showPurchase(purchase);
+  }
+
+  @Mutation("refundGiftcardOvercollection")
+  @Allow(giftcardPermission.Write)
+  async refundGiftcardOvercollection(@Ctx() ctx: RequestContext, @Args("orderCode") orderCode: string) {
+    await this.checkOrder(ctx, orderCode);
+    if (!(await this.checkout.calls.read(orderCode)))
+      throw new UserInputError("No gift card was charged for this order.");
+    return this.settlement.refundExcess(orderCode);
+  }
+
+  private async decide(ctx: RequestContext, reference: string, decision: Decision) {
+    const evidence = await this.checkout.calls.evidence(reference);
+    if (!evidence) throw new UserInputError("There is no such charge.");
+    await this.checkCharge(ctx, evidence.charge);
+    const charge = await this.checkout.calls[decision](reference, actorOf(ctx));
+    if (charge?.orderId) this.settlement.soon(charge.orderId);
+    return charge && showCharge(charge);
+  }
+
+  private async showPurchase(purchase: Purchase) {
+    const { orderId: orderCode, state, totalCents, remainderCents, tries, lastError, createdAt } = purchase;
+    const overcollected = state === "pending" ? await this.settlement.excessCents(purchase) : 0;
+    return { orderCode, state, total: totalCents, remainder: remainderCents, overcollected, tries, lastError, createdAt };
+  }
+
+  /** @throws {ForbiddenError} if the order isn't in this channel */
+  private async checkOrder(ctx: RequestContext, orderCode: string): Promise<void> {
+    if (!(await this.orders.service.findOneByCode(ctx, orderCode))) throw new ForbiddenError();
+  }
+
+  private checkCharge(ctx: RequestContext, { orderId }: ChargeView): Promise<void> {
+    return orderId ? this.checkOrder(ctx, orderId) : this.checkDefaultChannel(ctx);
+  }
+
+  private async isDefaultChannel(ctx: RequestContext): Promise<boolean> {
+    return ctx.channelId === (await this.channels.getDefaultChannel(ctx)).id;
+  }
+
+  private async checkDefaultChannel(ctx: RequestContext): Promise<void> {
+    if (!(await this.isDefaultChannel(ctx)))
+      throw new UserInputError("In this channel, give orderCode. The default channel lists all orders.");
+  }
+}
+
+const pageOf = (skip?: number | null, take?: number | null) => ({
+  offset: Math.max(0, skip ?? 0),
+  limit: Math.min(MOST_ITEMS, Math.max(0, take ?? 50)),
+});
+
+/** Returns the name of the administrator, for the record. */
+const actorOf = (ctx: RequestContext): string => ctx.session?.user?.identifier ?? String(ctx.activeUserId);
+
+function showCharge(charge: ChargeView) {
+  const { reference, orderId, state, lastFour, amountCents, reason, tries, lastError, createdAt, stateChangedAt } = charge;
+  return {
+    ...{ reference, orderCode: orderId, state, lastFour, amount: amountCents },
+    ...{ reason, tries, lastError, createdAt, stateChangedAt },
+  };
+}

@@ -1,0 +1,40 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { openStage } from "./support/stage.js";
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-vendure-"));
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+test("sells, refunds and cancels in a Vendure on SQLite", async () => {
+  const stage = await openStage({ env: { SQLITE_FILE: path.join(folder, "vendure.sqlite") } });
+  try {
+    const order = await stage.order(7500);
+    await order.payByCard();
+    await order.payByBank(2498);
+    await stage.expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+    const { id } = await stage.paymentOf(order.code, "giftcard");
+    await stage.admin().refund(id, 3749);
+    await stage.expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
+    await stage.admin().cancel(order.id);
+    await stage.expectHeld(order, { state: "Cancelled", cards: 0, bank: 0 });
+    expect(fs.existsSync(path.join(folder, "vendure.sqlite.giftcards"))).toBe(true);
+  } finally {
+    await stage.close();
+  }
+});
+
+test("a worker process reverses the cards of an order whose remainder stays unpaid", async () => {
+  const stage = await openStage({ hasWorker: true, env: { PENDING_LIFE_MS: "3000" } });
+  try {
+    const order = await stage.order(7500);
+    await order.payByCard();
+    await stage.expectHeld(order, { state: "ArrangingPayment", cards: 0, bank: 0 });
+    await order.payByCard();
+    await order.payByBank(2498);
+    await stage.expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+  } finally {
+    await stage.close();
+  }
+});

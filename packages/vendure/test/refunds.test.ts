@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { useStage } from "./support/stage.js";
+
+const stage = useStage();
+
+/** A paid order of two tickets: 50.00 by a card, 24.98 by the bank. */
+async function paidOrder() {
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await order.payByBank(2498);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+  return order;
+}
+
+test("refunds a ticket that the card has paid, to the cent", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  expect(await stage().admin().refund(id, 3749)).toMatchObject({ state: "Settled", total: 3749 });
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
+});
+
+test("refunds a ticket by its line: the card's part to the card, and the bank's part to the bank", async () => {
+  const order = await paidOrder();
+  const card = await stage().paymentOf(order.code, "giftcard");
+  const bank = await stage().paymentOf(order.code, "bank");
+  expect(await stage().admin().refund(card.id, 1251)).toMatchObject({ state: "Settled" });
+  expect(await stage().admin().refund(bank.id, 2498)).toMatchObject({ state: "Settled" });
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 3749, bank: 0 });
+});
+
+test("refuses an amount that no charges add up to, names the nearest ones, and refunds nothing", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  await expect(stage().admin().refund(id, 2000)).rejects.toThrow(/Possible: 12\.51 or 37\.49/);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+});
+
+test("refunds a part, then the rest of the cards, and no more", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  await stage().admin().refund(id, 3749);
+  await stage().admin().refund(id, 1251);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 0, bank: 2498 });
+  await expect(stage().admin().refund(id, 1)).rejects.toThrow();
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 0, bank: 2498 });
+});
+
+test("keeps a refund pending while the service can't be reached, and settles it later", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  stage().proxy.set("canceldevalue", "cut-before");
+  expect(await stage().admin().refund(id, 3749)).toMatchObject({ state: "Pending", total: 3749 });
+  stage().proxy.clear();
+  await expect
+    .poll(async () => (await stage().paymentOf(order.code, "giftcard")).refunds)
+    .toEqual([{ state: "Settled", total: 3749 }]);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
+});
+
+test("cancels an order after a partial refund, and refunds only what is left", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  await stage().admin().refund(id, 3749);
+  await stage().admin().cancel(order.id);
+  await stage().expectHeld(order, { state: "Cancelled", cards: 0, bank: 0 });
+});
+
+test("returns the card's money if the shopper goes back to the cart, and charges it again", async () => {
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await order.moveTo("AddingItems");
+  await stage().expectHeld(order, { state: "AddingItems", cards: 0, bank: 0 });
+  await order.moveTo("ArrangingPayment");
+  await order.payByCard();
+  await order.payByBank(2498);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+});
+
+test("refunds to the card what a modification of a placed order takes off", async () => {
+  const order = await paidOrder();
+  const admin = stage().admin();
+  const FAULT = "... on ErrorResult { errorCode message }";
+  const [line] = (await admin.call(`{ order(id: "${order.id}") { lines { id } } }`)).lines;
+  await admin.call(`mutation { transitionOrderToState(id: "${order.id}", state: "Modifying") { ... on Order { id } ${FAULT} } }`);
+  const { id: paymentId } = await stage().paymentOf(order.code, "giftcard");
+  await admin.call(
+    `mutation ($input: ModifyOrderInput!) { modifyOrder(input: $input) { ... on Order { id totalWithTax } ${FAULT} } }`,
+    {
+      input: {
+        ...{ dryRun: false, orderId: order.id, adjustOrderLines: [{ orderLineId: line.id, quantity: 1 }] },
+        refunds: [{ paymentId, amount: 3749, reason: "one less" }],
+      },
+    },
+  );
+  await admin.call(`mutation { transitionOrderToState(id: "${order.id}", state: "PaymentSettled") { ... on Order { id } ${FAULT} } }`);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
+});
+
+test("records in Vendure a refund whose transaction was lost after the cards were reversed", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  const release = await stage().lockRefunds();
+  // The charge is reversed, then Vendure can't write the refund.
+  const refunding = stage().admin().refund(id, 3749).catch((error: Error) => error);
+  await expect.poll(() => stage().heldByCards(order)).toBe(1251);
+  await stage().killAndStart();
+  await refunding;
+  await release();
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
+});

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type PlayedStripe, startPlayedStripe } from "../../../test/support/played-stripe.js";
+import { openStage, type Stage } from "./support/stage.js";
+
+const VISA = "4242424242424242";
+const INTENT = "mutation { createStripePaymentIntent }";
+
+let stripe: PlayedStripe;
+let stage: Stage;
+beforeAll(async () => {
+  stripe = await startPlayedStripe();
+  stage = await openStage({ env: { STRIPE_URL: stripe.url } });
+  const secrets = { apiKey: stripe.apiKey, webhookSecret: stripe.webhookSecret };
+  await stage.admin().call("mutation ($input: CreatePaymentMethodInput!) { createPaymentMethod(input: $input) { id } }", {
+    input: {
+      ...{ code: "stripe", enabled: true, translations: [{ languageCode: "en", name: "Stripe", description: "" }] },
+      handler: { code: "stripe", arguments: Object.entries(secrets).map(([name, value]) => ({ name, value })) },
+    },
+  });
+});
+afterAll(async () => {
+  await stage?.close();
+  await stripe?.stop();
+});
+
+type Order = Awaited<ReturnType<Stage["order"]>>;
+
+const intentsOf = ({ code }: Order) => stripe.intents.all().filter(({ metadata }) => metadata.orderCode === code);
+const takenCents = (order: Order) => intentsOf(order).reduce((sum, { id }) => sum + stripe.intents.takenCents(id), 0);
+
+/** Pays an intent as the page does, and sends Stripe's webhook to Vendure. */
+async function pay(clientSecret: string) {
+  await stripe.confirm(clientSecret, VISA);
+  const intent = stripe.intents.all().find(({ client_secret }) => client_secret === clientSecret);
+  for (const event of stripe.events)
+    if (event.type === "payment_intent.succeeded" && event.data.object.id === intent?.id)
+      await stripe.deliver(event, `${stage.shop().url}/payments/stripe`);
+}
+
+/** Waits until cards, Stripe and Vendure agree on these figures. */
+async function expectStanding(order: Order, standing: { state: string; cards: number; stripe: number }) {
+  await expect
+    .poll(async () => ({
+      state: (await stage.admin().look(order.code)).state,
+      cards: await stage.heldByCards(order),
+      stripe: takenCents(order),
+      booked: await stage.bookedCents(order.code, "stripe"),
+    }))
+    .toEqual({ ...standing, booked: standing.stripe });
+}
+
+test("Stripe charges the outstanding amount, and the order is placed", async () => {
+  const order = await stage.order(7500);
+  await order.payByCard();
+  const secret = await order.ask(INTENT);
+  expect(intentsOf(order)).toMatchObject([{ amount: 2498, description: "tickets" }]);
+  expect(await order.ask(INTENT)).toBe(secret);
+  await pay(secret);
+  await expectStanding(order, { state: "PaymentSettled", cards: 5000, stripe: 2498 });
+});
+
+test("refuses an intent while applied cards are not charged", async () => {
+  const order = await stage.order(7500);
+  await expect(order.ask(INTENT)).rejects.toThrow(/Charge them first/);
+  expect(intentsOf(order)).toEqual([]);
+});
+
+test("charges the total of an order without gift cards, as before", async () => {
+  const order = await stage.order();
+  await pay(await order.ask(INTENT));
+  await expectStanding(order, { state: "PaymentSettled", cards: 0, stripe: 7498 });
+});
+
+test("reports an overcollected order, does not place it, and a person refunds the excess", async () => {
+  const order = await stage.order();
+  const early = await order.ask(INTENT); // for the total
+  const card = await stage.issueCard(7500);
+  await order.apply(card);
+  await order.payByCard();
+  await pay(early);
+  const staged = { ...order, cards: [card], issuedCents: 7500 };
+  await expectStanding(staged, { state: "ArrangingPayment", cards: 5000, stripe: 7498 });
+  const admin = stage.admin();
+  const history = `{ order(id: "${order.id}") { history(options: { take: 100 }) { items { type data } } } }`;
+  await expect
+    .poll(async () => (await admin.call(history)).history.items.map((item: { data: { note?: string } }) => item.data.note))
+    .toContainEqual(expect.stringContaining("Overcollected: gift cards and other payments exceed the total by 50.00"));
+  const { items } = await admin.call("{ giftcardPurchases { items { orderCode state overcollected } } }");
+  expect(items).toContainEqual({ orderCode: order.code, state: "pending", overcollected: 5000 });
+  const refund = `mutation { refundGiftcardOvercollection(orderCode: "${order.code}") }`;
+  expect(await admin.call(refund)).toBe(5000);
+  await expectStanding(staged, { state: "PaymentSettled", cards: 5000, stripe: 2498 });
+  expect(await admin.call(refund)).toBe(0);
+});
+
+test("refunds everything of an overcollected order that is canceled", async () => {
+  const order = await stage.order();
+  const early = await order.ask(INTENT);
+  const card = await stage.issueCard(7500);
+  await order.apply(card);
+  await order.payByCard();
+  await pay(early);
+  const staged = { ...order, cards: [card], issuedCents: 7500 };
+  await expectStanding(staged, { state: "ArrangingPayment", cards: 5000, stripe: 7498 });
+  await stage.admin().cancel(order.id);
+  await expectStanding(staged, { state: "Cancelled", cards: 0, stripe: 0 });
+});
+
+test("refunds a payment of the remainder that arrives after the cards were reversed", async () => {
+  const order = await stage.order(7500);
+  await order.payByCard();
+  const secret = await order.ask(INTENT);
+  await order.moveTo("AddingItems");
+  await expectStanding(order, { state: "AddingItems", cards: 0, stripe: 0 });
+  await pay(secret);
+  await expectStanding(order, { state: "ArrangingPayment", cards: 0, stripe: 0 });
+});
+
+test("Vendure refuses to start if StripePlugin would charge the total", async () => {
+  await expect(stage.start({ STRIPE_AS_IT_IS: "true" })).rejects.toThrow(/outstandingByStripe/);
+});

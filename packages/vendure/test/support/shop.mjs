@@ -1,0 +1,49 @@
+/** The example's shop with what tests need besides: Vendure's own Stripe plugin, a database of SQLite, and a worker. */
+import { createRequire } from "node:module";
+import { outstandingByStripe } from "@giftcard-pay/vendure";
+import { bootstrap, bootstrapWorker, mergeConfig } from "@vendure/core";
+import { StripePlugin } from "@vendure/payments-plugin/package/stripe/index.js";
+import { seed } from "../../../../examples/vendure/seed.js";
+import { readSettings } from "../../../../examples/vendure/settings.js";
+import { configOf } from "../../../../examples/vendure/shop.js";
+
+const { STRIPE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS } = process.env;
+
+/** Sends Stripe's SDK to another host. The SDK itself and the plugin are unchanged. @param {string} url */
+function redirectStripe(url) {
+  const client = createRequire(import.meta.url)("@vendure/payments-plugin/package/stripe/stripe-client.js");
+  const { hostname, port } = new URL(url);
+  client.VendureStripeClient = class extends client.VendureStripeClient {
+    /** @param {any[]} given */
+    constructor(...given) {
+      super(...given);
+      Object.assign(this._api, { host: hostname, port, protocol: "http" });
+    }
+  };
+}
+
+if (STRIPE_URL) redirectStripe(STRIPE_URL);
+const settings = readSettings(process.env);
+const config = configOf(settings);
+const stripe = StripePlugin.init(STRIPE_AS_IT_IS ? {} : outstandingByStripe({ paymentIntentCreateParams: () => ({ description: "tickets" }) }));
+/** @type {import("@vendure/core").VendureConfig} */
+const whole = mergeConfig(config, {
+  plugins: [...(config.plugins ?? []), stripe],
+  schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
+  ...(SQLITE_FILE && {
+    dbConnectionOptions: /** @type {any} */ ({ type: "sqljs", location: SQLITE_FILE, autoSave: true, synchronize: true, url: undefined }),
+  }),
+});
+if (WORKER) {
+  const worker = await bootstrapWorker({
+    ...whole,
+    dbConnectionOptions: { ...whole.dbConnectionOptions, synchronize: false },
+  });
+  process.once("SIGTERM", () => worker.app.close().then(() => process.exit(0)));
+  console.log("The shop is ready at worker");
+} else {
+  const app = await bootstrap(whole);
+  await seed(app);
+  process.once("SIGTERM", () => app.close().then(() => process.exit(0)));
+  console.log(`The shop is ready at ${await app.getUrl()}`);
+}
