@@ -30,7 +30,8 @@ export async function openStage({ say, signal, isHasty = true }) {
     cleanUp.add(() => bank.stop());
     say("starting Vendure");
     const [databaseUrl, secrets] = [await createDatabase(serverUrl), newVendureSecrets()];
-    const start = () => startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: isHasty ? HASTE : {}, signal });
+    const start = () =>
+      startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: isHasty ? HASTE : {}, signal });
     let shop = await start();
     cleanUp.add(() => shop.stop());
     let admin = await openAdmin(shop.url, secrets.superadminPassword, signal);

@@ -5,6 +5,7 @@ import {
   type OrderProcess,
   PaymentMethodHandler,
   type PaymentProcess,
+  type RuntimeVendureConfig,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { HANDLER_CODE } from "./constants.js";
@@ -13,6 +14,9 @@ import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
 import { CardRefunds } from "./refunds.js";
 import { Settlement } from "./settlement.js";
+
+/** Vendure doesn't export this type. */
+type RefundProcess = NonNullable<RuntimeVendureConfig["paymentOptions"]["refundProcess"]>[number];
 
 /** Makes the payment method of all cards of an order. */
 export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHandler {
@@ -81,6 +85,9 @@ export function createPaymentProcess(): PaymentProcess<never> {
     },
   };
 }
+
+/** Lets a refund stay pending. By itself, Vendure reports an error if a payment method returns a pending refund. */
+export const refundProcess: RefundProcess = { transitions: { Pending: { to: ["Pending"] } } };
 
 /** Makes the process that completes an order only if its cards can no longer be reversed. */
 export function createOrderProcess(): OrderProcess<never> {

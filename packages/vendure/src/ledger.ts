@@ -1,5 +1,5 @@
-import { Inject, Injectable } from "@nestjs/common";
 import type { PaymentQuery, Reconciliation, ShopPayment } from "@giftcard-pay/checkout";
+import { Inject, Injectable } from "@nestjs/common";
 import { Payment, TransactionalConnection } from "@vendure/core";
 import { And, In, LessThan, MoreThanOrEqual } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";

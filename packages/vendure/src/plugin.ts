@@ -8,8 +8,8 @@ import { ShopResolver } from "./api/shop-resolver.js";
 import { shopSchema } from "./api/shop-schema.js";
 import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
+import { createHandler, createOrderProcess, createPaymentProcess, refundProcess } from "./handler.js";
 import { Ledger } from "./ledger.js";
-import { createHandler, createOrderProcess, createPaymentProcess } from "./handler.js";
 import { type GiftcardPluginOptions, readOptions, type Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
@@ -62,6 +62,7 @@ export class GiftcardPlugin {
     // New lists: those of the shop's own configuration stay as they are.
     paymentOptions.paymentMethodHandlers = [...paymentOptions.paymentMethodHandlers, createHandler(settings)];
     paymentOptions.process = [...(paymentOptions.process ?? []), createPaymentProcess()];
+    paymentOptions.refundProcess = [...(paymentOptions.refundProcess ?? []), refundProcess];
     orderOptions.process = [...(orderOptions.process ?? []), createOrderProcess()];
     schedulerOptions.tasks = [...(schedulerOptions.tasks ?? []), recoveryTask(settings)];
     authOptions.customPermissions = [...(authOptions.customPermissions ?? []), giftcardPermission];

@@ -23,9 +23,18 @@ async function createChannel(token: string, methods: readonly string[]) {
       input: { channelId, [idsName]: ids, ...more },
     });
   const products = (await admin.call("{ products { items { id } } }")).items;
-  await assign("Products", "productIds", products.map(({ id }: { id: string }) => id), { priceFactor: 1 });
+  await assign(
+    "Products",
+    "productIds",
+    products.map(({ id }: { id: string }) => id),
+    { priceFactor: 1 },
+  );
   const shipping = (await admin.call("{ shippingMethods { items { id } } }")).items;
-  await assign("ShippingMethods", "shippingMethodIds", shipping.map(({ id }: { id: string }) => id));
+  await assign(
+    "ShippingMethods",
+    "shippingMethodIds",
+    shipping.map(({ id }: { id: string }) => id),
+  );
   const all: { id: string; code: string }[] = (await admin.call("{ paymentMethods { items { id code } } }")).items;
   const chosen = all.filter(({ code }) => methods.includes(code)).map(({ id }) => id);
   await assign("PaymentMethods", "paymentMethodIds", chosen);

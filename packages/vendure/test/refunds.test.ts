@@ -81,7 +81,9 @@ test("refunds to the card what a modification of a placed order takes off", asyn
   const admin = stage().admin();
   const FAULT = "... on ErrorResult { errorCode message }";
   const [line] = (await admin.call(`{ order(id: "${order.id}") { lines { id } } }`)).lines;
-  await admin.call(`mutation { transitionOrderToState(id: "${order.id}", state: "Modifying") { ... on Order { id } ${FAULT} } }`);
+  await admin.call(
+    `mutation { transitionOrderToState(id: "${order.id}", state: "Modifying") { ... on Order { id } ${FAULT} } }`,
+  );
   const { id: paymentId } = await stage().paymentOf(order.code, "giftcard");
   await admin.call(
     `mutation ($input: ModifyOrderInput!) { modifyOrder(input: $input) { ... on Order { id totalWithTax } ${FAULT} } }`,
@@ -92,7 +94,9 @@ test("refunds to the card what a modification of a placed order takes off", asyn
       },
     },
   );
-  await admin.call(`mutation { transitionOrderToState(id: "${order.id}", state: "PaymentSettled") { ... on Order { id } ${FAULT} } }`);
+  await admin.call(
+    `mutation { transitionOrderToState(id: "${order.id}", state: "PaymentSettled") { ... on Order { id } ${FAULT} } }`,
+  );
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
 });
 
@@ -101,7 +105,10 @@ test("records in Vendure a refund whose transaction was lost after the cards wer
   const { id } = await stage().paymentOf(order.code, "giftcard");
   const release = await stage().lockRefunds();
   // The charge is reversed, then Vendure can't write the refund.
-  const refunding = stage().admin().refund(id, 3749).catch((error: Error) => error);
+  const refunding = stage()
+    .admin()
+    .refund(id, 3749)
+    .catch((error: Error) => error);
   await expect.poll(() => stage().heldByCards(order)).toBe(1251);
   await stage().killAndStart();
   await refunding;

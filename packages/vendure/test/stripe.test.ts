@@ -11,12 +11,14 @@ beforeAll(async () => {
   stripe = await startPlayedStripe();
   stage = await openStage({ env: { STRIPE_URL: stripe.url } });
   const secrets = { apiKey: stripe.apiKey, webhookSecret: stripe.webhookSecret };
-  await stage.admin().call("mutation ($input: CreatePaymentMethodInput!) { createPaymentMethod(input: $input) { id } }", {
-    input: {
-      ...{ code: "stripe", enabled: true, translations: [{ languageCode: "en", name: "Stripe", description: "" }] },
-      handler: { code: "stripe", arguments: Object.entries(secrets).map(([name, value]) => ({ name, value })) },
-    },
-  });
+  await stage
+    .admin()
+    .call("mutation ($input: CreatePaymentMethodInput!) { createPaymentMethod(input: $input) { id } }", {
+      input: {
+        ...{ code: "stripe", enabled: true, translations: [{ languageCode: "en", name: "Stripe", description: "" }] },
+        handler: { code: "stripe", arguments: Object.entries(secrets).map(([name, value]) => ({ name, value })) },
+      },
+    });
 });
 afterAll(async () => {
   await stage?.close();
@@ -83,7 +85,9 @@ test("reports an overcollected order, does not place it, and a person refunds th
   const admin = stage.admin();
   const history = `{ order(id: "${order.id}") { history(options: { take: 100 }) { items { type data } } } }`;
   await expect
-    .poll(async () => (await admin.call(history)).history.items.map((item: { data: { note?: string } }) => item.data.note))
+    .poll(async () =>
+      (await admin.call(history)).history.items.map((item: { data: { note?: string } }) => item.data.note),
+    )
     .toContainEqual(expect.stringContaining("Overcollected: gift cards and other payments exceed the total by 50.00"));
   const { items } = await admin.call("{ giftcardPurchases { items { orderCode state overcollected } } }");
   expect(items).toContainEqual({ orderCode: order.code, state: "pending", overcollected: 5000 });

@@ -1,6 +1,6 @@
+import { type ChargeView, type Purchase, reconciliationText } from "@giftcard-pay/checkout";
 import { Inject } from "@nestjs/common";
 import { Args, Mutation, Query, Resolver } from "@nestjs/graphql";
-import { type ChargeView, type Purchase, reconciliationText } from "@giftcard-pay/checkout";
 import { Allow, ChannelService, Ctx, ForbiddenError, type RequestContext, UserInputError } from "@vendure/core";
 import { GiftcardCheckout } from "../checkout.js";
 import { Ledger } from "../ledger.js";
@@ -139,7 +139,16 @@ export class AdminResolver {
   private async showPurchase(purchase: Purchase) {
     const { orderId: orderCode, state, totalCents, remainderCents, tries, lastError, createdAt } = purchase;
     const overcollected = state === "pending" ? await this.settlement.excessCents(purchase) : 0;
-    return { orderCode, state, total: totalCents, remainder: remainderCents, overcollected, tries, lastError, createdAt };
+    return {
+      orderCode,
+      state,
+      total: totalCents,
+      remainder: remainderCents,
+      overcollected,
+      tries,
+      lastError,
+      createdAt,
+    };
   }
 
   /** @throws {ForbiddenError} if the order isn't in this channel */
@@ -170,7 +179,8 @@ const pageOf = (skip?: number | null, take?: number | null) => ({
 const actorOf = (ctx: RequestContext): string => ctx.session?.user?.identifier ?? String(ctx.activeUserId);
 
 function showCharge(charge: ChargeView) {
-  const { reference, orderId, state, lastFour, amountCents, reason, tries, lastError, createdAt, stateChangedAt } = charge;
+  const { reference, orderId, state, lastFour, amountCents, reason, tries, lastError, createdAt, stateChangedAt } =
+    charge;
   return {
     ...{ reference, orderCode: orderId, state, lastFour, amount: amountCents },
     ...{ reason, tries, lastError, createdAt, stateChangedAt },

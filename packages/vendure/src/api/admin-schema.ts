@@ -4,7 +4,9 @@ import { paymentTypes } from "./shop-schema.js";
 
 /** The permissions `ReadGiftcards` and `WriteGiftcards`. */
 export const giftcardPermission = new RwPermissionDefinition("Giftcards", (operation) =>
-  operation === "read" ? "Grants permission to read gift card charges" : "Grants permission to decide about gift card charges",
+  operation === "read"
+    ? "Grants permission to read gift card charges"
+    : "Grants permission to decide about gift card charges",
 );
 
 /** The types and calls of the Admin API: what needs a person, the facts, decisions and reconciliation. */

@@ -25,13 +25,21 @@ function redirectStripe(url) {
 if (STRIPE_URL) redirectStripe(STRIPE_URL);
 const settings = readSettings(process.env);
 const config = configOf(settings);
-const stripe = StripePlugin.init(STRIPE_AS_IT_IS ? {} : outstandingByStripe({ paymentIntentCreateParams: () => ({ description: "tickets" }) }));
+const stripe = StripePlugin.init(
+  STRIPE_AS_IT_IS ? {} : outstandingByStripe({ paymentIntentCreateParams: () => ({ description: "tickets" }) }),
+);
 /** @type {import("@vendure/core").VendureConfig} */
 const whole = mergeConfig(config, {
   plugins: [...(config.plugins ?? []), stripe],
   schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
   ...(SQLITE_FILE && {
-    dbConnectionOptions: /** @type {any} */ ({ type: "sqljs", location: SQLITE_FILE, autoSave: true, synchronize: true, url: undefined }),
+    dbConnectionOptions: /** @type {any} */ ({
+      type: "sqljs",
+      location: SQLITE_FILE,
+      autoSave: true,
+      synchronize: true,
+      url: undefined,
+    }),
   }),
 });
 if (WORKER) {
