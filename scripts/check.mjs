@@ -56,7 +56,13 @@ const types = (project) => node(`tsc ${project}`, [bin("typescript", "tsc"), "--
 function packed(name) {
   const folder = `packages/${name}`;
   // Entries that Node doesn't load: files for a page's tags, and admin pages for Medusa's own bundler.
-  const others = { widget: ["standalone", "giftcard-pay.css"], medusa: ["admin"], "medusa-events": ["admin"] }[name];
+  // Vendure's storefront entry is an ES module for pages.
+  const others = {
+    vendure: ["storefront"],
+    widget: ["standalone", "giftcard-pay.css"],
+    medusa: ["admin"],
+    "medusa-events": ["admin"],
+  }[name];
   // Without a profile, attw also checks `node10`. Medusa requires `node16`, and the widget's own tests cover its `node10` types.
   const profile = others ? ["--profile", "node16", "--exclude-entrypoints", ...others] : [];
   return {

@@ -12,9 +12,10 @@ import { openStore } from "./store.js";
 export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
   #calls: Checkout | undefined;
   #store: OpenedStore | undefined;
-  /** Called after this process has decided a purchase. */
+  /** @internal Called after this process has decided a purchase. */
   onDecided: (orderCode: string) => void = () => {};
 
+  /** @internal */
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(TransactionalConnection) private readonly connection: TransactionalConnection,
@@ -22,11 +23,13 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
     @Inject(ModuleRef) private readonly module: ModuleRef,
   ) {}
 
+  /** @internal */
   async onModuleInit(): Promise<void> {
     this.#store = await openStore(this.settings, this.connection.rawConnection.options);
     this.#calls = this.open(this.#store);
   }
 
+  /** @internal */
   async onModuleDestroy(): Promise<void> {
     await this.#store?.close?.();
   }
@@ -37,7 +40,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
     return this.#calls;
   }
 
-  /** Reads the purchase of an order that has one. */
+  /** @internal Reads the purchase of an order that has one. */
   async read(orderCode: string): Promise<Purchase> {
     const purchase = await this.calls.read(orderCode);
     if (!purchase) throw new Error("The order has no gift card purchase.");

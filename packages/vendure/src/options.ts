@@ -13,8 +13,11 @@ const count = z.coerce.number<number | string>().int().min(1);
 const aFunction = <T extends (...args: never[]) => unknown>() =>
   z.custom<T>((value) => typeof value === "function", "must be a function");
 
-/** A store that `close` closes, if it has one. */
-export type OpenedStore = CheckoutStore & { readonly close?: () => unknown };
+/** A store of your own. */
+export interface OpenedStore extends CheckoutStore {
+  /** Called when Vendure stops. */
+  close?(): unknown;
+}
 
 /** Every option of the plugin: its type, default, limits and description. */
 export const declaration = z.strictObject({
@@ -75,14 +78,14 @@ export const declaration = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .optional(),
-  /** The cron pattern of recovery in Vendure's scheduler. Default: `* * * * *`, every minute. */
+  /** The cron pattern of recovery in Vendure's scheduler: by default every minute. Default: `* * * * *`. */
   schedule: text.default("* * * * *"),
   /** The PostgreSQL schema of the plugin's tables. Default: `giftcard`. */
   schema: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/)
     .default("giftcard"),
-  /** The absolute path of the plugin's own SQLite file, if Vendure uses SQLite. Default: Vendure's file and `.giftcards`. */
+  /** The absolute path of the plugin's own SQLite file, if Vendure uses SQLite. If left out, it is next to Vendure's file. */
   sqliteFile: z.string().refine(isAbsolute, "must be an absolute path").optional(),
   /** Opens a store of your own, for a Vendure on another database than PostgreSQL or SQLite. */
   store: aFunction<() => OpenedStore | Promise<OpenedStore>>().optional(),

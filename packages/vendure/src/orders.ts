@@ -37,6 +37,7 @@ export const heldCents = ({ amount, refunds }: Pick<Payment, "amount"> & { refun
 export class Orders {
   readonly #inside = new AsyncLocalStorage<Open>();
 
+  /** @internal */
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(TransactionalConnection) readonly connection: TransactionalConnection,
@@ -48,7 +49,7 @@ export class Orders {
   /** Whether a payment is the order's gift card payment. */
   isCard = ({ method }: Pick<Payment, "method">): boolean => method === this.settings.paymentMethodCode;
 
-  /** Returns the attempt of a gift card payment, or of the cards that another payment goes with. */
+  /** @internal Returns the attempt of a gift card payment, or of the cards that another payment goes with. */
   attemptOf(payment: Payment): string | undefined {
     return this.isCard(payment) ? payment.transactionId : payment.metadata?.giftcardAttemptId;
   }
@@ -59,7 +60,7 @@ export class Orders {
     return (await this.connection.getRepository(ctx, Payment).find(found)).filter(isLive);
   }
 
-  /** Returns the gift card payment that holds money, if there is one. */
+  /** @internal Returns the gift card payment that holds money, if there is one. */
   async liveCard(ctx: RequestContext, orderId: ID): Promise<Payment | undefined> {
     return (await this.livePayments(ctx, orderId)).find(this.isCard);
   }
@@ -81,7 +82,7 @@ export class Orders {
     return payment ? heldCents(payment) : 0;
   }
 
-  /** Runs work with a lock on an order, in the current transaction or in a new one. */
+  /** @internal Runs work with a lock on an order, in the current transaction or in a new one. */
   async alone<T>(code: string, work: (ctx: RequestContext, order: Order) => Promise<T>): Promise<T> {
     const open = this.#inside.getStore();
     if (open?.code === code) return work(open.ctx, await this.lock(open.ctx, code));
@@ -92,7 +93,7 @@ export class Orders {
     });
   }
 
-  /** Makes the context of the order's own channel: its payment methods and their settings belong to that channel. */
+  /** @internal Makes the context of the order's own channel: its payment methods and their settings belong to that channel. */
   async contextOf(code: string): Promise<RequestContext> {
     const order = await this.connection.rawConnection
       .getRepository(Order)
@@ -102,6 +103,7 @@ export class Orders {
   }
 
   /**
+   * @internal
    * Cancels or refunds the payments of attempts that are over, by their own methods. Payments that belong to no attempt are
    * left alone.
    */
@@ -116,7 +118,7 @@ export class Orders {
     });
   }
 
-  /** Refunds a part of a payment by its own method. @param isClosing whether the cards' money is returned already */
+  /** @internal Refunds a part of a payment by its own method. @param isClosing whether the cards' money is returned already */
   async refundPart(
     ctx: RequestContext,
     order: Order,
@@ -129,7 +131,7 @@ export class Orders {
     await (isClosing ? this.closing(ctx, order.code, refund) : refund());
   }
 
-  /** Returns the cents that other methods hold together with this attempt's cards. */
+  /** @internal Returns the cents that other methods hold together with this attempt's cards. */
   collectedCents(code: string, attemptId: string): Promise<number> {
     return this.alone(code, async (ctx, order) => {
       const payments = await this.livePayments(ctx, order.id);
@@ -138,12 +140,12 @@ export class Orders {
     });
   }
 
-  /** Whether the order holds money of an earlier attempt. */
+  /** @internal Whether the order holds money of an earlier attempt. */
   hasOld(payments: readonly Payment[], attemptId: string | undefined): boolean {
     return payments.some((payment) => heldCents(payment) > 0 && (this.attemptOf(payment) ?? attemptId) !== attemptId);
   }
 
-  /** Runs work in this order's transaction, without a lock. */
+  /** @internal Runs work in this order's transaction, without a lock. */
   within<T>(ctx: RequestContext, code: string, work: () => Promise<T>): Promise<T> {
     return this.#inside.run({ ctx, code, isClosing: false }, work);
   }
@@ -152,12 +154,12 @@ export class Orders {
     return this.#inside.run({ ctx, code, isClosing: true }, work);
   }
 
-  /** Whether the payments are being closed: the cards' money is returned already, and Vendure only records it. */
+  /** @internal Whether the payments are being closed: the cards' money is returned already, and Vendure only records it. */
   isClosing(): boolean {
     return this.#inside.getStore()?.isClosing === true;
   }
 
-  /** Runs work outside of any order's transaction. */
+  /** @internal Runs work outside of any order's transaction. */
   outside<T>(work: () => T): T {
     return this.#inside.exit(work);
   }

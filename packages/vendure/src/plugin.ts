@@ -35,6 +35,7 @@ import { Settlement } from "./settlement.js";
   exports: [GiftcardCheckout, Orders],
   configuration: (config) => GiftcardPlugin.configure(config),
 })
+// biome-ignore lint/complexity/noStaticOnlyClass: a plugin of Vendure is a class
 export class GiftcardPlugin {
   private static given: Settings | undefined;
 

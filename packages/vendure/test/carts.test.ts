@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { addUpTo } from "../dist/lines.js";
+import { useStage } from "./support/stage.js";
+
+const stage = useStage();
+const FAULT = "... on ErrorResult { errorCode message }";
+
+test("makes the lines of any order add up to its total, to the cent", () => {
+  const line = fc.record({
+    quantity: fc.integer({ min: 1, max: 9 }),
+    totalCents: fc.integer({ min: -5000, max: 90_000 }),
+  });
+  const carts = fc.tuple(fc.array(line, { maxLength: 8 }), fc.integer({ min: 1, max: 500_000 }));
+  fc.assert(
+    fc.property(carts, ([lines, totalCents]) => {
+      const fitted = addUpTo(
+        lines.map((each, index) => ({ ...each, id: `${index}` })),
+        totalCents,
+      );
+      expect(fitted.reduce((sum, each) => sum + each.totalCents, 0)).toBe(totalCents);
+      for (const each of fitted) expect(each.totalCents).toBeGreaterThanOrEqual(0);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** Adds a shipping method for 4.95 and a discount of 10 %, which produce fractions of cents. */
+async function addShippingAndDiscount() {
+  const admin = stage().admin();
+  const translations = [{ languageCode: "en", name: "Post", description: "" }];
+  const args = (values: Record<string, string>) => Object.entries(values).map(([name, value]) => ({ name, value }));
+  await admin.call("mutation ($input: CreateShippingMethodInput!) { createShippingMethod(input: $input) { id } }", {
+    input: {
+      ...{ code: "post", fulfillmentHandler: "manual-fulfillment", translations },
+      checker: { code: "default-shipping-eligibility-checker", arguments: args({ orderMinimum: "0" }) },
+      calculator: {
+        code: "default-shipping-calculator",
+        arguments: args({ rate: "495", includesTax: "include", taxRate: "9" }),
+      },
+    },
+  });
+  await admin.call(
+    `mutation ($input: CreatePromotionInput!) { createPromotion(input: $input) { ... on Promotion { id } ${FAULT} } }`,
+    {
+      input: {
+        ...{ enabled: true, translations },
+        conditions: [{ code: "minimum_order_amount", arguments: args({ amount: "100", taxInclusive: "true" }) }],
+        actions: [{ code: "order_percentage_discount", arguments: args({ discount: "7" }) }],
+      },
+    },
+  );
+}
+
+test("charges and refunds an order with shipping, tax and a discount, charge by charge", async () => {
+  await addShippingAndDiscount();
+  const shopper = stage().shopper();
+  const { code } = await shopper.order();
+  await shopper.moveTo("AddingItems");
+  const methods: { id: string; code: string }[] = await shopper.call("{ eligibleShippingMethods { id code } }");
+  const post = methods.find((method) => method.code === "post")?.id;
+  await shopper.call(
+    `mutation { setOrderShippingMethod(shippingMethodId: ["${post}"]) { ... on Order { id } ${FAULT} } }`,
+  );
+  const [line] = (await shopper.call("{ activeOrder { lines { id } } }")).lines;
+  await shopper.call(
+    `mutation { adjustOrderLine(orderLineId: "${line.id}", quantity: 3) { ... on Order { id } ${FAULT} } }`,
+  );
+  const { totalWithTax } = await shopper.moveTo("ArrangingPayment");
+  expect(totalWithTax).toBe(Math.round(3 * 3749 * 0.93) + 495);
+  const cards = [await stage().issueCard(5000), await stage().issueCard(5000)];
+  for (const card of cards) await shopper.apply(card);
+  await shopper.payByCard();
+  const bankCents = totalWithTax - 10_000;
+  await shopper.payByBank(bankCents);
+  const order = { code, cards, issuedCents: 10_000 };
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 10_000, bank: bankCents });
+
+  const query = `{ giftcardCharges(options: { orderCode: "${code}" }) { items { amount } } }`;
+  const { items }: { items: { amount: number }[] } = await stage().admin().call(query);
+  expect(items.reduce((sum, { amount }) => sum + amount, 0)).toBe(10_000);
+  const { id } = await stage().paymentOf(code, "giftcard");
+  let held = 10_000;
+  for (const { amount } of items) {
+    expect(await stage().admin().refund(id, amount)).toMatchObject({ state: "Settled" });
+    held -= amount;
+    await stage().expectHeld(order, { state: "PaymentSettled", cards: held, bank: bankCents });
+  }
+  expect(held).toBe(0);
+});
