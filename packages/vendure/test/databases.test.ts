@@ -26,14 +26,12 @@ test("sells, refunds and cancels in a Vendure on SQLite", async () => {
 });
 
 test("a worker process reverses the cards of an order whose remainder stays unpaid", async () => {
-  const stage = await openStage({ hasWorker: true, env: { PENDING_LIFE_MS: "3000" } });
+  const stage = await openStage({ hasWorker: true, env: { PENDING_LIFE_MS: "10000" } });
   try {
     const order = await stage.order(7500);
     await order.payByCard();
+    await stage.expectHeld(order, { state: "ArrangingPayment", cards: 5000, bank: 0 });
     await stage.expectHeld(order, { state: "ArrangingPayment", cards: 0, bank: 0 });
-    await order.payByCard();
-    await order.payByBank(2498);
-    await stage.expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
   } finally {
     await stage.close();
   }
