@@ -81,7 +81,7 @@ export function openShopper(shopUrl, signal, token, channel) {
       await call(
         `mutation { setCustomerForOrder(input: { firstName: "Ada", lastName: "L", emailAddress: "${email}" }) { ${ORDER} } }`,
       );
-      const address = '{ streetLine1: "Street 1", countryCode: "NL" }';
+      const address = '{ streetLine1: "Street 1", city: "Utrecht", postalCode: "3511 AA", countryCode: "NL" }';
       await call(`mutation { setOrderShippingAddress(input: ${address}) { ${ORDER} } }`);
       const [{ id: method }] = await call("{ eligibleShippingMethods { id } }");
       await call(`mutation { setOrderShippingMethod(shippingMethodId: ["${method}"]) { ${ORDER} } }`);

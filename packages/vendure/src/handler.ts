@@ -78,10 +78,18 @@ export function createPaymentProcess(): PaymentProcess<never> {
     },
     async onTransitionStart(from, _to, { ctx, payment, order }) {
       const orders = injector.get(Orders);
-      if (from !== "Created" || orders.isCard(payment)) return;
+      if (from !== "Created" || orders.isCard(payment)) return undefined;
       const card = await orders.liveCard(ctx, order.id);
       const attemptId = card?.transactionId ?? (await injector.get(Settlement).lateAttemptOf(order, payment.amount));
-      if (attemptId) payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
+      if (!attemptId) return undefined;
+      payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
+      // The order is placed after the commit. Until then, a provider's second webhook would add the same payment again.
+      if (orders.isInTransaction(ctx)) await orders.lock(ctx, order.code);
+      const isKnown = (await orders.livePayments(ctx, order.id)).some(
+        ({ id, method, transactionId }) =>
+          id !== payment.id && method === payment.method && transactionId && transactionId === payment.transactionId,
+      );
+      return isKnown ? "This payment is recorded already." : undefined;
     },
   };
 }

@@ -75,6 +75,11 @@ export class Orders {
     return order;
   }
 
+  /** @internal Whether a context is in a transaction. Some providers add payments without one. */
+  isInTransaction(ctx: RequestContext): boolean {
+    return this.connection.getRepository(ctx, Order).manager.queryRunner?.isTransactionActive === true;
+  }
+
   /** Locks the order and returns the cents that a payment still holds. Vendure has read them before without a lock. */
   async lockHeldCents(ctx: RequestContext, code: string, paymentId: ID): Promise<number> {
     const { id } = await this.lock(ctx, code);

@@ -61,6 +61,20 @@ test("Stripe charges the outstanding amount, and the order is placed", async () 
   await expectStanding(order, { state: "PaymentSettled", cards: 5000, stripe: 2498 });
 });
 
+test("counts a payment once if Stripe sends its webhook several times", async () => {
+  const order = await stage.order(7500);
+  await order.payByCard();
+  const secret = await order.ask(INTENT);
+  await stripe.confirm(secret, VISA);
+  const event = stripe.events.find(
+    ({ type, data }) => type === "payment_intent.succeeded" && data.object.id === intentsOf(order)[0]?.id,
+  );
+  if (!event) throw new Error("Stripe has no event");
+  const deliver = () => stripe.deliver(event, `${stage.shop().url}/payments/stripe`);
+  await Promise.all([deliver(), deliver(), deliver()]);
+  await expectStanding(order, { state: "PaymentSettled", cards: 5000, stripe: 2498 });
+});
+
 test("refuses an intent while applied cards are not charged", async () => {
   const order = await stage.order(7500);
   await expect(order.ask(INTENT)).rejects.toThrow(/Charge them first/);

@@ -2,12 +2,13 @@
 import { createRequire } from "node:module";
 import { outstandingByStripe } from "@giftcard-pay/vendure";
 import { bootstrap, bootstrapWorker, mergeConfig } from "@vendure/core";
+import { MolliePlugin } from "@vendure/payments-plugin/package/mollie/index.js";
 import { StripePlugin } from "@vendure/payments-plugin/package/stripe/index.js";
 import { seed } from "../../../../examples/vendure/seed.js";
 import { readSettings } from "../../../../examples/vendure/settings.js";
 import { configOf } from "../../../../examples/vendure/shop.js";
 
-const { STRIPE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS } = process.env;
+const { STRIPE_URL, MOLLIE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS } = process.env;
 
 /** Sends Stripe's SDK to another host. The SDK itself and the plugin are unchanged. @param {string} url */
 function redirectStripe(url) {
@@ -22,7 +23,15 @@ function redirectStripe(url) {
   };
 }
 
+/** Sends Mollie's SDK to another host. @param {string} url */
+function redirectMollie(url) {
+  const sdk = createRequire(import.meta.url)("@mollie/api-client");
+  const create = sdk.default;
+  sdk.default = (/** @type {object} */ options) => create({ ...options, apiEndpoint: `${url}/v2/` });
+}
+
 if (STRIPE_URL) redirectStripe(STRIPE_URL);
+if (MOLLIE_URL) redirectMollie(MOLLIE_URL);
 const settings = readSettings(process.env);
 const config = configOf(settings);
 const stripe = StripePlugin.init(
@@ -30,7 +39,11 @@ const stripe = StripePlugin.init(
 );
 /** @type {import("@vendure/core").VendureConfig} */
 const whole = mergeConfig(config, {
-  plugins: [...(config.plugins ?? []), stripe],
+  plugins: [
+    ...(config.plugins ?? []),
+    stripe,
+    ...(MOLLIE_URL ? [MolliePlugin.init({ vendureHost: "https://shop.example" })] : []),
+  ],
   schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
   ...(SQLITE_FILE && {
     dbConnectionOptions: /** @type {any} */ ({

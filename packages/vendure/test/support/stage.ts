@@ -68,7 +68,10 @@ export async function openStage({ env = {}, hasWorker = false }: StageSettings =
         ...more,
       },
     });
-  let shop = await start();
+  let shop = await start().catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   closers.push(() => shop.stop());
   if (hasWorker) {
     const worker = await start({ WORKER: "true" });
