@@ -40,14 +40,14 @@ async function createChannel(token: string, methods: readonly string[]) {
   await assign("PaymentMethods", "paymentMethodIds", chosen);
 }
 
-test("a channel without the payment method takes no cards", async () => {
+test("a channel without the payment method takes no cards", { tags: "long" }, async () => {
   await createChannel("no-cards", ["bank"]);
   const shopper = stage().shopper("no-cards");
   await shopper.order();
   expect(await shopper.ask(LIST)).toMatchObject({ code: "giftcards_not_accepted" });
 });
 
-test("sells, refunds and cancels in a channel with its own payment methods", async () => {
+test("sells, refunds and cancels in a channel with its own payment methods", { tags: "long" }, async () => {
   await createChannel("second", ["giftcard", "bank"]);
   const shopper = stage().shopper("second");
   const { id, code } = await shopper.order();

@@ -7,7 +7,7 @@ import { openStage } from "./support/stage.js";
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-vendure-"));
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-test("sells, refunds and cancels in a Vendure on SQLite", async () => {
+test("sells, refunds and cancels in a Vendure on SQLite", { tags: "long" }, async () => {
   const stage = await openStage({ env: { SQLITE_FILE: path.join(folder, "vendure.sqlite") } });
   try {
     const order = await stage.order(7500);
@@ -25,7 +25,7 @@ test("sells, refunds and cancels in a Vendure on SQLite", async () => {
   }
 });
 
-test("a worker process reverses the cards of an order whose remainder stays unpaid", async () => {
+test("a worker process reverses the cards of an order whose remainder stays unpaid", { tags: "long" }, async () => {
   const stage = await openStage({ hasWorker: true, env: { PENDING_LIFE_MS: "10000" } });
   try {
     const order = await stage.order(7500);
