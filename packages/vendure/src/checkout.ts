@@ -66,7 +66,9 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
         },
         // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.
         cancel: async ({ orderId, attemptId }) => {
-          await this.orders.closePayments(orderId, (other) => other === attemptId);
+          // Recorded as this purchase's error, shown to staff, and retried.
+          if (!(await this.orders.closePayments(orderId, (other) => other === attemptId)))
+            throw Object.assign(new Error("A payment could not be refunded."), { code: "refund_failed" });
           await closePayment?.({ orderCode: orderId, attemptId }, new Injector(this.module));
         },
       },

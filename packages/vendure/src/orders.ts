@@ -111,29 +111,46 @@ export class Orders {
    * @internal
    * Cancels or refunds the payments of attempts that are over, by their own methods. Payments that belong to no attempt are
    * left alone.
+   *
+   * @returns whether all of them are closed; false if a provider refuses a refund
    */
-  closePayments(code: string, isOver: (attemptId: string) => boolean): Promise<void> {
+  closePayments(code: string, isOver: (attemptId: string) => boolean): Promise<boolean> {
     return this.alone(code, async (ctx, order) => {
+      let isClosed = true;
       for (const payment of await this.livePayments(ctx, order.id)) {
         const attemptId = this.attemptOf(payment);
         if (!attemptId || !isOver(attemptId) || heldCents(payment) === 0) continue;
-        if (payment.state === "Settled") await this.refundPart(ctx, order, payment, heldCents(payment), true);
-        else await this.closing(ctx, code, () => this.payments.cancelPayment(ctx, payment.id));
+        const close = () =>
+          payment.state === "Settled"
+            ? this.refundPart(ctx, order, payment, heldCents(payment), true)
+            : this.closing(ctx, code, () => this.payments.cancelPayment(ctx, payment.id)).then(
+                (canceled) => "state" in canceled && canceled.state === "Cancelled",
+              );
+        // A failure must not roll back the record of another payment that was refunded.
+        if (!(await close())) isClosed = false;
       }
+      return isClosed;
     });
   }
 
-  /** @internal Refunds a part of a payment by its own method. @param isClosing whether the cards' money is returned already */
+  /**
+   * @internal
+   * Refunds a part of a payment by its own method.
+   *
+   * @param isClosing whether the cards' money is returned already
+   * @returns false if the provider refuses it
+   */
   async refundPart(
     ctx: RequestContext,
     order: Order,
     payment: Payment,
     amount: number,
     isClosing: boolean,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const input = { paymentId: payment.id, amount, lines: [], reason: "gift card", shipping: 0, adjustment: 0 };
     const refund = () => this.payments.createRefund(ctx, input, order, payment);
-    await (isClosing ? this.closing(ctx, order.code, refund) : refund());
+    const made = await (isClosing ? this.closing(ctx, order.code, refund) : refund());
+    return "state" in made && made.state !== "Failed";
   }
 
   /** @internal Returns the cents that other methods hold together with this attempt's cards. */

@@ -76,7 +76,8 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
         await this.checkout.calls.confirm(code);
       const now = await this.checkout.read(code);
       const isReversed = reversedStates.includes(now.state);
-      await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed);
+      if (!(await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed)))
+        Logger.error(`Order ${code}: a payment could not be refunded. Refund it by hand.`, LOGGER);
       if (paidStates.includes(now.state)) await this.settleCard(ctx, order, now);
     });
   }
@@ -92,15 +93,16 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
       const purchase = await this.checkout.read(code);
       const excessCents = purchase.state === "pending" ? await this.excessCents(purchase) : 0;
       let leftCents = excessCents;
+      let refundedCents = 0;
       for (const payment of await this.orders.livePayments(ctx, order.id)) {
         if (this.orders.isCard(payment) || payment.state !== "Settled") continue;
         if (this.orders.attemptOf(payment) !== purchase.attemptId) continue;
         const cents = Math.min(leftCents, heldCents(payment));
-        if (cents > 0) await this.orders.refundPart(ctx, order, payment, cents, false);
+        if (cents > 0 && (await this.orders.refundPart(ctx, order, payment, cents, false))) refundedCents += cents;
         leftCents -= cents;
       }
       this.soon(code);
-      return excessCents;
+      return refundedCents;
     });
   }
 
