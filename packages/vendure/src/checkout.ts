@@ -1,4 +1,5 @@
-import { type Checkout, createCheckout, type Purchase } from "@giftcard-pay/checkout";
+import { type Checkout, createCheckout } from "@giftcard-pay/checkout";
+import type { Purchase } from "@giftcard-pay/checkout/store";
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from "@nestjs/common";
 import { ModuleRef } from "@nestjs/core";
 import { Injector, Logger, TransactionalConnection } from "@vendure/core";
@@ -54,7 +55,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
     return createCheckout({
       ...{ environment, sealingKeys, maxCards, charges, maxChargesPerCard, guessLimits },
       ...{ tenderLifeMs, quoteLifeMs, pendingLifeMs, leaseMs },
-      client: clientOf(this.settings),
+      issuer: clientOf(this.settings),
       store: { journal, purchases },
       remainder: {
         // Vendure collects it later.

@@ -1,4 +1,4 @@
-import type { PaymentQuery, Reconciliation, ShopPayment } from "@giftcard-pay/checkout";
+import type { PaymentQuery, Reconciliation, ShopPayment } from "@giftcard-pay/checkout/operator";
 import { Inject, Injectable } from "@nestjs/common";
 import { Payment, TransactionalConnection } from "@vendure/core";
 import { And, In, LessThan, MoreThanOrEqual } from "typeorm";
@@ -19,7 +19,7 @@ export class Ledger {
 
   /** @param days yyyy-mm-dd @throws {RangeError} if the days are invalid */
   reconcile(days: { from: string; to: string }): Promise<Reconciliation> {
-    return this.checkout.calls.reconcile({ ...days, payments: (query) => this.payments(query) });
+    return this.checkout.calls.operator.reconcile({ ...days, payments: (query) => this.payments(query) });
   }
 
   /** Lists the gift card payments that were made in a period, or those of orders. An order has at most one that holds money. */

@@ -1,12 +1,15 @@
 import type { CartView, OrderLine } from "@giftcard-pay/checkout";
+import type { Cents } from "@giftcard-pay/client";
 import type { Order } from "@vendure/core";
 
+/** A line of Vendure. Its amount may be negative. */
+type Line = Omit<OrderLine, "totalCents"> & { readonly totalCents: number };
 type Cart = Pick<CartView, "id" | "totalCents" | "currency">;
 
 /** Returns an order as the checkout needs it. Vendure's code of the order is the id of its cart and of its payment. */
 export const cartOf = ({ code, totalWithTax, currencyCode }: Order): Cart => ({
   id: code,
-  totalCents: totalWithTax,
+  totalCents: totalWithTax as Cents,
   currency: currencyCode,
 });
 
@@ -42,18 +45,18 @@ export function linesOf(order: Order): OrderLine[] {
  * Makes the lines add up to the order's total. They can differ if a surcharge is negative, or by cents if the shop rounds
  * its totals in another way. The difference is spread in proportion to the lines.
  */
-export function addUpTo(lines: readonly OrderLine[], totalCents: number): OrderLine[] {
-  const paid = lines.filter((line) => line.totalCents > 0);
+export function addUpTo(lines: readonly Line[], totalCents: number): OrderLine[] {
+  const paid = lines.filter((line): line is OrderLine => line.totalCents > 0);
   const sumCents = paid.reduce((sum, line) => sum + line.totalCents, 0);
   if (sumCents === totalCents) return paid;
-  if (sumCents === 0) return [{ id: "order", quantity: 1, totalCents }];
+  if (sumCents === 0) return [{ id: "order", quantity: 1, totalCents: totalCents as Cents }];
   let beforeCents = 0;
   let givenCents = 0;
   return paid.map((line) => {
     beforeCents += line.totalCents;
     const untilCents = Math.round((beforeCents * totalCents) / sumCents);
-    const cents = untilCents - givenCents;
+    const lineCents = (untilCents - givenCents) as Cents;
     givenCents = untilCents;
-    return { ...line, totalCents: cents };
+    return { ...line, totalCents: lineCents };
   });
 }

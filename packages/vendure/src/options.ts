@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
-import type { CheckoutStore } from "@giftcard-pay/checkout";
 import { createSealer } from "@giftcard-pay/checkout/plugin";
+import type { CheckoutStore } from "@giftcard-pay/checkout/store";
 import { createClient } from "@giftcard-pay/client";
 import type { Injector } from "@vendure/core";
 import { z } from "zod";

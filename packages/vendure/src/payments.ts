@@ -1,5 +1,5 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
-import { formatCents } from "@giftcard-pay/client";
+import { type Cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import { type CreatePaymentResult, type Order, Payment, type RequestContext } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
@@ -27,7 +27,8 @@ export class CardPayments {
     if (!order) throw new CheckoutError("cart_not_found");
     const [cart, { code }] = [cartOf(order), order];
     const besides = await this.checkOthers(ctx, order);
-    const expected = expectedRemainderCents === undefined ? {} : { expectedRemainderCents };
+    const expected =
+      expectedRemainderCents === undefined ? {} : { expectedRemainderCents: expectedRemainderCents as Cents };
     const { status, cards } = await this.orders.within(ctx, code, () =>
       this.checkout.calls.pay({ id: code, cart, lines: linesOf(order), ...expected }),
     );

@@ -62,7 +62,12 @@ export class Recovery {
     const codes: string[] = [];
     const moved = { from: since, to: new Date(Date.now() + DAY_MS) };
     for (let offset = 0; ; offset += PAGE_SIZE) {
-      const { charges } = await this.checkout.calls.charges({ moved, limit: PAGE_SIZE, offset, sort: "oldest" });
+      const { charges } = await this.checkout.calls.operator.charges({
+        moved,
+        limit: PAGE_SIZE,
+        offset,
+        sort: "oldest",
+      });
       codes.push(...charges.flatMap(({ orderId }) => orderId ?? []));
       if (charges.length < PAGE_SIZE) return codes;
     }

@@ -1,6 +1,7 @@
-import { type ChargeView, RefundError } from "@giftcard-pay/checkout";
+import { RefundError } from "@giftcard-pay/checkout";
+import type { ChargeView } from "@giftcard-pay/checkout/operator";
 import { planRefund } from "@giftcard-pay/checkout/plugin";
-import { formatCents } from "@giftcard-pay/client";
+import { cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import {
   type CreateRefundResult,
@@ -81,12 +82,12 @@ export class CardRefunds {
     }
     // The id contains the amount held before, so that a repeated request after a crash is the same refund.
     const id = `${payment.id}:${heldCents}:${amountCents}`;
-    await this.checkout.calls.refund(code, { id, amountCents, rule: "cards-first" });
+    await this.checkout.calls.refund(code, { id, amountCents: cents(amountCents), rule: "cards-first" });
   }
 
   /** Returns the charges of a gift card payment, the newest first. */
   private async chargesOf(code: string, payment: Payment): Promise<ChargeView[]> {
-    const { charges } = await this.checkout.calls.charges({
+    const { charges } = await this.checkout.calls.operator.charges({
       ...{ orderIds: [code], sort: "newest", limit: MOST_CHARGES },
     });
     return charges.filter(({ externalId }) => externalId.startsWith(`${payment.transactionId}:`));
@@ -94,7 +95,7 @@ export class CardRefunds {
 
   /** Returns the charges whose reversal is not confirmed yet. */
   private async movingCharges(code: string): Promise<ChargeView[]> {
-    const { charges } = await this.checkout.calls.charges({ orderIds: [code], limit: MOST_CHARGES });
+    const { charges } = await this.checkout.calls.operator.charges({ orderIds: [code], limit: MOST_CHARGES });
     return charges.filter(({ state }) => ![...openStates, ...reversedStates, "taken"].includes(state));
   }
 

@@ -1,5 +1,6 @@
-import { CheckoutError, type Purchase } from "@giftcard-pay/checkout";
-import { formatCents } from "@giftcard-pay/client";
+import { CheckoutError } from "@giftcard-pay/checkout";
+import type { Purchase } from "@giftcard-pay/checkout/store";
+import { type Cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
 import {
   EventBus,
@@ -118,7 +119,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Returns the cents that are off the cards for this purchase. */
   async cardHeldCents({ orderId, attemptId }: Purchase): Promise<number> {
-    const { charges } = await this.checkout.calls.charges({ orderIds: [orderId], limit: 10_000 });
+    const { charges } = await this.checkout.calls.operator.charges({ orderIds: [orderId], limit: 10_000 });
     return charges
       .filter(({ state, externalId }) => heldChargeStates.includes(state) && externalId.startsWith(`${attemptId}:`))
       .reduce((sum, { deductedCents, amountCents }) => sum + (deductedCents ?? amountCents), 0);
@@ -170,7 +171,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
         ? undefined
         : "The gift cards of this order were reversed.";
     try {
-      await this.checkout.calls.assertPaid(order.code, order.totalWithTax);
+      await this.checkout.calls.assertPaid(order.code, order.totalWithTax as Cents);
       return undefined;
     } catch (error) {
       if (error instanceof CheckoutError) return `The gift cards don't pay this order: ${error.code}.`;

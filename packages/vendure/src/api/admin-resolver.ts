@@ -1,4 +1,5 @@
-import { type ChargeView, type Purchase, reconciliationText } from "@giftcard-pay/checkout";
+import { type ChargeView, reconciliationText } from "@giftcard-pay/checkout/operator";
+import type { Purchase } from "@giftcard-pay/checkout/store";
 import { Inject } from "@nestjs/common";
 import { Args, Mutation, Query, Resolver } from "@nestjs/graphql";
 import { Allow, ChannelService, Ctx, ForbiddenError, type RequestContext, UserInputError } from "@vendure/core";
@@ -35,7 +36,7 @@ export class AdminResolver {
   async giftcardCharges(@Ctx() ctx: RequestContext, @Args("options") options: ChargeOptions | null) {
     const { states, orderCode, skip, take } = options ?? {};
     await (orderCode ? this.checkOrder(ctx, orderCode) : this.checkDefaultChannel(ctx));
-    const { charges, count } = await this.checkout.calls.charges({
+    const { charges, count } = await this.checkout.calls.operator.charges({
       ...(states && { states }),
       ...(orderCode && { orderIds: [orderCode] }),
       ...pageOf(skip, take),
@@ -47,7 +48,7 @@ export class AdminResolver {
   @Allow(giftcardPermission.Read)
   async giftcardPurchases(@Ctx() ctx: RequestContext, @Args("skip") skip?: number, @Args("take") take?: number) {
     await this.checkDefaultChannel(ctx);
-    const { purchases, count } = await this.checkout.calls.purchases(pageOf(skip, take));
+    const { purchases, count } = await this.checkout.calls.operator.purchases(pageOf(skip, take));
     const items = [];
     for (const purchase of purchases) items.push(await this.showPurchase(purchase));
     return { items, totalItems: count };
@@ -56,7 +57,7 @@ export class AdminResolver {
   @Query("giftcardEvidence")
   @Allow(giftcardPermission.Read)
   async giftcardEvidence(@Ctx() ctx: RequestContext, @Args("reference") reference: string) {
-    const evidence = await this.checkout.calls.evidence(reference);
+    const evidence = await this.checkout.calls.operator.evidence(reference);
     if (!evidence) return null;
     const { charge, balanceBeforeAt, actions, otherChargesOfCard } = evidence;
     await this.checkCharge(ctx, charge);
@@ -114,7 +115,7 @@ export class AdminResolver {
   @Allow(giftcardPermission.Write)
   async retryGiftcardPurchase(@Ctx() ctx: RequestContext, @Args("orderCode") orderCode: string) {
     await this.checkOrder(ctx, orderCode);
-    const purchase = await this.checkout.calls.retryPurchase(orderCode, actorOf(ctx));
+    const purchase = await this.checkout.calls.operator.retryPurchase(orderCode, actorOf(ctx));
     return purchase && this.showPurchase(purchase);
   }
 
@@ -128,10 +129,10 @@ export class AdminResolver {
   }
 
   private async decide(ctx: RequestContext, reference: string, decision: Decision) {
-    const evidence = await this.checkout.calls.evidence(reference);
+    const evidence = await this.checkout.calls.operator.evidence(reference);
     if (!evidence) throw new UserInputError("There is no such charge.");
     await this.checkCharge(ctx, evidence.charge);
-    const charge = await this.checkout.calls[decision](reference, actorOf(ctx));
+    const charge = await this.checkout.calls.operator[decision](reference, actorOf(ctx));
     if (charge?.orderId) this.settlement.soon(charge.orderId);
     return charge && showCharge(charge);
   }
