@@ -75,6 +75,7 @@ create table giftcard_purchase (
   order_id text not null,
   cart_id text not null,
   attempt_id text not null,
+  earlier_attempts text not null default '[]'::text,
   state text not null,
   total_cents bigint not null,
   currency text not null,

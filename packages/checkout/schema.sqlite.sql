@@ -88,6 +88,7 @@ CREATE TABLE giftcard_purchase (
   order_id text primary key,
   cart_id text not null,
   attempt_id text not null unique,
+  earlier_attempts text not null default '[]',
   state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'canceling', 'canceled',
     'refunding', 'refunded')),
   total_cents integer not null check (total_cents >= 0),

@@ -67,7 +67,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       lines: null,
     };
     const begun = await book.begin(again, leaseOf("commit"));
-    assert.deepEqual(begun, { ...again, ...untried, createdAt: begun.createdAt });
+    assert.deepEqual(begun, { ...again, ...untried, earlierAttemptIds: [first.attemptId], createdAt: begun.createdAt });
     assert.equal(await book.change(first.orderId, { ...voiding, attemptId: first.attemptId }), null);
   });
 
@@ -269,7 +269,14 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
 }
 
 /** The initial fields of a purchase. */
-const untried = { state: "charging", remainderData: null, tries: 0, lastError: null, lastActor: null };
+const untried = {
+  earlierAttemptIds: [] as string[],
+  state: "charging",
+  remainderData: null,
+  tries: 0,
+  lastError: null,
+  lastActor: null,
+};
 
 const leaseOf = (owner: string, forMs = MINUTE_MS): PurchaseLease => ({ owner, forMs });
 

@@ -71,7 +71,11 @@ const needed: Readonly<Record<string, Rule>> = {
   issuer: withFunctions("balance", "devalue", "cancelDevalue", "resolveDevalue", "checkAccess"),
   "issuer.companyId": ["a whole number above 0", (value) => Number.isSafeInteger(value) && Number(value) > 0],
   "issuer.currency": ["three capital letters, such as EUR", (value) => /^[A-Z]{3}$/.test(String(value))],
-  "issuer.maxDeductionCents": ["whole cents above 0", (value) => Number.isSafeInteger(value) && Number(value) > 0],
+  // The plan of a refund by line takes time in proportion to it.
+  "issuer.maxDeductionCents": [
+    "whole cents from 1 to 100000",
+    (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 100_000,
+  ],
   store: anObject,
   "store.journal": withFunctions("begin", "move", "claim"),
   "store.purchases": withFunctions("begin", "change", "claim", "refunds", "list"),

@@ -66,8 +66,7 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * Handles a notification of the remainder method, such as Stripe's webhook, like `confirm`.
    *
    * @param request with its body unread
-   * @returns 204 if it is handled or is about something else, 400 if it isn't the method's, 404 for an unknown order, 503 if it
-   *   has to be sent again
+   * @returns 204 if it is handled or is about something else, 400 if it isn't the method's, 503 if it has to be sent again
    */
   webhook(request: Request): Promise<Response>;
   /**

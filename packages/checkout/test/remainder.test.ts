@@ -327,7 +327,7 @@ onEachStore("the remainder's method", (stage) => {
       bank.pay();
       expect((await send(await noticeOf(o), "forged")).status).toBe(400);
       expect((await send(null)).status).toBe(204);
-      expect((await send({ orderId: "order_none", attemptId: "1", data: {} })).status).toBe(404);
+      expect((await send({ orderId: "order_none", attemptId: "1", data: {} })).status).toBe(204);
       expect((await send({}, "right", bank.method)).status).toBe(503);
       expect(await stateOf(o)).toBe("pending");
     });
@@ -358,6 +358,18 @@ onEachStore("the remainder's method", (stage) => {
       expect((await send(old)).status).toBe(204);
       expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 5000, 2498]);
     });
+  });
+
+  it("is left alone if another shop with the same account has an order with this id", async () => {
+    const remainder: RemainderMethod = { ...bank.method, webhook: async (request) => request.json() };
+    const o = await pending();
+    bank.pay();
+    await checkout().confirm(o.id);
+    const body = JSON.stringify({ orderId: o.id, attemptId: "the-other-shop's", data: {} });
+    const request = new Request("https://shop.example/webhook", { method: "POST", body });
+    expect((await checkout({ remainder }).webhook(request)).status).toBe(204);
+    expect(bank.cancels).toEqual([]);
+    expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 5000, 2498]);
   });
 
   describe("recovery", () => {
@@ -395,6 +407,22 @@ onEachStore("the remainder's method", (stage) => {
       expect((await statesOf(ids)).filter((state) => state === "paid")).toHaveLength(2);
       expect((await checkout().recover()).purchases).toHaveLength(3);
       expect(await statesOf(ids)).toEqual(ids.map(() => "paid"));
+    });
+
+    it("reaches the other orders in later runs if the first ones hang until each deadline", async () => {
+      const ids = await overdue(12);
+      const hanging = new Set(ids.slice(0, 10));
+      const status: RemainderMethod["status"] = (request) =>
+        hanging.has(request.orderId) ? new Promise(() => {}) : bank.method.status(request);
+      // Each run is shorter than the method's timeout, and the leases of a run end during the next ones.
+      for (let run = 0; run < 12; run++)
+        await checkout({ remainder: { ...bank.method, status }, leaseMs: 1000 }).recover({ deadlineMs: 400 });
+      expect(await statesOf(ids.slice(10))).toEqual(["paid", "paid"]);
+    });
+
+    it("refuses a limit that isn't a whole number above 0", async () => {
+      for (const limits of [{ limit: Number.NaN }, { limit: -1 }, { deadlineMs: Number.POSITIVE_INFINITY }])
+        await expect(checkout().recover(limits)).rejects.toThrow(TypeError);
     });
 
     it("returns by its deadline or signal, and a later call settles what was left", async () => {

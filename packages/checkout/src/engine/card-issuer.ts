@@ -9,7 +9,7 @@ export interface CardIssuer
   extends Pick<GiftcardClient, "balance" | "devalue" | "cancelDevalue" | "resolveDevalue" | "checkAccess"> {
   /** The currency of the cards, such as `EUR`: one with hundredths. Carts in another currency are refused. */
   readonly currency: string;
-  /** The maximum of one `devalue`, in cents, and so of a card per order. */
+  /** The maximum of one `devalue`, in cents, and so of a card per order: at most 100,000. */
   readonly maxDeductionCents: number;
   readonly environment: "live" | "sandbox" | undefined;
   /** Its address. With `companyId`, it tells the charges of this issuer from those of another one. */

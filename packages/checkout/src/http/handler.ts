@@ -31,9 +31,13 @@ export interface HandlerOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
+const known = ["cartOf", "path", "addressOf", "origins", "checksOrigin", "onFailure"];
+
 /**
- * Makes the routes for `<giftcard-pay>` (see `storefront.ts`) as a function from a Web-standard request to a response. Pages
+ * Makes the routes for `<giftcard-pay>` (see `/storefront`) as a function from a Web-standard request to a response. Pages
  * of other origins can call it only if `origins` lists them.
+ *
+ * @throws {TypeError} naming an option that is missing or unknown
  */
 export function createHandler(
   checkout: Pick<Checkout, "balance" | "list" | "quote" | "apply" | "remove">,
@@ -41,6 +45,9 @@ export function createHandler(
 ): (request: Request) => Promise<Response> {
   const { cartOf, path = "/giftcards", origins = [], checksOrigin = true } = options;
   const { addressOf = attachedAddress } = options;
+  if (typeof cartOf !== "function") throw new TypeError("createHandler: cartOf has to be a function.");
+  for (const name of Object.keys(options))
+    if (!known.includes(name)) throw new TypeError(`createHandler: unknown option ${name}.`);
   const report = createReport(options.onFailure ?? writeFailure);
   const base = path
     .split("/")

@@ -274,9 +274,10 @@ export function createPurchaseFlow(options: FlowOptions) {
     const noticed = await remainder.webhook(request);
     if (!noticed) return null;
     const { orderId, attemptId, data } = noticed;
-    const purchase = await readKnown(orderId);
-    if (purchase.attemptId === attemptId) return confirm(orderId);
-    // The payment belongs to an attempt that has been replaced.
+    const purchase = await purchases.read(orderId);
+    if (purchase?.attemptId === attemptId) return confirm(orderId);
+    // Shops that share an account at the provider may have orders with the same id. Leave their payments alone.
+    if (!purchase?.earlierAttemptIds.includes(attemptId)) return null;
     await remainder.cancel({ ...purchase, attemptId, remainderData: JSON.stringify(data) });
     return null;
   }

@@ -36,6 +36,14 @@ const AT_ONCE = 8;
 const PATIENCE_MS = 250;
 const patience = () => new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref?.());
 
+/** @throws {TypeError} naming the invalid limit */
+function checkLimits(limit = 1, deadlineMs = 1): void {
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new TypeError("recover: limit has to be a whole number above 0.");
+  if (!Number.isSafeInteger(deadlineMs) || deadlineMs < 1)
+    throw new TypeError("recover: deadlineMs has to be a whole number above 0.");
+}
+
 /** Cancels orders, and settles purchases after crashes and failures. */
 export function createPurchaseRecovery(options: RecoveryContext) {
   const { steps, engine, purchases, leaseMs, report, confirm } = options;
@@ -93,11 +101,13 @@ export function createPurchaseRecovery(options: RecoveryContext) {
    * delays its own orders only.
    *
    * @param recovered receives the settled purchases
+   * @param waiting has the purchases whose step is still running, with the owners of their leases
    */
   async function recoverPurchases(
     limit = Number.POSITIVE_INFINITY,
     end: AbortSignal,
     recovered: Purchase[],
+    waiting: Map<Purchase, string>,
   ): Promise<void> {
     const tried = new Set<string>();
     const running = new Set<Promise<void>>();
@@ -113,8 +123,12 @@ export function createPurchaseRecovery(options: RecoveryContext) {
         const owner = newOwner();
         const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
         if (!due) return;
-        const step = settle(due, owner).finally(() => running.delete(step));
+        const step = settle(due, owner).finally(() => {
+          running.delete(step);
+          waiting.delete(due);
+        });
         running.add(step);
+        waiting.set(due, owner);
         // If one comes up again, all others were tried.
         if (tried.has(due.orderId)) return;
         tried.add(due.orderId);
@@ -128,21 +142,45 @@ export function createPurchaseRecovery(options: RecoveryContext) {
 
   /** Recovers charges and purchases. If one fails, the other still runs. */
   async function recover({ limit, deadlineMs, signal }: RecoverOptions = {}): Promise<Recovered> {
-    const timeout = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs);
-    const end = AbortSignal.any([signal, timeout].filter((each) => each !== undefined));
-    const recovered: Recovered = { purchases: [], charges: [] };
-    const settleAll = async () => {
-      const [charges] = await Promise.allSettled([engine.recover({ orderOf: steps.orderOf, limit, signal: end })]);
-      if (charges.status === "fulfilled") recovered.charges = charges.value.map(viewCharge);
-      await recoverPurchases(limit, end, recovered.purchases);
-      if (charges.status === "rejected") throw charges.reason;
-    };
+    checkLimits(limit, deadlineMs);
+    const ending = new AbortController();
+    const end = ending.signal;
+    const abort = () => ending.abort();
+    const timer = deadlineMs === undefined ? undefined : setTimeout(abort, deadlineMs);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort);
     const ended = new Promise<void>((resolve) => {
       if (end.aborted) resolve();
-      end.addEventListener("abort", () => resolve(), { once: true });
+      end.addEventListener("abort", () => resolve());
     });
-    await Promise.race([settleAll(), ended]);
-    return { purchases: [...recovered.purchases], charges: recovered.charges };
+    const recovered: Recovered = { purchases: [], charges: [] };
+    const waiting = new Map<Purchase, string>();
+    const settleAll = async () => {
+      const charges = engine.recover({ orderOf: steps.orderOf, limit, signal: end }).then((all) => {
+        recovered.charges = all.map(viewCharge);
+      });
+      // A slow issuer doesn't delay orders whose remainder is paid.
+      await Promise.race([Promise.allSettled([charges]), patience()]);
+      const [first, second] = await Promise.allSettled([
+        charges,
+        recoverPurchases(limit, end, recovered.purchases, waiting),
+      ]);
+      if (first.status === "rejected") throw first.reason;
+      if (second.status === "rejected") throw second.reason;
+    };
+    try {
+      const all = settleAll();
+      await Promise.race([all, ended]);
+      // The process may end now. Otherwise, what has hung in this run would be the first again in the next one.
+      if (end.aborted) {
+        all.catch(report);
+        for (const [due, owner] of waiting) await steps.delay(due, owner, "recover:deadline").catch(report);
+      }
+      return { purchases: [...recovered.purchases], charges: recovered.charges };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    }
   }
 
   async function retry(orderId: string, actor: string): Promise<Purchase | null> {

@@ -20,11 +20,10 @@ export async function answerWebhook(
   } catch (error) {
     if (error instanceof ForeignWebhook)
       return new Response("This notification isn't signed as it has to be.", { status: 400 });
-    if (error instanceof CheckoutError && error.code === "cart_not_found")
-      return new Response("There is no such order.", { status: 404 });
     // The order is decided; there is nothing left to do.
     if (error instanceof CheckoutError && error.code === "cart_completed") return new Response(null, { status: 204 });
-    report(error);
+    // While `pay` still runs, a notification is early. The method sends it again.
+    if (!(error instanceof CheckoutError && error.code === "payment_in_progress")) report(error);
     return new Response("Send it again.", { status: 503 });
   }
 }

@@ -29,6 +29,8 @@ export interface Purchase {
   readonly cartId: string;
   /** The attempt that made the charges. It owns their leases, and their payments' ids begin with it. */
   readonly attemptId: string;
+  /** The failed attempts that this one has replaced. */
+  readonly earlierAttemptIds: readonly string[];
   readonly state: PurchaseState;
   readonly totalCents: Cents;
   /** Of all its amounts; ISO 4217. */
@@ -177,6 +179,7 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
     orderId: String(row.order_id),
     cartId: String(row.cart_id),
     attemptId: String(row.attempt_id),
+    earlierAttemptIds: JSON.parse(String(row.earlier_attempts)),
     state: row.state as PurchaseState,
     totalCents: cents(Number(row.total_cents)),
     currency: String(row.currency),

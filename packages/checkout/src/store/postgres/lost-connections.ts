@@ -6,9 +6,11 @@ import type { Sql } from "./sql.js";
 const WAITS_MS = [50, 200, 800];
 
 /** The SQLSTATE of a failed connection, or of a server that stops, crashes or starts; and the codes of a failed socket. */
-const LOST_CODES = /^(08...|57P0[123]|ECONNRESET|ECONNREFUSED|EPIPE)$/;
+const LOST_CODES =
+  /^(08...|57P0[123]|ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 /** `pg` has no code for these. */
-const LOST_MESSAGES = /^(Connection terminated|Client has encountered a connection error)/;
+const LOST_MESSAGES =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
 function isLost(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };

@@ -59,7 +59,8 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
       `insert into giftcard_purchase as old
            (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until, currency)
          values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${sqlInterval("$7")}, $9)
-         on conflict (order_id) do update set cart_id = $2, attempt_id = $3, state = 'charging', total_cents = $4,
+         on conflict (order_id) do update set cart_id = $2, attempt_id = $3,
+           earlier_attempts = (old.earlier_attempts::jsonb || to_jsonb(old.attempt_id))::text, state = 'charging', total_cents = $4,
            currency = $9, remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${sqlInterval("$7")},
            next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,

@@ -21,7 +21,7 @@ function qualify(text: string, schema: string): string {
  * @param options.pool a `pg` pool; the store doesn't end it
  * @param options.schema the schema of the tables. Default `public`
  * @returns the store, and `migrate`, which creates its tables
- * @throws {TypeError} if the schema's name has other characters than lower-case letters, digits and underscores
+ * @throws {TypeError} without a pool, or if the schema's name has other characters than lower-case letters, digits and underscores
  */
 export function createPostgresStore(options: { pool: PgPool; schema?: string }): CheckoutStore & {
   /**
@@ -32,6 +32,7 @@ export function createPostgresStore(options: { pool: PgPool; schema?: string }):
   migrate(): Promise<void>;
 } {
   const { pool, schema = "public" } = options;
+  if (typeof pool?.query !== "function") throw new TypeError("createPostgresStore: pool has to be a pool of pg.");
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new TypeError("The schema's name must be lower-case letters, digits and underscores.");
   }

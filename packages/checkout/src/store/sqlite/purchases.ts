@@ -61,6 +61,7 @@ export function createSqlitePurchases({ first, all, run, alone, insert }: Sqlite
           order_id: orderId,
           cart_id: cartId,
           attempt_id: attemptId,
+          earlier_attempts: JSON.stringify(existing ? [...existing.earlierAttemptIds, existing.attemptId] : []),
           state: "charging",
           total_cents: totalCents,
           currency,

@@ -11,6 +11,7 @@ import { createSqlitePurchases } from "./purchases.js";
  *
  * @param options.file the path of the file, which is created if missing. Keep it private (mode 0600) and back it up
  * @returns the store, and `close`
+ * @throws {Error} on an older Node; {TypeError} without a file
  * @throws {StoreError} too_new if a newer release has made its tables
  */
 export async function createSqliteStore(options: { file: string }): Promise<
@@ -19,8 +20,11 @@ export async function createSqliteStore(options: { file: string }): Promise<
     close(): void;
   }
 > {
+  if (typeof options?.file !== "string") throw new TypeError("createSqliteStore: file has to be a path.");
   // Imported here, so that a shop on PostgreSQL can use a Node without it.
-  const { DatabaseSync } = await import("node:sqlite");
+  const { DatabaseSync } = await import("node:sqlite").catch(() => {
+    throw new Error("createSqliteStore needs node:sqlite, so Node 22.13 or newer. Otherwise use PostgreSQL.");
+  });
   const database: DatabaseSync = new DatabaseSync(options.file);
   const close = () => database.close();
   try {

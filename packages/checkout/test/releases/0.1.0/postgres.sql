@@ -47,7 +47,7 @@ create table giftcard_charge (
     'needs_attention', 'reversed', 'refused', 'taken')),
   state_changed_at timestamptz not null default now(),
   last_four text not null,
-  amount_cents integer not null check (amount_cents between 1 and 5000),
+  amount_cents integer not null check (amount_cents > 0),
   deducted_cents integer check (deducted_cents between 1 and amount_cents),
   sealed_card text,
   sealed_token text,
@@ -113,9 +113,11 @@ create table giftcard_purchase (
   order_id text primary key,
   cart_id text not null,
   attempt_id text not null unique,
+  earlier_attempts text not null default '[]',
   state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'canceling', 'canceled',
     'refunding', 'refunded')),
   total_cents bigint not null check (total_cents >= 0),
+  currency text not null,
   remainder_cents bigint not null check (remainder_cents between 0 and total_cents),
   remainder_data text,
   lines text,
@@ -128,6 +130,8 @@ create table giftcard_purchase (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
+create unique index giftcard_purchase_cart on giftcard_purchase (cart_id)
+  where state in ('charging', 'pending', 'paid', 'refunding');
 create index giftcard_purchase_open on giftcard_purchase (next_try_at)
   where state in ('charging', 'pending', 'voiding', 'canceling', 'refunding');
 

@@ -54,18 +54,18 @@ values ('{taken}', 'mark_taken', 'ada', 'needs_attention', 'taken', {earlier});
 insert into giftcard_guess (key, count, resets_at) values ('address', 3, {later});
 
 insert into giftcard_purchase
-  (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, remainder_data, lease_owner, lease_until, next_try_at,
+  (order_id, cart_id, attempt_id, state, total_cents, currency, remainder_cents, remainder_data, lease_owner, lease_until, next_try_at,
     tries, last_error, last_actor, created_at, updated_at)
 values
-  ('charging', 'cart-a', 'run-charging', 'charging', 2000, 2000, null, 'gone', {earlier}, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('pending', 'cart-b', 'run-pending', 'pending', 2000, 2000, '{"page":"/pay"}', null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('paid', 'cart-c', 'run-paid', 'paid', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('voiding', 'cart-d', 'run-voiding', 'voiding', 2000, 2000, null, null, null, {earlier}, 2, 'cancel:down', 'ada', {earlier}, {earlier}),
-  ('failed', 'cart-e', 'run-failed', 'failed', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('canceling', 'cart-f', 'run-canceling', 'canceling', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('canceled', 'cart-g', 'run-canceled', 'canceled', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('refunding', 'cart-h', 'run-refunding', 'refunding', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
-  ('refunded', 'cart-i', 'run-refunded', 'refunded', 2000, 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier});
+  ('charging', 'cart-a', 'run-charging', 'charging', 2000, 'EUR', 2000, null, 'gone', {earlier}, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('pending', 'cart-b', 'run-pending', 'pending', 2000, 'EUR', 2000, '{"page":"/pay"}', null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('paid', 'cart-c', 'run-paid', 'paid', 2000, 'EUR', 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('voiding', 'cart-d', 'run-voiding', 'voiding', 2000, 'EUR', 2000, null, null, null, {earlier}, 2, 'cancel:down', 'ada', {earlier}, {earlier}),
+  ('failed', 'cart-e', 'run-failed', 'failed', 2000, 'EUR', 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('canceling', 'cart-f', 'run-canceling', 'canceling', 2000, 'EUR', 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('canceled', 'cart-g', 'run-canceled', 'canceled', 2000, 'EUR', 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('refunding', 'cart-h', 'run-refunding', 'refunding', 2000, 'EUR', 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier}),
+  ('refunded', 'cart-i', 'run-refunded', 'refunded', 2000, 'EUR', 2000, null, null, null, {earlier}, 0, null, null, {earlier}, {earlier});
 
 insert into giftcard_refund
   (id, order_id, number, rule, lines, amount_cents, remainder_cents, charge_references, created_at, done_at)
