@@ -384,7 +384,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
 
     it("does what the README shows", async () => {
       const reference = await leaveToPerson();
-      const text = await readBlock("packages/checkout/README.md", "operate.js");
+      const text = (await readBlock("packages/checkout/README.md", "operate.js")).replaceAll(/^import .*$/gm, "");
       const { from, to } = days;
       const body = `${text}; return { health, charges, grossCents, netCents, differences, moving };`;
       const names = ["checkout", "daysOfMonth", "payments", "report", "console"];

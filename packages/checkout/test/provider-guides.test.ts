@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startNode } from "../../../scripts/process.mjs";
+import { freePort, startNode } from "../../../scripts/process.mjs";
 import { readBlock, readBlocks } from "../../../test/support/page-blocks.js";
 import { type PlayedMollie, startPlayedMollie } from "../../../test/support/played-mollie.js";
 import { type PlayedStripe, startPlayedStripe } from "../../../test/support/played-stripe.js";
@@ -56,20 +56,18 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(path.join(folder, file), pointed);
 }
 
-/** Starts a server with the guide's functions. A POST to `/` places an order for two tickets, with a card in its body. */
-async function serve(name: string, order: string) {
+/** Starts a server for the routes in the shopper's page. The body of a POST has the cart's id, and may have a card. */
+async function serve(name: string, imports: string) {
   await write(
     `${name}-server.mjs`,
     `import { createServer } from "node:http";
     import { toNodeListener } from "@giftcard-pay/checkout/node";
-    ${order}
+    ${imports}
     async function answer(request) {
-      const answered = await answerWebhook(request);
-      if (answered) return answered;
-      const body = request.method === "POST" ? await request.clone().json() : null;
-      const cart = body && { id: body.cartId, totalCents: 7498, currency: "EUR" };
-      if (body?.card) await checkout.apply(cart, body.card);
-      return answerOrder(request, cart, body);
+      const body = await request.clone().json();
+      const cart = { id: body.cartId, totalCents: 7498, currency: "EUR" };
+      if (body.card) await checkout.apply(cart, body.card);
+      return answerOrders(request, cart, lines);
     }
     const server = createServer(toNodeListener(answer)).listen(0, "127.0.0.1", () =>
       console.log("ready at http://127.0.0.1:" + server.address().port));`,
@@ -81,18 +79,36 @@ async function serve(name: string, order: string) {
   return { url: String(match[1]), stop, logs };
 }
 
-/** Serves the routes of the remainder's guide with the functions of another guide. */
-async function serveRoutes(name: keyof typeof pages) {
+/** Serves the shop of stripe.md, with the functions of one of the guides. */
+async function serveShop(name: keyof typeof pages) {
   await write(`${name}.mjs`, await readBlock(pages[name], `${name}.mjs`));
   const routes = await readBlock(REMAINDER, "bank-routes.mjs");
   expect(routes).toContain('"./bank.mjs"');
-  await write(`${name}-routes.mjs`, routes.replace("./bank.mjs", `./${name}.mjs`));
-  return serve(
-    name,
-    `import { answerWebhook, checkout } from "./${name}.mjs";
-    import { answerOrders } from "./${name}-routes.mjs";
-    const answerOrder = (request, cart) => answerOrders(request, cart);`,
-  );
+  await write("bank-routes.mjs", routes.replace("./bank.mjs", `./${name}.mjs`));
+  const text = await readBlock(pages.stripe, "shop.mjs");
+  expect(text).toContain('"./stripe.mjs"');
+  await write("shop.mjs", text.replace("./stripe.mjs", `./${name}.mjs`));
+  const { match, stop, logs } = await startNode({
+    ...{ name, args: ["shop.mjs"], cwd: folder, ready: /ready at (http\S+)/ },
+    env: { ...process.env, ...settings, PORT: String(await freePort()) } as Record<string, string>,
+  });
+  return { url: String(match[1]), stop, logs };
+}
+
+/** Applies a card to a new cart in the shop, and places the order. */
+async function placeOrder(url: string, { cardNumber, pin }: { cardNumber: string; pin: string }) {
+  const shown = await fetch(url);
+  const cookie = String(shown.headers.get("set-cookie")?.split(";")[0]);
+  const cartId = cookie.slice("cart=".length);
+  expect(await shown.text()).toContain(`<giftcard-pay endpoint="/giftcards" cart="${cartId}">`);
+  const applied = await fetch(`${url}/giftcards/carts/${cartId}/cards`, {
+    method: "POST",
+    headers: { cookie, "content-type": "application/json" },
+    body: JSON.stringify({ cardNumber, pin }),
+  });
+  expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
+  const placed = await fetch(url, { method: "POST", headers: { cookie }, redirect: "manual" });
+  return { cartId, status: placed.status, page: String(placed.headers.get("location")) };
 }
 
 const post = (url: string, body: object) =>
@@ -101,13 +117,11 @@ const textOf = async (url: string) => (await fetch(url)).text();
 
 describe("docs/shops/stripe.md", () => {
   it("redirects the shopper to Stripe's page, and is paid by the webhook", async () => {
-    const { url, stop, logs } = await serveRoutes("stripe");
+    const { url, stop, logs } = await serveShop("stripe");
     const card = await shop.card(7500);
-    const cartId = randomUUID();
-    const placed = await post(url, { cartId, card: { cardNumber: card.cardNumber, pin: card.pin } });
-    const page = String(placed.headers.get("location"));
+    const { cartId, status, page } = await placeOrder(url, card);
     const session = page.split("/").at(-1) ?? "";
-    expect([placed.status, page]).toEqual([303, stripe.sessions.find(session).url]);
+    expect([status, page]).toEqual([303, stripe.sessions.find(session).url]);
     expect(await textOf(`${url}/orders/${cartId}/return`)).toContain("waits for the bank.");
     stripe.sessions.pay(session, "4242424242424242");
     const answers = [];
@@ -123,12 +137,13 @@ describe("docs/shops/stripe.md", () => {
   });
 
   it("confirms a payment intent with the page's confirmation token", async () => {
-    await write("stripe-in-page.mjs", await readBlock(pages.stripe, "stripe-in-page.mjs"));
+    for (const file of ["stripe-in-page.mjs", "in-page-routes.mjs"])
+      await write(file, await readBlock(pages.stripe, file));
     const { url, stop } = await serve(
       "stripe-in-page",
-      `import { checkout, payOrder } from "./stripe-in-page.mjs";
-      const answerWebhook = async () => undefined;
-      const answerOrder = async (_, cart, { token }) => Response.json(await payOrder({ id: cart.id, cart }, token));`,
+      `import { checkout } from "./stripe-in-page.mjs";
+      import { answerOrders } from "./in-page-routes.mjs";
+      const lines = [{ id: "ticket", quantity: 2, totalCents: 7498 }];`,
     );
     for (const [number, expected] of [
       ["4242424242424242", { status: "paid" }],
@@ -136,9 +151,11 @@ describe("docs/shops/stripe.md", () => {
       ["4000002500003155", { status: "pending", clientSecret: expect.stringMatching(/^pi_\w+_secret_/) }],
     ] as const) {
       const { cardNumber, pin } = await shop.card(7500);
-      const token = stripe.intents.createToken(number);
-      const paid = await post(url, { cartId: randomUUID(), card: { cardNumber, pin }, token });
+      const [cartId, confirmationToken] = [randomUUID(), stripe.intents.createToken(number)];
+      const paid = await post(`${url}/pay`, { cartId, card: { cardNumber, pin }, confirmationToken });
       expect(await paid.json()).toEqual(expected);
+      const back = await post(`${url}/orders/${cartId}/return`, { cartId });
+      expect(await back.text()).toBe(`Order ${cartId}: ${expected.status}`);
     }
     await stop();
   });
@@ -146,12 +163,11 @@ describe("docs/shops/stripe.md", () => {
 
 describe("docs/shops/mollie.md", () => {
   it("redirects the shopper to Mollie's page, and is paid by the webhook", async () => {
-    const { url, stop } = await serveRoutes("mollie");
+    const { url, stop } = await serveShop("mollie");
     const card = await shop.card(7500);
-    const cartId = randomUUID();
-    const placed = await post(url, { cartId, card: { cardNumber: card.cardNumber, pin: card.pin } });
-    const id = String(placed.headers.get("location")?.split("/").at(-1));
-    expect([placed.status, mollie.payments.find(id).status]).toEqual([303, "open"]);
+    const { cartId, status, page } = await placeOrder(url, card);
+    const id = String(page.split("/").at(-1));
+    expect([status, mollie.payments.find(id).status]).toEqual([303, "open"]);
     expect(mollie.payments.find(id).webhookUrl).toBe("https://shop.example/webhooks/mollie");
     expect(await textOf(`${url}/orders/${cartId}/return`)).toContain("waits for the bank.");
     mollie.payments.pay(id);
@@ -164,5 +180,11 @@ describe("docs/shops/mollie.md", () => {
 
 it("runs every file of the guides", async () => {
   const files = (await Promise.all(Object.values(pages).map(readBlocks))).flat().flatMap(({ file }) => file ?? []);
-  expect(files.toSorted()).toEqual(["mollie.mjs", "stripe-in-page.mjs", "stripe.mjs"]);
+  expect(files.toSorted()).toEqual([
+    "in-page-routes.mjs",
+    "mollie.mjs",
+    "shop.mjs",
+    "stripe-in-page.mjs",
+    "stripe.mjs",
+  ]);
 });
