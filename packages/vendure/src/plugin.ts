@@ -33,6 +33,8 @@ import { Settlement } from "./settlement.js";
   adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver, PaymentResolver] },
   shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver, PaymentResolver] },
   exports: [GiftcardCheckout, Orders],
+  // Vendure's build of the dashboard reads this from the compiled file, so it is relative to `dist`.
+  dashboard: "../src/dashboard/index.tsx",
   configuration: (config) => GiftcardPlugin.configure(config),
 })
 // biome-ignore lint/complexity/noStaticOnlyClass: a plugin of Vendure is a class

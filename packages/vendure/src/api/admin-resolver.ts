@@ -54,6 +54,14 @@ export class AdminResolver {
     return { items, totalItems: count };
   }
 
+  @Query("giftcardPurchase")
+  @Allow(giftcardPermission.Read)
+  async giftcardPurchase(@Ctx() ctx: RequestContext, @Args("orderCode") orderCode: string) {
+    await this.checkOrder(ctx, orderCode);
+    const purchase = await this.checkout.calls.read(orderCode);
+    return purchase && this.showPurchase(purchase);
+  }
+
   @Query("giftcardEvidence")
   @Allow(giftcardPermission.Read)
   async giftcardEvidence(@Ctx() ctx: RequestContext, @Args("reference") reference: string) {

@@ -43,7 +43,7 @@ export const adminSchema = parse(/* GraphQL */ `
     take: Int
   }
 
-  "The payment of an order by cards and a remainder, if it isn't settled."
+  "The payment of an order by cards and a remainder."
   type GiftcardPurchase {
     orderCode: String!
     state: String!
@@ -94,6 +94,8 @@ export const adminSchema = parse(/* GraphQL */ `
   extend type Query {
     giftcardCharges(options: GiftcardChargeOptions): GiftcardChargeList!
     giftcardPurchases(skip: Int, take: Int): GiftcardPurchaseList!
+    "The payment of one order. Null if no gift card was charged for it."
+    giftcardPurchase(orderCode: String!): GiftcardPurchase
     giftcardEvidence(reference: String!): GiftcardEvidence
     "Health of the service, the API key, clocks, sealing keys, and open charges and purchases."
     giftcardHealth: JSON!

@@ -1,0 +1,76 @@
+import { DetailPageButton } from "@vendure/dashboard";
+import { type ChargeRow, type OrderPayment, useOrderPayment } from "../client/calls.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { Overcollection } from "./overcollection.js";
+import { ChargeState, cardName, Loading, Note, StateBadge } from "./parts.js";
+
+/** Shows on an order's page how gift cards paid it. */
+export function OrderGiftcards({ id, code }: { id: string; code: string }) {
+  const { t, codeText } = useTexts();
+  const { data, error, refetch } = useOrderPayment(id, code);
+  if (!data) return <Loading error={error} onRetry={refetch} />;
+  const payment = data.order?.giftcardPayment;
+  if (!payment) return <Note>{t("order.none")}</Note>;
+  return (
+    <div className="flex flex-col gap-4">
+      <div>
+        <StateBadge tone={payment.state === "paid" ? "success" : "secondary"}>
+          {codeText("purchaseStates", payment.state)}
+        </StateBadge>
+      </div>
+      <Amounts payment={payment} charges={data.giftcardCharges.items} />
+      <Attention charges={data.giftcardCharges.items} />
+      <Overcollection purchase={data.giftcardPurchase} />
+    </div>
+  );
+}
+
+type Payment = NonNullable<NonNullable<OrderPayment["order"]>["giftcardPayment"]>;
+
+/** Shows each card's part and the remainder. Until the order is paid, there are only single charges. */
+function Amounts({ payment, charges }: { payment: Payment; charges: readonly ChargeRow[] }) {
+  const { t, money } = useTexts();
+  return (
+    <ul className="flex flex-col divide-y text-sm">
+      {payment.cards.map(({ lastFour, amount, refunded }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: cards keep their order, and two can end in the same digits
+        <li key={index} className="flex flex-wrap items-center justify-between gap-2 py-2">
+          <span>{t("charge.title", { card: cardName(lastFour) })}</span>
+          <span className="flex items-center gap-3">
+            {refunded > 0 && (
+              <span className="text-muted-foreground">{t("order.refunded", { amount: money(refunded) })}</span>
+            )}
+            <span className="font-medium">{money(amount)}</span>
+          </span>
+        </li>
+      ))}
+      {payment.cards.length === 0 &&
+        charges.map(({ reference, lastFour, amount, state }) => (
+          <li key={reference} className="flex flex-wrap items-center justify-between gap-2 py-2">
+            <span>{t("charge.title", { card: cardName(lastFour) })}</span>
+            <span className="flex items-center gap-3">
+              <ChargeState state={state} />
+              <span className="font-medium">{money(amount)}</span>
+            </span>
+          </li>
+        ))}
+      <li className="flex flex-wrap items-center justify-between gap-2 py-2">
+        <span>{t("order.remainder")}</span>
+        <span className="font-medium">{money(payment.remainder)}</span>
+      </li>
+    </ul>
+  );
+}
+
+/** Says that charges of the order need a person's decision, and links to them. */
+function Attention({ charges }: { charges: readonly ChargeRow[] }) {
+  const { t } = useTexts();
+  const count = charges.filter(({ state }) => state === "needs_attention").length;
+  if (count === 0) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-2 text-sm">
+      {t("order.attention", { count })}
+      <DetailPageButton href="/giftcards" label={t("order.toPage")} />
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+import {
+  Alert,
+  AlertDescription,
+  Badge,
+  Button,
+  ConfirmationDialog,
+  DetailPageButton,
+  PermissionGuard,
+} from "@vendure/dashboard";
+import type { ReactNode } from "react";
+import { type Texts, useTexts } from "../i18n/use-texts.js";
+
+/** Shows that data is loading, or why it could not be loaded, with a button to try again. */
+export function Loading({ error, onRetry }: { error: Error | null; onRetry: () => unknown }) {
+  const { t } = useTexts();
+  if (!error) return <Note>{t("common.loading")}</Note>;
+  return (
+    <div className="flex flex-col items-start gap-2">
+      <Fault error={error} />
+      <Button type="button" variant="outline" size="sm" onClick={() => void onRetry()}>
+        {t("common.again")}
+      </Button>
+    </div>
+  );
+}
+
+/** Shows why a call failed, next to the button that made it. */
+export function Fault({ error }: { error: Error | null }) {
+  const { t } = useTexts();
+  if (!error) return null;
+  return (
+    <Alert variant="destructive">
+      <AlertDescription>{t("common.failed", { error: error.message })}</AlertDescription>
+    </Alert>
+  );
+}
+
+export const Note = ({ children }: { children: ReactNode }) => (
+  <p className="text-sm text-muted-foreground">{children}</p>
+);
+
+/** Announces the result of an action, also to screen readers. */
+export const Outcome = ({ children }: { children: ReactNode }) => (
+  <p role="status" className="text-sm empty:hidden">
+    {children}
+  </p>
+);
+
+export const Facts = ({ children }: { children: ReactNode }) => (
+  <dl className="grid grid-cols-1 gap-x-6 gap-y-1 text-sm sm:grid-cols-[max-content_1fr]">{children}</dl>
+);
+
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="text-muted-foreground">{name}</dt>
+    <dd className="break-words">{children}</dd>
+  </>
+);
+
+type Tone = "success" | "destructive" | "secondary";
+
+export const StateBadge = ({ tone = "secondary", children }: { tone?: Tone; children: ReactNode }) => (
+  <Badge variant={tone}>{children}</Badge>
+);
+
+/** Shows the state of a charge. */
+export function ChargeState({ state }: { state: string }) {
+  const { codeText } = useTexts();
+  return (
+    <StateBadge tone={state === "needs_attention" ? "destructive" : "secondary"}>
+      {codeText("states", state)}
+    </StateBadge>
+  );
+}
+
+/** Asks before it acts. Hidden without the permission WriteGiftcards. */
+export function ConfirmedButton(props: {
+  label: string;
+  title: string;
+  question: string;
+  confirm: string;
+  isBusy: boolean;
+  onConfirm: () => void;
+}) {
+  const { t } = useTexts();
+  const { label, title, question, confirm, isBusy, onConfirm } = props;
+  return (
+    <PermissionGuard requires={["WriteGiftcards"]}>
+      <ConfirmationDialog
+        {...{ title, description: question, confirmText: confirm, cancelText: t("common.cancel"), onConfirm }}
+      >
+        <Button type="button" variant="outline" size="sm" disabled={isBusy}>
+          {label}
+        </Button>
+      </ConfirmationDialog>
+    </PermissionGuard>
+  );
+}
+
+/** Links to an order if its id is known. */
+export function OrderLink({ code, ids }: { code: string | null; ids: Readonly<Record<string, string>> }) {
+  const { t } = useTexts();
+  if (code === null) return <>{t("charge.noOrder")}</>;
+  const id = ids[code];
+  return id ? <DetailPageButton href={`/orders/${id}`} label={code} className="-mx-2 h-auto py-0" /> : <>{code}</>;
+}
+
+export const cardName = (lastFour: string): string => `•••• ${lastFour}`;
+
+/** Puts the reason of a charge into words. */
+export const reasonText = ({ codeText }: Texts, reason: string | null): string =>
+  reason === null ? "" : codeText("reasons", reason);

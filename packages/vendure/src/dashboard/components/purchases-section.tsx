@@ -1,0 +1,58 @@
+import { Button, PermissionGuard } from "@vendure/dashboard";
+import { type PurchaseRow, useOrderIds, usePurchases, useRetryPurchase } from "../client/calls.js";
+import { useTexts } from "../i18n/use-texts.js";
+import { codesOf } from "./attention-section.js";
+import { Overcollection } from "./overcollection.js";
+import { Fact, Facts, Fault, Loading, Note, OrderLink, Outcome, reasonText, StateBadge } from "./parts.js";
+
+/** Lists the orders whose payment isn't settled. */
+export function PurchasesSection() {
+  const { t } = useTexts();
+  const { data, error, refetch } = usePurchases();
+  const purchases = data?.giftcardPurchases.items ?? [];
+  const ids = useOrderIds(codesOf(purchases));
+  if (!data) return <Loading error={error} onRetry={refetch} />;
+  return (
+    <div className="flex flex-col gap-4">
+      <Note>{t(purchases.length === 0 ? "purchases.none" : "purchases.about")}</Note>
+      <ul className="flex flex-col divide-y">
+        {purchases.map((purchase) => (
+          <li key={purchase.orderCode} className="py-3 first:pt-0 last:pb-0">
+            <Unsettled purchase={purchase} ids={ids} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Record<string, string>> }) {
+  const texts = useTexts();
+  const { t, money, codeText } = texts;
+  const { mutate, isPending, isSuccess, data, error } = useRetryPurchase();
+  const { orderCode, state, total, remainder, tries, lastError } = purchase;
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <div className="flex flex-wrap items-center gap-4 text-sm font-medium">
+          <OrderLink code={orderCode} ids={ids} />
+          <StateBadge>{codeText("purchaseStates", state)}</StateBadge>
+        </div>
+        <PermissionGuard requires={["WriteGiftcards"]}>
+          <Button type="button" variant="outline" size="sm" disabled={isPending} onClick={() => mutate(orderCode)}>
+            {t("purchases.retry")}
+          </Button>
+        </PermissionGuard>
+      </div>
+      <Facts>
+        <Fact name={t("purchases.total")}>{money(total)}</Fact>
+        <Fact name={t("purchases.remainder")}>{money(remainder)}</Fact>
+        <Fact name={t("purchases.tries")}>{tries}</Fact>
+        {lastError && <Fact name={t("purchases.error")}>{reasonText(texts, lastError)}</Fact>}
+      </Facts>
+      <Outcome>{isSuccess && data === null && t("purchases.settled")}</Outcome>
+      <Fault error={error} />
+      <Overcollection purchase={purchase} />
+    </div>
+  );
+}
