@@ -1,8 +1,10 @@
 /** Builds Vendure's dashboard for production in a shop that has installed the packed plugin. */
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { packPackages } from "../packed/pack.mjs";
 import { runNode } from "../process.mjs";
 
@@ -87,6 +89,7 @@ async function installShop(home, signal) {
   for (const name of ["checkout", "client"])
     await symlink(path.join(root, "packages", name), path.join(modules, scope, name));
   const packed = await packPackages(["vendure"], path.join(home, "packed"), signal);
-  await extract({ file: String(packed[`${scope}/vendure`]), cwd: home });
-  await cp(path.join(home, "package"), path.join(modules, scope, "vendure"), { recursive: true });
+  const plugin = path.join(modules, scope, "vendure");
+  await mkdir(plugin);
+  await promisify(execFile)("tar", ["-xzf", String(packed[`${scope}/vendure`]), "--strip-components=1", "-C", plugin]);
 }

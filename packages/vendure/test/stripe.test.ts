@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type PlayedStripe, startPlayedStripe } from "../../../test/support/played-stripe.js";
 import { openStage, type Stage } from "./support/stage.js";
+import { addStripe, payByStripe } from "./support/stripe.js";
 
 const VISA = "4242424242424242";
 const INTENT = "mutation { createStripePaymentIntent }";
@@ -10,15 +11,7 @@ let stage: Stage;
 beforeAll(async () => {
   stripe = await startPlayedStripe();
   stage = await openStage({ env: { STRIPE_URL: stripe.url } });
-  const secrets = { apiKey: stripe.apiKey, webhookSecret: stripe.webhookSecret };
-  await stage
-    .admin()
-    .call("mutation ($input: CreatePaymentMethodInput!) { createPaymentMethod(input: $input) { id } }", {
-      input: {
-        ...{ code: "stripe", enabled: true, translations: [{ languageCode: "en", name: "Stripe", description: "" }] },
-        handler: { code: "stripe", arguments: Object.entries(secrets).map(([name, value]) => ({ name, value })) },
-      },
-    });
+  await addStripe(stage, stripe);
 });
 afterAll(async () => {
   await stage?.close();
@@ -30,14 +23,7 @@ type Order = Awaited<ReturnType<Stage["order"]>>;
 const intentsOf = ({ code }: Order) => stripe.intents.all().filter(({ metadata }) => metadata.orderCode === code);
 const takenCents = (order: Order) => intentsOf(order).reduce((sum, { id }) => sum + stripe.intents.takenCents(id), 0);
 
-/** Pays an intent as the page does, and sends Stripe's webhook to Vendure. */
-async function pay(clientSecret: string) {
-  await stripe.confirm(clientSecret, VISA);
-  const intent = stripe.intents.all().find(({ client_secret }) => client_secret === clientSecret);
-  for (const event of stripe.events)
-    if (event.type === "payment_intent.succeeded" && event.data.object.id === intent?.id)
-      await stripe.deliver(event, `${stage.shop().url}/payments/stripe`);
-}
+const pay = (clientSecret: string) => payByStripe(stage, stripe, clientSecret);
 
 /** Waits until cards, Stripe and Vendure agree on these figures. */
 async function expectStanding(order: Order, standing: { state: string; cards: number; stripe: number }) {

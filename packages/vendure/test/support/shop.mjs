@@ -4,11 +4,12 @@ import { outstandingByStripe } from "@giftcard-pay/vendure";
 import { bootstrap, bootstrapWorker, mergeConfig } from "@vendure/core";
 import { MolliePlugin } from "@vendure/payments-plugin/package/mollie/index.js";
 import { StripePlugin } from "@vendure/payments-plugin/package/stripe/index.js";
+import { DashboardPlugin } from "@vendure/dashboard/plugin";
 import { seed } from "../../../../examples/vendure/seed.js";
 import { readSettings } from "../../../../examples/vendure/settings.js";
 import { configOf } from "../../../../examples/vendure/shop.js";
 
-const { STRIPE_URL, MOLLIE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS } = process.env;
+const { STRIPE_URL, MOLLIE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS, DASHBOARD } = process.env;
 
 /** Sends Stripe's SDK to another host. The SDK itself and the plugin are unchanged. @param {string} url */
 function redirectStripe(url) {
@@ -42,6 +43,7 @@ const whole = mergeConfig(config, {
   plugins: [
     ...(config.plugins ?? []),
     stripe,
+    ...(DASHBOARD ? [DashboardPlugin.init({ route: "dashboard", appDir: DASHBOARD })] : []),
     ...(MOLLIE_URL ? [MolliePlugin.init({ vendureHost: "https://shop.example" })] : []),
   ],
   schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
