@@ -5,9 +5,10 @@ import { describe, expect, it } from "vitest";
 import { jobKinds } from "../packages/medusa/src/recovery/failing-jobs.js";
 import { findSaid, SERVED_TEXTS, say } from "../packages/medusa/src/served-texts.js";
 
-/* The pages that both plugins add to Medusa's admin are complete in each of their languages. */
+/* The pages that the plugins add to the admin of Medusa or Vendure are complete in each of their languages. */
 
 const packages = path.resolve(import.meta.dirname, "../packages");
+const folderOf = (plugin: string) => path.join(packages, plugin, plugin === "vendure" ? "src/dashboard" : "src/admin");
 const languages = ["de", "en", "fr", "nl"] as const;
 type Language = (typeof languages)[number];
 
@@ -17,7 +18,7 @@ interface Tree {
 
 /** Returns the texts of a language by their keys, such as `charges.title`. */
 function textsOf(plugin: string, language: Language): Map<string, string> {
-  const file = path.join(packages, plugin, `src/admin/i18n/${language}.json`);
+  const file = path.join(folderOf(plugin), `i18n/${language}.json`);
   const flat = (tree: Tree, prefix: string): [string, string][] =>
     Object.entries(tree).flatMap(([key, value]) =>
       typeof value === "string" ? [[prefix + key, value]] : flat(value, `${prefix}${key}.`),
@@ -35,7 +36,7 @@ const formsOf = (language: Language) => new Intl.PluralRules(language).resolvedO
 
 /** Reads the components and what belongs to them, apart from the texts. */
 function sourcesOf(plugin: string): ts.SourceFile[] {
-  const folder = path.join(packages, plugin, "src/admin");
+  const folder = folderOf(plugin);
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return names
     .filter((name) => /\.tsx?$/.test(name) && !name.startsWith(`i18n${path.sep}`))
@@ -76,7 +77,7 @@ function textsIn(source: ts.SourceFile): string[] {
   });
 }
 
-describe.each(["medusa", "medusa-events"])("the admin pages of %s", (plugin) => {
+describe.each(["medusa", "medusa-events", "vendure"])("the admin pages of %s", (plugin) => {
   const english = textsOf(plugin, "en");
   const bases = new Set([...english.keys()].map((key) => key.replace(PLURAL, "")));
 
@@ -121,7 +122,7 @@ describe.each(["medusa", "medusa-events"])("the admin pages of %s", (plugin) => 
     const patterns = used.map(
       (key) => new RegExp(`^${key.replace(/\$\{[^}]+\}/g, "[^.]+(\\.\\w+)*").replace(/\./g, (dot) => dot)}$`),
     );
-    const groups = [...code.matchAll(/codeText\(\w+, "([\w.]+)"/g)].map(([, group]) => `${group}.`);
+    const groups = [...code.matchAll(/codeText\((?:\w+, )?"([\w.]+)"/g)].map(([, group]) => `${group}.`);
     const server = path.join(packages, plugin, "src");
     const said = readdirSync(server, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.startsWith("admin") && name !== "served-texts.ts")

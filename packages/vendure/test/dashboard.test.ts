@@ -33,11 +33,17 @@ afterAll(async () => {
 
 /** Logs in a person who has chosen a language of the dashboard. */
 async function logIn(language: string, user = "superadmin", password = stage.secrets.superadminPassword) {
-  const input = { key: "vendure.dashboard.userSettings", value: { displayLanguage: language, hasSeenOnboarding: true } };
+  const input = {
+    key: "vendure.dashboard.userSettings",
+    value: { displayLanguage: language, hasSeenOnboarding: true },
+  };
   const person = await stage.openAdmin({ username: user }, password);
-  await person.call("mutation ($input: SettingsStoreInput!) { setSettingsStoreValue(input: $input) { result error } }", {
-    input,
-  });
+  await person.call(
+    "mutation ($input: SettingsStoreInput!) { setSettingsStoreValue(input: $input) { result error } }",
+    {
+      input,
+    },
+  );
   const page = await openPage(browser, { viewport: { width: 1440, height: 1000 } });
   page.setDefaultTimeout(20_000);
   await page.goto(`${stage.shop().url}/dashboard/login`);
@@ -108,6 +114,7 @@ test("the order's page shows each card, its refunds and the remainder", async ()
 test("a person decides about a charge after seeing its evidence, in Dutch", async () => {
   const order = await needingAttention();
   const page = await logIn("nl");
+  await page.getByRole("button", { name: "Verkopen" }).click();
   await page.getByRole("link", { name: "Cadeaukaarten" }).click();
   const charges = page.getByRole("listitem").filter({ hasText: order.code });
   await expect.poll(() => charges.count()).toBe(2);
@@ -115,13 +122,22 @@ test("a person decides about a charge after seeing its evidence, in Dutch", asyn
   await review.focus();
   await page.keyboard.press("Enter");
   expect(await review.getAttribute("aria-expanded")).toBe("true");
-  await charges.first().getByText(/Saldo vooraf/).waitFor();
-  await charges.first().getByText(/€\s75,00/).waitFor();
+  await charges
+    .first()
+    .getByText(/Saldo vooraf/)
+    .waitFor();
+  await charges
+    .first()
+    .getByText(/€\s75,00/)
+    .waitFor();
   await charges.first().getByText("Niemand heeft iets besloten.").waitFor();
   await charges.first().getByRole("button", { name: "Er is niet afgeschreven" }).click();
   await confirm(page, "Er is niet afgeschreven");
   await expect.poll(() => charges.count()).toBe(1);
-  await page.getByRole("status").filter({ hasText: /Terug op de kaart|Niet afgeschreven/ }).waitFor();
+  await page
+    .getByRole("status")
+    .filter({ hasText: /Terug op de kaart|Niet afgeschreven/ })
+    .waitFor();
   expect(await chargesOf(order.code, "needs_attention")).toHaveLength(1);
   await charges.first().getByRole("button", { name: "Bekijken" }).click();
   await charges.first().getByRole("button", { name: "Er is afgeschreven" }).click();
@@ -142,7 +158,10 @@ test("a person refunds an overcollection, and the order is placed, in German", a
   await page.getByText(/50,00\s€ zu viel eingenommen/).waitFor();
   await page.getByRole("button", { name: /50,00\s€ erstatten/ }).click();
   await confirm(page, "Erstatten");
-  await page.getByRole("status").filter({ hasText: /50,00\s€/ }).waitFor();
+  await page
+    .getByRole("status")
+    .filter({ hasText: /50,00\s€/ })
+    .waitFor();
   await page.getByText("zu viel eingenommen").waitFor({ state: "detached" });
   await expect.poll(async () => (await stage.admin().look(order.code)).state).toBe("PaymentSettled");
   expect(await stage.heldByCards({ cards: [card], issuedCents: 7500, ...{ code: order.code } })).toBe(5000);
@@ -161,7 +180,10 @@ test("shows the health, unsettled payments and the reconciliation of a month, in
   await unsettled.getByText(/24,98\s€/).waitFor();
   await page.getByLabel("Mois").press("Tab");
   await page.getByRole("button", { name: "Comparer" }).press("Enter");
-  await page.getByRole("status").filter({ hasText: /différence/ }).waitFor();
+  await page
+    .getByRole("status")
+    .filter({ hasText: /différence/ })
+    .waitFor();
   await page.context().close();
 });
 
@@ -172,7 +194,7 @@ test("without WriteGiftcards there is no button, and without ReadGiftcards no pa
   const charge = reader.getByRole("listitem").filter({ hasText: order.code }).first();
   await charge.getByRole("button", { name: "Review" }).click();
   await charge.getByText("Balance before").waitFor();
-  expect(await charge.getByRole("button").allTextContents()).toEqual(["Review"]);
+  expect(await charge.getByRole("button", { name: /charged|Try again/ }).count()).toBe(0);
   await reader.context().close();
   const stranger = await logIn("en", await administrator(["ReadOrder"]), PASSWORD);
   await open(stranger, "giftcards");

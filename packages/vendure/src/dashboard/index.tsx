@@ -2,6 +2,7 @@
 import { defineDashboardExtension } from "@vendure/dashboard";
 import { GiftcardsPage } from "./components/giftcards-page.js";
 import { OrderGiftcards } from "./components/order-giftcards.js";
+import { NAV_TITLE } from "./i18n/nav-title.js";
 import { useTexts } from "./i18n/use-texts.js";
 
 const Title = () => <>{useTexts().t("page.title")}</>;
@@ -11,9 +12,8 @@ defineDashboardExtension({
     {
       path: "/giftcards",
       component: () => <GiftcardsPage />,
-      // Translated by the `.po` files.
       navMenuItem: {
-        ...{ id: "giftcards", sectionId: "sales", title: "Gift cards", order: 300 },
+        ...{ id: "giftcards", sectionId: "sales", title: NAV_TITLE, order: 300 },
         requiresPermission: ["ReadGiftcards"],
       },
     },

@@ -2,9 +2,9 @@
 import { createRequire } from "node:module";
 import { outstandingByStripe } from "@giftcard-pay/vendure";
 import { bootstrap, bootstrapWorker, mergeConfig } from "@vendure/core";
+import { DashboardPlugin } from "@vendure/dashboard/plugin";
 import { MolliePlugin } from "@vendure/payments-plugin/package/mollie/index.js";
 import { StripePlugin } from "@vendure/payments-plugin/package/stripe/index.js";
-import { DashboardPlugin } from "@vendure/dashboard/plugin";
 import { seed } from "../../../../examples/vendure/seed.js";
 import { readSettings } from "../../../../examples/vendure/settings.js";
 import { configOf } from "../../../../examples/vendure/shop.js";

@@ -101,11 +101,13 @@ function useRead<T>(name: string, document: string, variables: Record<string, un
 }
 
 /** Runs a mutation. Then refetches everything that the page shows, also Vendure's own parts of it. */
-function useWrite<T>(name: string, parameter: string, result = "") {
+function useWrite<T>(name: string, parameter: string, result = "", onDone?: (done: T) => void) {
   const queries = useQueryClient();
   const document = `mutation ($value: String!) { done: ${name}(${parameter}: $value) ${result} }`;
   return useMutation({
     mutationFn: async (value: string) => ((await api.mutate(document)({ value })) as { done: T }).done,
+    // Not a callback of `mutate`: the row that called it may be gone when its list is refetched.
+    onSuccess: onDone,
     onSettled: () => queries.invalidateQueries(),
   });
 }
@@ -166,8 +168,8 @@ const mutations: Readonly<Record<Decision, string>> = {
 };
 
 /** Records a person's decision. The result is null if the charge needs none any more. */
-export const useDecision = (decision: Decision) =>
-  useWrite<{ state: string } | null>(mutations[decision], "reference", "{ state }");
+export const useDecision = (decision: Decision, onDone: (charge: { state: string } | null) => void) =>
+  useWrite(mutations[decision], "reference", "{ state }", onDone);
 
 /** Retries an unsettled payment. The result is null if it is settled or in progress. */
 export const useRetryPurchase = () =>

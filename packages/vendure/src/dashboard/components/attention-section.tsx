@@ -60,7 +60,7 @@ interface AttentionProps {
 /** Shows a charge in a line. Its evidence opens below. */
 function Attention({ charge, ids, onDecided }: AttentionProps) {
   const texts = useTexts();
-  const { t, money, time } = texts;
+  const { t, money } = texts;
   const [isOpen, setIsOpen] = useState(false);
   const panel = useId();
   const card = cardName(charge.lastFour);
@@ -84,9 +84,7 @@ function Attention({ charge, ids, onDecided }: AttentionProps) {
           {t("open.review")}
         </Button>
       </div>
-      <Note>
-        {reasonText(texts, charge.reason)} {t("charges.since")}: {time(charge.stateChangedAt)}
-      </Note>
+      <Note>{reasonText(texts, charge.reason)}</Note>
       <div id={panel} hidden={!isOpen}>
         {isOpen && <Review charge={charge} onDecided={onDecided} />}
       </div>
@@ -123,6 +121,7 @@ function Balances({ evidence }: { evidence: Evidence }) {
       {before !== null && after !== null && (
         <Fact name={t("charge.meaning")}>{meaningOf(texts, before - after, charge.amount)}</Fact>
       )}
+      <Fact name={t("charges.since")}>{time(charge.stateChangedAt)}</Fact>
       <Fact name={t("charge.tries")}>{charge.tries}</Fact>
       <Fact name={t("charge.reference")}>
         <span className="break-all font-mono text-xs">{charge.reference}</span>
@@ -198,16 +197,13 @@ function DecisionButton(props: {
 }) {
   const { decision, charge, onDecided, onError } = props;
   const { t, money, codeText } = useTexts();
-  const { mutate, isPending } = useDecision(decision);
-  const card = cardName(charge.lastFour);
-  const about = `${t("charge.title", { card })}, ${money(charge.amount)}.`;
+  const about = `${t("charge.title", { card: cardName(charge.lastFour) })}, ${money(charge.amount)}.`;
+  const { mutate, isPending } = useDecision(decision, (decided) =>
+    onDecided(`${about} ${decided ? codeText("states", decided.state) : t("decide.gone")}`),
+  );
   const decide = () => {
     onError(null);
-    mutate(charge.reference, {
-      onSuccess: (decided) =>
-        onDecided(decided ? `${about} ${codeText("states", decided.state)}` : `${about} ${t("decide.gone")}`),
-      onError,
-    });
+    mutate(charge.reference, { onError });
   };
   return (
     <ConfirmedButton
