@@ -5,6 +5,7 @@ import path from "node:path";
 import { build } from "./build.mjs";
 import { checkBlocks } from "./check/blocks.mjs";
 import { checkChangesets, whyNoChangesets } from "./check/changesets.mjs";
+import { checkDashboardTypes } from "./check/dashboard-types.mjs";
 import { faultsOfTable, writers } from "./check/faults-table.mjs";
 import { importsThatGoUp } from "./check/folders.mjs";
 import { tooLong } from "./check/lengths.mjs";
@@ -156,6 +157,7 @@ const steps = [
       for (const project of ["tsconfig.tests.json", "packages/service/test", "packages/widget/test"])
         await types(project);
       for (const plugin of ["medusa", "medusa-events"]) await types(`packages/${plugin}/src/admin`);
+      await checkDashboardTypes(root);
       for (const project of ["examples/medusa-store", "examples/medusa-store/storefront"]) await types(project);
     },
     fix: "fix the reported lines",

@@ -13,7 +13,7 @@ const plugin = path.join(root, "packages", "vendure");
 /** @param {{ say: (text: string) => void, signal?: AbortSignal }} options */
 export async function installVendure({ say, signal }) {
   const modules = path.join(shop, "node_modules");
-  await installLocked({ home: shop, what: "Vendure (170 MB)", say, ...(signal && { signal }) });
+  await installLocked({ home: shop, what: "Vendure (780 MB)", say, ...(signal && { signal }) });
   await link(path.join(plugin, "node_modules"), modules);
   await mkdir(path.join(modules, "@giftcard-pay"), { recursive: true });
   await link(path.join(modules, "@giftcard-pay", "vendure"), plugin);

@@ -110,7 +110,9 @@ describe.each(["medusa", "medusa-events", "vendure"])("the admin pages of %s", (
   });
 
   it("have no text in a component", () => {
-    const found = sourcesOf(plugin).flatMap((source) => textsIn(source).map((text) => `${source.fileName}: ${text}`));
+    // Documents of GraphQL look like texts.
+    const sources = sourcesOf(plugin).filter(({ fileName }) => plugin !== "vendure" || fileName !== "client/calls.ts");
+    const found = sources.flatMap((source) => textsIn(source).map((text) => `${source.fileName}: ${text}`));
     expect(found).toEqual([]);
   });
 

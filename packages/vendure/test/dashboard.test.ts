@@ -49,7 +49,7 @@ async function logIn(language: string, user = "superadmin", password = stage.sec
   await page.goto(`${stage.shop().url}/dashboard/login`);
   await page.locator("input[name=username]").fill(user);
   await page.locator("input[name=password]").fill(password);
-  await page.locator("button[type=submit]").click();
+  await page.locator("button[type=submit]").press("Enter");
   await page.waitForURL((url) => !url.pathname.endsWith("/login"));
   return page;
 }
@@ -57,11 +57,10 @@ async function logIn(language: string, user = "superadmin", password = stage.sec
 /** Opens a page of the dashboard. */
 const open = (page: Page, path: string) => page.goto(`${stage.shop().url}/dashboard/${path}`);
 
-/** Confirms the dialog that is open, by the keyboard. */
+/** Confirms the dialog that is open. */
 async function confirm(page: Page, button: string) {
   const dialog = page.getByRole("alertdialog");
-  await dialog.getByRole("button", { name: button, exact: true }).focus();
-  await page.keyboard.press("Enter");
+  await dialog.getByRole("button", { name: button, exact: true }).press("Enter");
   await dialog.waitFor({ state: "hidden" });
 }
 
@@ -114,13 +113,12 @@ test("the order's page shows each card, its refunds and the remainder", async ()
 test("a person decides about a charge after seeing its evidence, in Dutch", async () => {
   const order = await needingAttention();
   const page = await logIn("nl");
-  await page.getByRole("button", { name: "Verkopen" }).click();
-  await page.getByRole("link", { name: "Cadeaukaarten" }).click();
+  await page.getByRole("button", { name: "Verkopen" }).press("Enter");
+  await page.getByRole("link", { name: "Cadeaukaarten" }).press("Enter");
   const charges = page.getByRole("listitem").filter({ hasText: order.code });
   await expect.poll(() => charges.count()).toBe(2);
   const review = charges.first().getByRole("button", { name: "Bekijken" });
-  await review.focus();
-  await page.keyboard.press("Enter");
+  await review.press("Enter");
   expect(await review.getAttribute("aria-expanded")).toBe("true");
   await charges
     .first()
@@ -131,7 +129,7 @@ test("a person decides about a charge after seeing its evidence, in Dutch", asyn
     .getByText(/€\s75,00/)
     .waitFor();
   await charges.first().getByText("Niemand heeft iets besloten.").waitFor();
-  await charges.first().getByRole("button", { name: "Er is niet afgeschreven" }).click();
+  await charges.first().getByRole("button", { name: "Er is niet afgeschreven" }).press("Enter");
   await confirm(page, "Er is niet afgeschreven");
   await expect.poll(() => charges.count()).toBe(1);
   await page
@@ -139,10 +137,11 @@ test("a person decides about a charge after seeing its evidence, in Dutch", asyn
     .filter({ hasText: /Terug op de kaart|Niet afgeschreven/ })
     .waitFor();
   expect(await chargesOf(order.code, "needs_attention")).toHaveLength(1);
-  await charges.first().getByRole("button", { name: "Bekijken" }).click();
-  await charges.first().getByRole("button", { name: "Er is afgeschreven" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Annuleren" }).click();
+  await charges.first().getByRole("button", { name: "Bekijken" }).press("Enter");
+  await charges.first().getByRole("button", { name: "Er is afgeschreven" }).press("Enter");
+  await page.getByRole("alertdialog").getByRole("button", { name: "Annuleren" }).press("Enter");
   expect(await chargesOf(order.code, "needs_attention")).toHaveLength(1);
+  await charges.first().getByText("Niemand heeft iets besloten.").waitFor();
   await page.context().close();
 });
 
@@ -156,7 +155,7 @@ test("a person refunds an overcollection, and the order is placed, in German", a
   const page = await logIn("de");
   await open(page, `orders/${order.id}`);
   await page.getByText(/50,00\s€ zu viel eingenommen/).waitFor();
-  await page.getByRole("button", { name: /50,00\s€ erstatten/ }).click();
+  await page.getByRole("button", { name: /50,00\s€ erstatten/ }).press("Enter");
   await confirm(page, "Erstatten");
   await page
     .getByRole("status")
@@ -192,7 +191,7 @@ test("without WriteGiftcards there is no button, and without ReadGiftcards no pa
   const reader = await logIn("en", await administrator(["ReadOrder", "ReadGiftcards"]), PASSWORD);
   await open(reader, "giftcards");
   const charge = reader.getByRole("listitem").filter({ hasText: order.code }).first();
-  await charge.getByRole("button", { name: "Review" }).click();
+  await charge.getByRole("button", { name: "Review" }).press("Enter");
   await charge.getByText("Balance before").waitFor();
   expect(await charge.getByRole("button", { name: /charged|Try again/ }).count()).toBe(0);
   await reader.context().close();

@@ -1,0 +1,23 @@
+/** Compiles the Vendure dashboard's extension. The dashboard's types are its sources, which report errors of their own. */
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+
+/** @param {string} root the repository @throws with the errors in the extension's own files */
+export async function checkDashboardTypes(root) {
+  const project = "packages/vendure/src/dashboard";
+  /** @type {string} */
+  const output = await new Promise((resolve, reject) => {
+    const options = { cwd: root, maxBuffer: 64 * 1024 * 1024 };
+    execFile(process.execPath, [tsc, "--project", project, "--pretty", "false"], options, (error, stdout) =>
+      // 1 and 2: it has reported errors of types.
+      error && error.code !== 1 && error.code !== 2 ? reject(error) : resolve(stdout),
+    );
+  });
+  const own = output
+    .split("\n")
+    .filter((line) => path.posix.normalize(line).startsWith(project) || /^error TS/.test(line));
+  if (own.length > 0) throw new Error(own.join("\n"));
+}
