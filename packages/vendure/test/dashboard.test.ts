@@ -45,7 +45,6 @@ async function logIn(language: string, user = "superadmin", password = stage.sec
     },
   );
   const page = await openPage(browser, { viewport: { width: 1440, height: 1000 } });
-  page.setDefaultTimeout(20_000);
   await page.goto(`${stage.shop().url}/dashboard/login`);
   await page.locator("input[name=username]").fill(user);
   await page.locator("input[name=password]").fill(password);

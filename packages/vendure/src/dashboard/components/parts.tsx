@@ -102,7 +102,7 @@ export function OrderLink({ code, ids }: { code: string | null; ids: Readonly<Re
   const { t } = useTexts();
   if (code === null) return <>{t("charge.noOrder")}</>;
   const id = ids[code];
-  return id ? <DetailPageButton href={`/orders/${id}`} label={code} className="-mx-2 h-auto py-0" /> : <>{code}</>;
+  return id ? <DetailPageButton href={`/orders/${id}`} label={code} className="-mx-2 h-auto py-0" /> : code;
 }
 
 export const cardName = (lastFour: string): string => `•••• ${lastFour}`;
