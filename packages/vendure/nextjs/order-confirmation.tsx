@@ -1,14 +1,12 @@
-import { OrderConfirmation } from "@/app/order-confirmation/[code]/order-confirmation"
-import { Price } from "@/components/commerce/price"
-import { Card, CardContent, CardHeader, CardTitle } from "@/components/ui/card"
-import { readPayment } from "./vendure"
+import { OrderConfirmation } from "@/app/order-confirmation/[code]/order-confirmation";
+import { Price } from "@/components/commerce/price";
+import { Card, CardContent, CardHeader, CardTitle } from "@/components/ui/card";
+import { readPayment } from "./vendure";
 
 /** The starter's confirmation, with the order's gift cards below it. */
-async function OrderConfirmationWithGiftCards(
-  props: PageProps<"/order-confirmation/[code]">
-) {
-  const { code } = await props.params
-  const { currencyCode, giftcardPayment } = await readPayment(code)
+async function OrderConfirmationWithGiftCards(props: PageProps<"/order-confirmation/[code]">) {
+  const { code } = await props.params;
+  const { currencyCode, giftcardPayment } = await readPayment(code);
 
   return (
     <>
@@ -33,10 +31,7 @@ async function OrderConfirmationWithGiftCards(
                   <li className="flex justify-between gap-4">
                     <span>Other payment</span>
                     <span>
-                      <Price
-                        value={giftcardPayment.remainder}
-                        currencyCode={currencyCode}
-                      />
+                      <Price value={giftcardPayment.remainder} currencyCode={currencyCode} />
                     </span>
                   </li>
                 )}
@@ -46,7 +41,7 @@ async function OrderConfirmationWithGiftCards(
         </div>
       )}
     </>
-  )
+  );
 }
 
-export { OrderConfirmationWithGiftCards as OrderConfirmation }
+export { OrderConfirmationWithGiftCards as OrderConfirmation };

@@ -1,22 +1,22 @@
-"use client"
+"use client";
 
-import { useEffect } from "react"
-import { useCheckout } from "@/app/checkout/checkout-provider"
-import OrderSummary from "@/app/checkout/order-summary"
-import { Price } from "@/components/commerce/price"
-import { Card, CardContent } from "@/components/ui/card"
-import { change, loadGiftCards, useGiftCards } from "./state"
+import { useEffect } from "react";
+import { useCheckout } from "@/app/checkout/checkout-provider";
+import OrderSummary from "@/app/checkout/order-summary";
+import { Price } from "@/components/commerce/price";
+import { Card, CardContent } from "@/components/ui/card";
+import { change, loadGiftCards, useGiftCards } from "./state";
 
 /** The starter's order summary, with the gift cards and the remainder below it. */
 export default function OrderSummaryWithGiftCards() {
-  const { order } = useCheckout()
-  const { code, totalWithTax: totalCents, currencyCode } = order
-  const { coveredCents, remainderCents } = useGiftCards()
+  const { order } = useCheckout();
+  const { code, totalWithTax: totalCents, currencyCode } = order;
+  const { coveredCents, remainderCents } = useGiftCards();
 
   useEffect(() => {
-    change({ order: { code, totalCents } })
-    void loadGiftCards()
-  }, [code, totalCents])
+    change({ order: { code, totalCents } });
+    void loadGiftCards();
+  }, [code, totalCents]);
 
   // The starter's card is sticky. Both cards stay together.
   return (
@@ -43,5 +43,5 @@ export default function OrderSummaryWithGiftCards() {
         </Card>
       )}
     </div>
-  )
+  );
 }

@@ -1,30 +1,26 @@
-"use client"
+"use client";
 
-import "@giftcard-pay/widget/giftcard-pay.css"
-import { GiftcardPay } from "@giftcard-pay/widget/react"
-import { type ComponentRef, useRef } from "react"
-import { useCheckout } from "@/app/checkout/checkout-provider"
-import PaymentStep from "@/app/checkout/steps/payment-step"
-import { Button } from "@/components/ui/button"
-import { ENDPOINT } from "./shop"
-import { change, useGiftCards } from "./state"
+import "@giftcard-pay/widget/giftcard-pay.css";
+import { GiftcardPay } from "@giftcard-pay/widget/react";
+import { type ComponentRef, useRef } from "react";
+import { useCheckout } from "@/app/checkout/checkout-provider";
+import PaymentStep from "@/app/checkout/steps/payment-step";
+import { Button } from "@/components/ui/button";
+import { ENDPOINT } from "./shop";
+import { change, useGiftCards } from "./state";
 
 /** The starter's payment step, with gift cards above its payment methods. */
-export default function PaymentStepWithGiftCards({
-  onComplete,
-}: {
-  onComplete: () => void
-}) {
-  const { order } = useCheckout()
-  const { isCovered } = useGiftCards()
-  const tag = useRef<ComponentRef<typeof GiftcardPay>>(null)
+export default function PaymentStepWithGiftCards({ onComplete }: { onComplete: () => void }) {
+  const { order } = useCheckout();
+  const { isCovered } = useGiftCards();
+  const tag = useRef<ComponentRef<typeof GiftcardPay>>(null);
 
   const handleContinue = () => {
     // A card that is entered and not applied would pay nothing.
-    if (tag.current && !tag.current.reportValidity()) return
-    change({ failure: undefined })
-    onComplete()
-  }
+    if (tag.current && !tag.current.reportValidity()) return;
+    change({ failure: undefined });
+    onComplete();
+  };
 
   return (
     <div className="space-y-6">
@@ -44,5 +40,5 @@ export default function PaymentStepWithGiftCards({
         <PaymentStep onComplete={handleContinue} />
       )}
     </div>
-  )
+  );
 }

@@ -1,8 +1,8 @@
-"use client"
+"use client";
 
-import { payOrder } from "./actions"
-import { GIFT_CARDS, type Refusal } from "./shop"
-import { change, loadGiftCards, shownAmounts, textOf } from "./state"
+import { payOrder } from "./actions";
+import { GIFT_CARDS, type Refusal } from "./shop";
+import { change, loadGiftCards, shownAmounts, textOf } from "./state";
 
 /**
  * Places the order, in place of the starter's own function: the cards are charged first, and the chosen method pays what
@@ -11,17 +11,17 @@ import { change, loadGiftCards, shownAmounts, textOf } from "./state"
  * @throws {Error} if the order was not placed. The review step shows the reason.
  */
 export async function placeOrder(methodCode: string): Promise<void> {
-  change({ failure: undefined })
-  const other = methodCode === GIFT_CARDS ? null : methodCode
-  const refusal = await payOrder(shownAmounts(), other).catch(ifLost)
-  if (!refusal) return
-  await loadGiftCards()
-  change({ failure: textOf(refusal) })
-  throw new Error(refusal.code)
+  change({ failure: undefined });
+  const other = methodCode === GIFT_CARDS ? null : methodCode;
+  const refusal = await payOrder(shownAmounts(), other).catch(ifLost);
+  if (!refusal) return;
+  await loadGiftCards();
+  change({ failure: textOf(refusal) });
+  throw new Error(refusal.code);
 }
 
 /** Handles a call that did not reach Next.js. Anything else, such as its redirect, is thrown again. */
 function ifLost(error: unknown): Refusal {
-  if (error instanceof TypeError) return { code: "offline" }
-  throw error
+  if (error instanceof TypeError) return { code: "offline" };
+  throw error;
 }

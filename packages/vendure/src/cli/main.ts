@@ -37,7 +37,9 @@ function main(): number {
       return 0;
     }
     if (name !== "storefront" || !folder || more.length > 0)
-      throw new NotAStorefrontError("Give the command and the storefront's folder: giftcard-vendure storefront <folder>");
+      throw new NotAStorefrontError(
+        "Give the command and the storefront's folder: giftcard-vendure storefront <folder>",
+      );
     const { text, result, isDone } = addToStorefront(folder, { remove: values.remove, dryRun: values["dry-run"] });
     process.stdout.write(isJson ? `${JSON.stringify(result)}\n` : text);
     return isDone ? 0 : 1;

@@ -34,12 +34,7 @@ const IMPORTS = [
   [`${CHECKOUT}/steps/payment-step.tsx`, "{ useCheckout }", "../checkout-provider", "use-checkout"],
   [`${CHECKOUT}/steps/review-step.tsx`, "{ useCheckout }", "../checkout-provider", "use-checkout"],
   [`${CHECKOUT}/steps/review-step.tsx`, "{ placeOrder as placeOrderAction }", "../actions", "place-order"],
-  [
-    "src/app/order-confirmation/[code]/page.tsx",
-    "{OrderConfirmation}",
-    "./order-confirmation",
-    "order-confirmation",
-  ],
+  ["src/app/order-confirmation/[code]/page.tsx", "{OrderConfirmation}", "./order-confirmation", "order-confirmation"],
 ].map(([file, name, from, to]) => ({
   file: String(file),
   before: `import ${name} from '${from}';`,
@@ -54,7 +49,9 @@ const IMPORTS = [
  */
 export function addToStorefront(folder: string, options: Options) {
   const root = path.resolve(folder);
-  const isStarter = ["package.json", `${CHECKOUT}/checkout-flow.tsx`].every((file) => existsSync(path.join(root, file)));
+  const isStarter = ["package.json", `${CHECKOUT}/checkout-flow.tsx`].every((file) =>
+    existsSync(path.join(root, file)),
+  );
   if (!isStarter)
     throw new NotAStorefrontError(
       `${folder} isn't Vendure's Next.js starter: it has no package.json with ${CHECKOUT}/checkout-flow.tsx. Give its folder.`,
@@ -116,7 +113,11 @@ function replaceImports(root: string, { dryRun, remove }: Options): Step[] {
     const isOurs = text.includes(after.slice(after.indexOf("'")));
     if (remove ? !isOurs : isOurs) return { file, done: "already" };
     if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
-    if (!dryRun) writeFileSync(target, text.replace(line.from, () => line.to));
+    if (!dryRun)
+      writeFileSync(
+        target,
+        text.replace(line.from, () => line.to),
+      );
     return { file, done: "edited", line };
   });
 }
