@@ -118,11 +118,8 @@ export class Visit {
   }
 
   /** Returns the payment methods that the shopper can choose. */
-  async methods(): Promise<string[]> {
-    const texts = await this.page
-      .getByRole("radio")
-      .evaluateAll((radios: { id: string }[]) => radios.map(({ id }) => id));
-    return texts;
+  methods(): Promise<string[]> {
+    return this.page.getByRole("radio").evaluateAll((radios: { id: string }[]) => radios.map(({ id }) => id));
   }
 
   async toReview(): Promise<void> {

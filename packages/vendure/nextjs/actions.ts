@@ -71,10 +71,10 @@ async function pay(shown: Shown, methodCode: string | null): Promise<Refusal | u
 async function reasonOf({ errorCode }: Outcome): Promise<string> {
   if (errorCode !== "PAYMENT_DECLINED_ERROR") return "internal";
   const { activeOrder } = await readActiveOrder();
-  const declined = activeOrder?.payments?.findLast(
-    ({ method, state }) => method === GIFT_CARDS && state === "Declined",
-  );
-  return declined?.metadata?.public?.code ?? "internal";
+  const declined = (activeOrder?.payments ?? [])
+    .filter(({ method, state }) => method === GIFT_CARDS && state === "Declined")
+    .sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  return declined[0]?.metadata?.public?.code ?? "internal";
 }
 
 /** Returns the order's state, or undefined if it can't be read. */

@@ -1,6 +1,5 @@
 "use client";
 
-import "@giftcard-pay/widget/giftcard-pay.css";
 import { GiftcardPay } from "@giftcard-pay/widget/react";
 import { type ComponentRef, useRef } from "react";
 import { useCheckout } from "@/app/checkout/checkout-provider";
@@ -25,9 +24,10 @@ export default function PaymentStepWithGiftCards({ onComplete }: { onComplete: (
   return (
     <div className="space-y-6">
       <h3 className="font-semibold">Gift card</h3>
+      {/* Turbopack can't parse the widget's stylesheet. The height keeps space for the form instead. */}
       <GiftcardPay
         ref={tag}
-        className="block [--giftcard-pay-accent:var(--primary)]"
+        className="block min-h-27 [--giftcard-pay-accent:var(--primary)]"
         endpoint={ENDPOINT}
         cart={order.code}
         onTotal={({ detail }) => change({ summary: detail.summary })}

@@ -19,6 +19,7 @@ const ActiveOrder = document<{
         totalWithTax: number;
         payments:
           | {
+              createdAt: string;
               method: string;
               state: string;
               metadata: { public?: { code?: string } } | null;
@@ -28,7 +29,7 @@ const ActiveOrder = document<{
     | null;
   giftcards: { covered?: number; remainder?: number };
 }>(`query GiftcardOrder {
-  activeOrder { code state totalWithTax payments { method state metadata } }
+  activeOrder { code state totalWithTax payments { createdAt method state metadata } }
   giftcards { ... on GiftcardSummary { covered remainder } }
 }`);
 
