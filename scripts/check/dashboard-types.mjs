@@ -2,11 +2,13 @@
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { installDashboard } from "../install-vendure.mjs";
 
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 /** @param {string} root the repository @throws with the errors in the extension's own files */
 export async function checkDashboardTypes(root) {
+  await installDashboard({ say: () => {} });
   const project = "packages/vendure/src/dashboard";
   /** @type {string} */
   const output = await new Promise((resolve, reject) => {

@@ -5,11 +5,11 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { installDashboard } from "../install-vendure.mjs";
 import { packPackages } from "../packed/pack.mjs";
 import { runNode } from "../process.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const installed = path.join(root, "examples", "vendure", "node_modules");
 const scope = "@giftcard-pay";
 
 const CONFIG = `import { GiftcardPlugin } from "@giftcard-pay/vendure";
@@ -82,6 +82,7 @@ export async function buildVendureDashboard(signal) {
 
 /** Links Vendure's packages, and unpacks the plugin as npm installs it. @param {string} home @param {AbortSignal} [signal] */
 async function installShop(home, signal) {
+  const installed = await installDashboard({ say: () => {}, ...(signal && { signal }) });
   const modules = path.join(home, "node_modules");
   await mkdir(path.join(modules, scope), { recursive: true });
   for (const name of await readdir(installed))
