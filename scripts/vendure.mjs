@@ -45,7 +45,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     const { tryStorefront } = await loadTypeScript("test/vendure-nextjs/run.ts");
     const workshop = values.in && path.resolve(values.in);
     const wrong = await tryStorefront({ source: nextjs, workshop, pictures, only, say, signal });
-    if (signal.aborted) return;
+    if (signal.aborted) return 0;
     say(wrong.length > 0 ? `${wrong.length} failed: ${wrong.join("; ")}` : "all passed");
     return wrong.length > 0 ? 1 : 0;
   }
@@ -56,7 +56,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     if (values.buy) {
       await buyInSixWays(stage, say);
       say("all amounts are exact");
-      return;
+      return 0;
     }
     const { cardNumber, pin } = await stage.issueCard(7500);
     say(`
@@ -68,6 +68,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   Ctrl-C stops everything and removes its data.
 `);
     await interrupted(signal);
+    return 0;
   } finally {
     await stage.stop();
   }

@@ -75,7 +75,7 @@ async function play(flow: Flow, context: FlowContext, client: GiftcardClient): P
     if (bankHas !== bankCents) faults.push(`the bank has ${bankHas} cents`);
     for (const [{ cardnumber, pin, balance }, cents] of cards) {
       const { balanceCents } = await client.balance({ cardNumber: cardnumber, pin });
-      const spent = Math.round(Number(balance) * 100) - balanceCents;
+      const spent = balance - balanceCents;
       if (spent !== cents) faults.push(`card ${cardnumber.slice(-4)} paid ${spent} cents`);
     }
     return faults.length > 0 ? faults.join("; ") : undefined;

@@ -56,6 +56,7 @@ export class Visit {
     await page.getByLabel("First Name").fill("Noor");
     await page.getByLabel("Last Name").fill("de Vries");
     await press(visit.button("Continue"));
+    await page.getByLabel("Full Name").fill("Noor de Vries");
     await page.getByLabel("Street Address").fill("Keizersgracht 1");
     await page.getByLabel("City").fill("Amsterdam");
     await page.getByLabel("State/Province").fill("NH");
@@ -89,7 +90,7 @@ export class Visit {
     await this.page.goto(`${this.stage.storefrontUrl}/cart`);
     const more = this.page.locator("form button[type=submit]").filter({ has: this.page.locator(".lucide-plus") });
     await press(more.first());
-    await this.page.getByText("€112.47").first().waitFor();
+    await this.page.getByText("€74.98").first().waitFor();
   }
 
   async checkCard({ cardnumber, pin }: IssuedCard): Promise<void> {
@@ -102,7 +103,9 @@ export class Visit {
 
   /** Applies a card, and waits until the page shows this remainder next to the order's total. */
   async applyCard(card: IssuedCard, remainder: string): Promise<void> {
-    if (!(await this.number.isVisible())) await press(this.tag.getByRole("button", { name: "Add another card" }));
+    const add = this.tag.getByRole("button", { name: "Add another card" });
+    await this.number.or(add).waitFor();
+    if (await add.isVisible()) await press(add);
     await this.checkCard(card);
     await press(this.tag.getByRole("button", { name: "Apply" }));
     await this.shows(remainder);

@@ -7,11 +7,13 @@ import { readPayment } from "./vendure";
 async function OrderConfirmationWithGiftCards(props: PageProps<"/order-confirmation/[code]">) {
   const { code } = await props.params;
   const { currencyCode, giftcardPayment } = await readPayment(code);
+  const { cards = [], remainder = 0 } = giftcardPayment ?? {};
 
   return (
     <>
       <OrderConfirmation {...props} />
-      {giftcardPayment && (
+      {/* An order whose cards were returned has no cards, and its remainder is an earlier one. */}
+      {cards.length > 0 && (
         <div className="container mx-auto px-4 pb-16">
           <Card className="max-w-3xl mx-auto">
             <CardHeader>
@@ -19,7 +21,7 @@ async function OrderConfirmationWithGiftCards(props: PageProps<"/order-confirmat
             </CardHeader>
             <CardContent>
               <ul className="space-y-2 text-sm" data-testid="payments">
-                {giftcardPayment.cards.map(({ lastFour, amount }) => (
+                {cards.map(({ lastFour, amount }) => (
                   <li key={lastFour} className="flex justify-between gap-4">
                     <span>Gift card ending in {lastFour}</span>
                     <span>
@@ -27,11 +29,11 @@ async function OrderConfirmationWithGiftCards(props: PageProps<"/order-confirmat
                     </span>
                   </li>
                 ))}
-                {giftcardPayment.remainder > 0 && (
+                {remainder > 0 && (
                   <li className="flex justify-between gap-4">
                     <span>Other payment</span>
                     <span>
-                      <Price value={giftcardPayment.remainder} currencyCode={currencyCode} />
+                      <Price value={remainder} currencyCode={currencyCode} />
                     </span>
                   </li>
                 )}

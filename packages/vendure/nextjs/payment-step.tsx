@@ -24,10 +24,11 @@ export default function PaymentStepWithGiftCards({ onComplete }: { onComplete: (
   return (
     <div className="space-y-6">
       <h3 className="font-semibold">Gift card</h3>
-      {/* Turbopack can't parse the widget's stylesheet. The height keeps space for the form instead. */}
+      {/* Turbopack can't parse the widget's stylesheet: the height keeps space for the form. The padding keeps the accordion from
+          clipping its focus ring. */}
       <GiftcardPay
         ref={tag}
-        className="block min-h-27 [--giftcard-pay-accent:var(--primary)]"
+        className="block min-h-27 px-1 [--giftcard-pay-accent:var(--primary)]"
         endpoint={ENDPOINT}
         cart={order.code}
         onTotal={({ detail }) => change({ summary: detail.summary })}

@@ -27,14 +27,24 @@ export function change(part: Partial<State>): void {
   for (const listener of listeners) listener();
 }
 
-/** Loads the order's gift cards. Keeps the last ones if the shop does not respond. */
-export async function loadGiftCards(): Promise<void> {
+const SETTLING_MS = 1000;
+/** The order's cards get their money back within some seconds, if the issuer responds. */
+const MOST_LOADS = 30;
+
+/**
+ * Loads the order's gift cards. Keeps the last ones if the shop does not respond. Loads them again while a failed attempt to
+ * pay by one of them is being reversed.
+ */
+export async function loadGiftCards(loads = MOST_LOADS): Promise<void> {
   const { code } = state.order;
   const response = await fetch(`${ENDPOINT}/carts/${code}`, {
     cache: "no-store",
   }).catch(() => undefined);
   if (!response || response.status >= 500 || code !== state.order.code) return;
-  change({ summary: response.ok ? await response.json() : undefined });
+  const summary: CartSummary | undefined = response.ok ? await response.json() : undefined;
+  change({ summary });
+  if (loads > 1 && summary?.cards.some((card) => card.state === "settling"))
+    setTimeout(() => void loadGiftCards(loads - 1), SETTLING_MS);
 }
 
 /** Returns the amounts that the page shows. Cards of another order or of another total count as none. */
