@@ -29,12 +29,11 @@ export async function installDashboard({ say, signal }) {
   const home = path.join(shop, "dashboard");
   const modules = path.join(home, "node_modules");
   await installLocked({ home, what: "Vendure's dashboard (780 MB)", say, ...(signal && { signal }) });
-  await link(path.join(plugin, "src", "dashboard", "node_modules"), modules);
   return modules;
 }
 
 /** Makes a link to a folder. Windows needs no rights for a junction. @param {string} from @param {string} to */
-async function link(from, to) {
+export async function link(from, to) {
   const there = await lstat(from).catch(() => undefined);
   if (there?.isSymbolicLink() && path.resolve(path.dirname(from), await readlink(from)) === to) return;
   await rm(from, { recursive: true, force: true });

@@ -90,7 +90,7 @@ export class Visit {
     await this.page.goto(`${this.stage.storefrontUrl}/cart`);
     const more = this.page.locator("form button[type=submit]").filter({ has: this.page.locator(".lucide-plus") });
     await press(more.first());
-    await this.page.getByText("€74.98").first().waitFor();
+    await this.page.getByText("€74.98").filter({ visible: true }).first().waitFor();
   }
 
   async checkCard({ cardnumber, pin }: IssuedCard): Promise<void> {
@@ -104,7 +104,7 @@ export class Visit {
   /** Applies a card, and waits until the page shows this remainder next to the order's total. */
   async applyCard(card: IssuedCard, remainder: string): Promise<void> {
     const add = this.tag.getByRole("button", { name: "Add another card" });
-    await this.number.or(add).waitFor();
+    await this.number.or(add).first().waitFor();
     if (await add.isVisible()) await press(add);
     await this.checkCard(card);
     await press(this.tag.getByRole("button", { name: "Apply" }));

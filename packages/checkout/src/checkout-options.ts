@@ -29,8 +29,7 @@ export interface CheckoutOptions
    */
   readonly charges?: "whole" | "by-line";
   /**
-   * The maximum number of charges per card if it is charged by line: 1 to 50. If a card pays more units, some charges pay
-   * several of them. Default 50.
+   * The maximum number of charges per card if it is charged by line: 1 to 50. Default 50.
    */
   readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */

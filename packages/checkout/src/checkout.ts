@@ -56,8 +56,8 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    */
   confirm(orderId: string): Promise<PayResult>;
   /**
-   * Gives up a pending payment, so that the shopper can pay the order in another way at once. Asks the remainder method
-   * first: a payment that has arrived completes the purchase instead.
+   * Gives up a pending payment, so that the shopper can pay in another way. A payment that has arrived completes the order
+   * instead.
    *
    * @throws as `confirm`
    */

@@ -1,4 +1,4 @@
-export { type Cents, cents } from "@giftcard-pay/client";
+export { cents } from "@giftcard-pay/client";
 export { type Checkout, createCheckout } from "./checkout.js";
 export type { CheckoutOptions } from "./checkout-options.js";
 export type { CartView } from "./engine/engine.js";

@@ -34,8 +34,7 @@ export interface HandlerOptions {
 const known = ["cartOf", "path", "addressOf", "origins", "checksOrigin", "onFailure"];
 
 /**
- * Makes the routes for `<giftcard-pay>` (see `/storefront`) as a function from a Web-standard request to a response. Pages
- * of other origins can call it only if `origins` lists them.
+ * Makes the routes for `<giftcard-pay>` (see `/storefront`) as a function from a Web-standard request to a response.
  *
  * @throws {TypeError} naming an option that is missing or unknown
  */

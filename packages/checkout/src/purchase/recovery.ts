@@ -1,5 +1,6 @@
 import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
+import { retryDelayMs } from "../engine/recovery.js";
 import type { Charge } from "../store/charge.js";
 import { type Purchase, undecidedStates } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
@@ -140,6 +141,12 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     }
   }
 
+  /** Delays the next step of a purchase whose current step still runs, and keeps its lease. */
+  async function delay({ orderId, attemptId, state, tries }: Purchase, owner: string): Promise<void> {
+    const retry = { retryInMs: retryDelayMs(tries), lastError: "recover:deadline" };
+    await purchases.change(orderId, { from: [state], to: state, attemptId, owner, ...retry });
+  }
+
   /** Recovers charges and purchases. If one fails, the other still runs. */
   async function recover({ limit, deadlineMs, signal }: RecoverOptions = {}): Promise<Recovered> {
     checkLimits(limit, deadlineMs);
@@ -174,7 +181,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
       // The process may end now. Otherwise, what has hung in this run would be the first again in the next one.
       if (end.aborted) {
         all.catch(report);
-        for (const [due, owner] of waiting) await steps.delay(due, owner, "recover:deadline").catch(report);
+        for (const [due, owner] of waiting) await delay(due, owner).catch(report);
       }
       return { purchases: [...recovered.purchases], charges: recovered.charges };
     } finally {

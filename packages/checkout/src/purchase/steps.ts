@@ -187,12 +187,6 @@ export function createPurchaseSteps(context: PurchaseContext) {
     return purchases.change(orderId, retry);
   }
 
-  /** Delays the next step of a purchase whose current step still runs, and keeps its lease. */
-  async function delay({ orderId, attemptId, state, tries }: Purchase, owner: string, lastError: string) {
-    const retry = { from: [state], to: state, attemptId, owner, retryInMs: retryDelayMs(tries), lastError };
-    await purchases.change(orderId, retry);
-  }
-
   /** Reverses the charges of a refund. @returns the first fault in recording a reversal, or null */
   async function refundCharges({ id, references }: Refund, charges: readonly Charge[]): Promise<string | null> {
     const chosen = charges.filter(({ reference }) => references.includes(reference)).toReversed();
@@ -276,7 +270,6 @@ export function createPurchaseSteps(context: PurchaseContext) {
     change,
     claim,
     decide,
-    delay,
     reverseAll,
     finishRefund,
     heldCents,

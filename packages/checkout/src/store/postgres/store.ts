@@ -14,8 +14,8 @@ function qualify(text: string, schema: string): string {
 }
 
 /**
- * Makes a store on PostgreSQL, for any number of processes. Its first call checks the version of the tables, and throws a
- * `StoreError` if it doesn't match this release: `not_migrated` or `too_new`. If a connection is lost, its statement is
+ * Makes a store on PostgreSQL, for any number of processes. Its first call throws a `StoreError` if the
+ * tables don't match this release: `not_migrated` or `too_new`. If a connection is lost, its statement is
  * retried on another one; after three retries, the call throws `connection_lost`.
  *
  * @param options.pool a `pg` pool; the store doesn't end it
