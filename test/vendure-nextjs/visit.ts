@@ -104,7 +104,7 @@ export class Visit {
   /** Applies a card, and waits until the page shows this remainder next to the order's total. */
   async applyCard(card: IssuedCard, remainder: string): Promise<void> {
     const add = this.tag.getByRole("button", { name: "Add another card" });
-    await this.number.or(add).first().waitFor();
+    await this.number.or(add).filter({ visible: true }).first().waitFor();
     if (await add.isVisible()) await press(add);
     await this.checkCard(card);
     await press(this.tag.getByRole("button", { name: "Apply" }));

@@ -116,7 +116,7 @@ describe("an invalid cart", () => {
     ["cart.totalCents", { ...cart, totalCents: 10.5 as Cents }],
     ["cart.totalCents", { ...cart, totalCents: -1 as Cents }],
     ["cart.totalCents", { ...cart, totalCents: "7498" }],
-    ["cart.id", { ...cart, id: "" }],
+    ...["", "a\0b", "a lone \ud800"].map((id): [string, unknown] => ["cart.id", { ...cart, id }]),
     ["cart.currency", { id: "cart_1", totalCents: 1 }],
     ["cart.id", null],
   ];
@@ -130,6 +130,7 @@ describe("an invalid cart", () => {
       (c) => checkout.pay({ id: "order_1", cart: c }),
     ];
     for (const [name, value] of wrong) for (const ask of asked) await expect(ask(value as never)).rejects.toThrow(name);
-    await expect((checkout as Checkout).pay({ id: "", cart })).rejects.toThrow("order.id");
+    for (const id of ["", "a\0b", "a lone \ud800"])
+      await expect((checkout as Checkout).pay({ id, cart })).rejects.toThrow("order.id");
   });
 });

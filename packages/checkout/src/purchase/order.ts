@@ -16,10 +16,16 @@ export interface Order {
   readonly lines?: readonly OrderLine[];
 }
 
+/** Validates an id. PostgreSQL accepts no NUL, and a lone surrogate would be stored as another character. @throws {TypeError} */
+export function checkId(name: string, id: unknown): void {
+  if (typeof id !== "string" || id === "" || /\0|\p{Surrogate}/u.test(id))
+    throw new TypeError(`${name} has to be a non-empty string of valid characters.`);
+}
+
 /** Validates a cart. @throws {TypeError} naming the invalid field */
 export function checkCart<Cart extends CartView>(cart: Cart): Cart {
   const { id, totalCents, currency } = (cart ?? {}) as Partial<CartView>;
-  if (typeof id !== "string" || id === "") throw new TypeError("cart.id has to be a non-empty string.");
+  checkId("cart.id", id);
   if (!Number.isSafeInteger(totalCents) || Number(totalCents) < 0)
     throw new TypeError("cart.totalCents has to be whole cents, 0 or more.");
   if (typeof currency !== "string") throw new TypeError('cart.currency has to be a string such as "EUR".');

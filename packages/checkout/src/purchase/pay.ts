@@ -7,7 +7,7 @@ import type { Charge } from "../store/charge.js";
 import { type Purchase, paidStates, undecidedStates } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
-import { checkCart, checkLines, type Order } from "./order.js";
+import { checkCart, checkId, checkLines, type Order } from "./order.js";
 import type { RemainderData } from "./remainder.js";
 import type { PurchaseSteps } from "./steps.js";
 
@@ -158,7 +158,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   }
 
   async function pay(order: Order, { input }: { input?: unknown } = {}): Promise<PayResult> {
-    if (typeof order.id !== "string" || order.id === "") throw new TypeError("order.id has to be a non-empty string.");
+    checkId("order.id", order.id);
     const cart = checkCart(order.cart);
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
     if (options.charges === "by-line" && !lines) throw new TypeError('order.lines are needed if charges is "by-line".');
