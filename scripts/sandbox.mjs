@@ -8,8 +8,8 @@ import { command, UsageError } from "./command.mjs";
 const HELP = `Pays orders by a gift card and by Stripe's or Mollie's test mode, refunds and cancels them, and compares the amounts
 there. The gift cards are in memory, so you only need a test key:
 
-  STRIPE_SECRET_KEY=sk_test_… npm run sandbox
-  MOLLIE_API_KEY=test_… npm run sandbox       shows an address of Mollie: open it, and choose "Paid"
+  npm run sandbox    with STRIPE_SECRET_KEY=sk_test_… in the environment
+  npm run sandbox    with MOLLIE_API_KEY=test_…: shows an address of Mollie. Open it, and choose "Paid"
 
 Exits with 1 if an amount is wrong. STRIPE_API_URL has another address of Stripe's API, such as a simulated one.
 `;

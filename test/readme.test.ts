@@ -90,7 +90,7 @@ describe("docs/from-source.md", () => {
 
   it("packs every package", async () => {
     const [, , ...command] = (pack ?? "").split("\n");
-    const script = command.join("\n").replace("../giftcard-packages", path.join(parent, "giftcard-packages"));
+    const script = command.join("\n").replaceAll("../giftcard-packages", path.join(parent, "giftcard-packages"));
     await run(script, root);
     expect(await readdir(path.join(parent, "giftcard-packages"))).toHaveLength(published.length);
   });

@@ -5,7 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { checkChangesets, whyNoChangesets } from "../scripts/check/changesets.mjs";
-import { published } from "../scripts/packed/pack.mjs";
+import { published, workspaces } from "../scripts/packed/pack.mjs";
 import { checkReady, checkTagged } from "../scripts/release/readiness.mjs";
 import { readVersion, renewVersion, staleFiles } from "../scripts/release/version-places.mjs";
 
@@ -54,7 +54,7 @@ const commitAll = async (message: string) => {
   await git("add", "--all");
   await git("commit", "--message", message);
 };
-const version = () => readVersion(folder, published);
+const version = () => readVersion(folder, workspaces);
 const changeSource = (text: string) => writeFile(path.join(folder, "packages/client/src/a.ts"), text);
 
 it("requires a changeset for a changed source once the version is tagged, and not before", async () => {

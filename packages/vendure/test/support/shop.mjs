@@ -2,7 +2,6 @@
 import { createRequire } from "node:module";
 import { outstandingByStripe } from "@giftcard-pay/vendure";
 import { bootstrap, bootstrapWorker, mergeConfig } from "@vendure/core";
-import { DashboardPlugin } from "@vendure/dashboard/plugin";
 import { MolliePlugin } from "@vendure/payments-plugin/package/mollie/index.js";
 import { StripePlugin } from "@vendure/payments-plugin/package/stripe/index.js";
 import { seed } from "../../../../examples/vendure/seed.js";
@@ -43,7 +42,9 @@ const whole = mergeConfig(config, {
   plugins: [
     ...(config.plugins ?? []),
     stripe,
-    ...(DASHBOARD ? [DashboardPlugin.init({ route: "dashboard", appDir: DASHBOARD })] : []),
+    ...(DASHBOARD
+      ? [(await import("@vendure/dashboard/plugin")).DashboardPlugin.init({ route: "dashboard", appDir: DASHBOARD })]
+      : []),
     ...(MOLLIE_URL ? [MolliePlugin.init({ vendureHost: "https://shop.example" })] : []),
   ],
   schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
