@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { published } from "../packed/pack.mjs";
+import { workspaces } from "../packed/pack.mjs";
 import { waitingChangesets } from "./version-places.mjs";
 
 /**
@@ -15,7 +15,7 @@ export async function checkReady(root, version) {
   const waiting = await waitingChangesets(root);
   if (waiting.length > 0)
     throw new Error(`Changesets wait: ${waiting.join(", ")}. Run npm run version, and commit what it wrote.`);
-  for (const name of published) {
+  for (const name of workspaces) {
     const file = `packages/${name}/CHANGELOG.md`;
     const log = await readFile(path.join(root, file), "utf8");
     if (!log.includes(`\n## ${version}\n`)) throw new Error(`${file} has no entry for ${version}.`);
