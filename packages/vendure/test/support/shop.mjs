@@ -1,5 +1,6 @@
 /** The example's shop with what tests need besides: Vendure's own Stripe plugin, a database of SQLite, and a worker. */
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin, registerHooks } from "node:module";
+import { pathToFileURL } from "node:url";
 import { outstandingByStripe } from "@giftcard-pay/vendure";
 import { bootstrap, bootstrapWorker, mergeConfig } from "@vendure/core";
 import { MolliePlugin } from "@vendure/payments-plugin/package/mollie/index.js";
@@ -30,6 +31,29 @@ function redirectMollie(url) {
   sdk.default = (/** @type {object} */ options) => create({ ...options, apiEndpoint: `${url}/v2/` });
 }
 
+/**
+ * The dashboard's server plugin. It is installed in a folder of its own, which has no Vendure: what it imports from
+ * there is resolved from here, so that it is a plugin of this very Vendure.
+ */
+async function loadDashboard() {
+  const installed = new URL("../../../../examples/vendure/dashboard/node_modules/", import.meta.url);
+  const { resolve } = createRequire(import.meta.url);
+  registerHooks({
+    resolve(specifier, context, next) {
+      const bare = !/^[./]|^\w+:/.test(specifier) && !isBuiltin(specifier);
+      if (bare && context.parentURL?.startsWith(installed.href)) {
+        try {
+          return { url: pathToFileURL(resolve(specifier)).href, shortCircuit: true };
+        } catch {
+          // Not part of the shop: the dashboard's own copy.
+        }
+      }
+      return next(specifier, context);
+    },
+  });
+  return createRequire(installed)("@vendure/dashboard/plugin").DashboardPlugin;
+}
+
 if (STRIPE_URL) redirectStripe(STRIPE_URL);
 if (MOLLIE_URL) redirectMollie(MOLLIE_URL);
 const settings = readSettings(process.env);
@@ -42,9 +66,7 @@ const whole = mergeConfig(config, {
   plugins: [
     ...(config.plugins ?? []),
     stripe,
-    ...(DASHBOARD
-      ? [(await import("@vendure/dashboard/plugin")).DashboardPlugin.init({ route: "dashboard", appDir: DASHBOARD })]
-      : []),
+    ...(DASHBOARD ? [(await loadDashboard()).init({ route: "dashboard", appDir: DASHBOARD })] : []),
     ...(MOLLIE_URL ? [MolliePlugin.init({ vendureHost: "https://shop.example" })] : []),
   ],
   schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
