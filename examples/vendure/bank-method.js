@@ -3,11 +3,25 @@ import { GiftcardOrders, outstandingOf } from "@giftcard-pay/vendure";
 import { LanguageCode, PaymentMethodHandler, UserInputError } from "@vendure/core";
 
 const BANK_TIMEOUT_MS = 5_000;
+const TRIES = 3;
 
 /** @param {string} bankUrl */
 export function openBank(bankUrl) {
+  /**
+   * Repeats a call whose answer is lost. Every call names its payment, so the bank does it once.
+   * @param {string} method @param {string} path @param {object} [body]
+   * @returns {Promise<boolean>}
+   */
+  async function ask(method, path, body, triesLeft = TRIES) {
+    try {
+      return await askOnce(method, path, body);
+    } catch (error) {
+      if (triesLeft === 1) throw error;
+      return ask(method, path, body, triesLeft - 1);
+    }
+  }
   /** @param {string} method @param {string} path @param {object} [body] */
-  async function ask(method, path, body) {
+  async function askOnce(method, path, body) {
     const response = await fetch(`${bankUrl}/payments/${path}`, {
       ...{ method, body: JSON.stringify(body), signal: AbortSignal.timeout(BANK_TIMEOUT_MS) },
     });

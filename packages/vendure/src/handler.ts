@@ -45,8 +45,10 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
           .pay(ctx, order, Number.isSafeInteger(expected) ? Number(expected) : undefined);
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error;
-        const { code, message: errorMessage } = error;
-        return { amount: 0, state: "Declined", errorMessage, metadata: { public: { code } } };
+        const { code, message } = error;
+        const given =
+          code === "amount_changed" && expected !== undefined ? ` metadata.remainderCents was ${expected}.` : "";
+        return { amount: 0, state: "Declined", errorMessage: message + given, metadata: { public: { code } } };
       }
     },
     /** Only the plugin settles the payment, once the remainder is paid. An administrator can't do it earlier. */
@@ -76,18 +78,23 @@ export function createPaymentProcess(): PaymentProcess<never> {
     init: (given) => {
       injector = given;
     },
-    async onTransitionStart(from, _to, { ctx, payment, order }) {
+    async onTransitionStart(from, to, { ctx, payment, order: { code, id } }) {
       const orders = injector.get(Orders);
-      if (from !== "Created" || orders.isCard(payment)) return undefined;
-      const card = await orders.liveCard(ctx, order.id);
-      const attemptId = card?.transactionId ?? (await injector.get(Settlement).lateAttemptOf(order, payment.amount));
+      // If an order is overpaid, methods are asked for a negative amount. Vendure counts declined payments in refunds too:
+      // a negative one makes it fail after the provider has refunded.
+      if (to === "Declined" || to === "Error") payment.amount = Math.max(0, payment.amount);
+      const hasPurchase = async () => (await injector.get(GiftcardCheckout).calls.read(code)) !== null;
+      if (from !== "Created" || orders.isCard(payment) || !(await hasPurchase())) return undefined;
+      // The order is placed after the commit. Until then, a provider's second webhook would add the same payment again.
+      const isLocked = orders.isInTransaction(ctx);
+      const order = isLocked ? await orders.lock(ctx, code) : await orders.service.findOne(ctx, id);
+      const others = (await orders.livePayments(ctx, id)).filter((one) => one.id !== payment.id);
+      const attemptId = order && (await injector.get(Settlement).attemptOfNew(order, others, payment.amount));
       if (!attemptId) return undefined;
       payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
-      // The order is placed after the commit. Until then, a provider's second webhook would add the same payment again.
-      if (orders.isInTransaction(ctx)) await orders.lock(ctx, order.code);
-      const isKnown = (await orders.livePayments(ctx, order.id)).some(
-        ({ id, method, transactionId }) =>
-          id !== payment.id && method === payment.method && transactionId && transactionId === payment.transactionId,
+      const isKnown = others.some(
+        ({ method, transactionId }) =>
+          method === payment.method && transactionId && transactionId === payment.transactionId,
       );
       return isKnown ? "This payment is recorded already." : undefined;
     },
@@ -104,7 +111,13 @@ export function createOrderProcess(): OrderProcess<never> {
     init: (given) => {
       injector = given;
     },
-    async onTransitionStart(_from, to, { ctx, order }) {
+    async onTransitionStart(from, to, { ctx, order }) {
+      if (!(await injector.get(GiftcardCheckout).calls.read(order.code))) return undefined;
+      const orders = injector.get(Orders);
+      const now = await orders.lock(ctx, order.code);
+      if (now.state !== from) return "The order has changed meanwhile. Load it again.";
+      // Vendure saves the order with the payments that it has read before, and detaches any that were added since.
+      order.payments = await orders.service.getOrderPayments(ctx, order.id);
       if (to !== "PaymentAuthorized" && to !== "PaymentSettled") return undefined;
       return injector.get(Settlement).refusalOf(ctx, order);
     },

@@ -117,7 +117,9 @@ export function readOptions(options: GiftcardPluginOptions): Settings {
     const [issue] = read.error.issues;
     const unknown = issue?.code === "unrecognized_keys" ? issue.keys : [];
     const name = [...(issue?.path ?? []), ...unknown].join(".") || "options";
-    return refuse(name, unknown.length > 0 ? "unknown option" : (issue?.message ?? "invalid")) as never;
+    const value = issue?.path.reduce<unknown>((part, key) => Object(part)[key], options);
+    const why = value === undefined ? "missing" : (issue?.message ?? "invalid");
+    return refuse(name, unknown.length > 0 ? "unknown option" : why) as never;
   }
   const settings = read.data;
   if (settings.leaseMs <= settings.timeoutMs) refuse("leaseMs", "must be longer than timeoutMs");

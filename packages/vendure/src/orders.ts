@@ -21,8 +21,14 @@ interface Open {
   readonly isClosing: boolean;
 }
 
-/** The databases on which a row can be locked. On the others, Vendure runs one transaction at a time. */
-const locking = ["postgres", "mysql", "mariadb", "aurora-mysql", "aurora-postgres"];
+/**
+ * How a row is locked against other changes. On databases without locks, Vendure runs one transaction at a time. On
+ * PostgreSQL, rows that refer to the order can still be added, which a full lock would make wait, up to a deadlock.
+ */
+const locks: Readonly<Record<string, "for_no_key_update" | "pessimistic_write">> = {
+  ...{ postgres: "for_no_key_update", "aurora-postgres": "for_no_key_update" },
+  ...{ mysql: "pessimistic_write", mariadb: "pessimistic_write", "aurora-mysql": "pessimistic_write" },
+};
 
 const DEFAULT_CHANNEL = "__default_channel__";
 
@@ -68,7 +74,8 @@ export class Orders {
   /** Locks the order until the transaction ends: nothing else changes it or pays for it. */
   async lock(ctx: RequestContext, code: string): Promise<Order> {
     const query = this.connection.getRepository(ctx, Order).createQueryBuilder("o");
-    if (locking.includes(this.connection.rawConnection.options.type)) query.setLock("pessimistic_write");
+    const lock = locks[this.connection.rawConnection.options.type];
+    if (lock) query.setLock(lock as "pessimistic_write");
     const { id } = await query.where("o.code = :code", { code }).getOneOrFail();
     const order = await this.service.findOne(ctx, id);
     if (!order) throw new Error("The order is not visible in its channel.");
@@ -87,24 +94,37 @@ export class Orders {
     return payment ? heldCents(payment) : 0;
   }
 
-  /** @internal Runs work with a lock on an order, in the current transaction or in a new one. */
-  async alone<T>(code: string, work: (ctx: RequestContext, order: Order) => Promise<T>): Promise<T> {
+  /** @internal Runs work with a lock on an order, in the current transaction or in a new one. @param origin as for `contextOf` */
+  async alone<T>(
+    code: string,
+    work: (ctx: RequestContext, order: Order) => Promise<T>,
+    origin?: RequestContext,
+  ): Promise<T> {
     const open = this.#inside.getStore();
     if (open?.code === code) return work(open.ctx, await this.lock(open.ctx, code));
-    const admin = await this.contextOf(code);
+    const admin = await this.contextOf(code, origin);
     return this.connection.withTransaction(admin, async (ctx) => {
       const order = await this.lock(ctx, code);
       return this.#inside.run({ ctx, code, isClosing: false }, () => work(ctx, order));
     });
   }
 
-  /** @internal Makes the context of the order's own channel: its payment methods and their settings belong to that channel. */
-  async contextOf(code: string): Promise<RequestContext> {
+  /**
+   * @internal
+   * Makes the context of the order's own channel: its payment methods and their settings belong to that channel.
+   *
+   * @param origin the shopper's context. Vendure's e-mails take their language and the address of images from it
+   */
+  async contextOf(code: string, origin?: RequestContext): Promise<RequestContext> {
     const order = await this.connection.rawConnection
       .getRepository(Order)
       .findOneOrFail({ where: { code }, relations: ["channels"] });
     const own = order.channels.find((channel) => channel.code !== DEFAULT_CHANNEL) ?? order.channels[0];
-    return this.contexts.create({ apiType: "admin", ...(own && { channelOrToken: own.token }) });
+    return this.contexts.create({
+      apiType: "admin",
+      ...(own && { channelOrToken: own.token }),
+      ...(origin && { languageCode: origin.languageCode, ...(origin.req && { req: origin.req }) }),
+    });
   }
 
   /**
@@ -157,7 +177,7 @@ export class Orders {
   collectedCents(code: string, attemptId: string): Promise<number> {
     return this.alone(code, async (ctx, order) => {
       const payments = await this.livePayments(ctx, order.id);
-      const beside = payments.filter((one) => !this.isCard(one) && this.attemptOf(one) === attemptId);
+      const beside = payments.filter((one) => !this.isCard(one) && (this.attemptOf(one) ?? attemptId) === attemptId);
       return beside.reduce((sum, payment) => sum + heldCents(payment), 0);
     });
   }

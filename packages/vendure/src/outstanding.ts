@@ -3,6 +3,9 @@ import { GiftcardCheckout } from "./checkout.js";
 import { cartOf } from "./lines.js";
 import { heldCents, Orders } from "./orders.js";
 
+/** The states of a purchase whose cards are charged, or being charged. */
+const chargedStates = ["charging", "pending", "paid"];
+
 /** What other methods still have to pay for an order. */
 export interface Outstanding {
   /** Above 0. */
@@ -19,15 +22,21 @@ export interface Outstanding {
  * Call it before the provider is asked.
  *
  * @throws {UserInputError} if nothing is outstanding, if money of an earlier attempt is being returned, or if gift cards are
- *   applied and not charged yet
+ *   applied and not charged yet, or being charged
  */
 export async function outstandingOf(injector: Injector, ctx: RequestContext, order: Order): Promise<Outstanding> {
   const orders = injector.get(Orders);
   const payments = await orders.livePayments(ctx, order.id);
   const card = payments.find(orders.isCard);
   if (orders.hasOld(payments, card?.transactionId)) throw new UserInputError("Money of this order is being returned.");
-  if (!card && (await injector.get(GiftcardCheckout).calls.list(cartOf(order))).coveredCents > 0)
-    throw new UserInputError("Gift cards are applied to this order. Charge them first, or remove them.");
+  if (!card) {
+    const { calls } = injector.get(GiftcardCheckout);
+    // The cards are charged before Vendure stores their payment.
+    if (chargedStates.includes((await calls.read(order.code))?.state ?? ""))
+      throw new UserInputError("The gift cards of this order are being charged. Try again in a moment.");
+    if ((await calls.list(cartOf(order))).coveredCents > 0)
+      throw new UserInputError("Gift cards are applied to this order. Charge them first, or remove them.");
+  }
   const amountCents = order.totalWithTax - payments.reduce((sum, payment) => sum + heldCents(payment), 0);
   if (amountCents <= 0) throw new UserInputError("This order has no outstanding amount.");
   return { amountCents, attemptId: card?.transactionId };

@@ -7,6 +7,9 @@ import { cartOf, linesOf } from "./lines.js";
 import { heldCents, Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
 
+const sumHeld = (payments: readonly Payment[]): number =>
+  payments.reduce((sum, payment) => sum + heldCents(payment), 0);
+
 /** Charges an order's cards, from inside Vendure's `addPaymentToOrder`. */
 @Injectable()
 export class CardPayments {
@@ -35,9 +38,16 @@ export class CardPayments {
     // Keep the lock until Vendure has stored the payment.
     const now = await this.orders.lock(ctx, code);
     const { attemptId } = await this.checkout.read(code);
-    const isChanged = now.state !== "ArrangingPayment" || now.totalWithTax !== order.totalWithTax;
-    if (isChanged) this.settlement.soon(code);
-    if (isChanged || (await this.orders.liveCard(ctx, order.id))) throw new CheckoutError("cart_completed");
+    if (now.state !== "ArrangingPayment" || now.totalWithTax !== order.totalWithTax) {
+      this.settlement.soon(code);
+      throw new CheckoutError("cart_completed");
+    }
+    // Another method has paid while the cards were charged.
+    if (sumHeld(await this.othersOf(ctx, order)) !== sumHeld(besides)) {
+      await this.orders.within(ctx, code, () => this.checkout.calls.cancel(code));
+      throw new CheckoutError("amount_changed");
+    }
+    if (await this.orders.liveCard(ctx, order.id)) throw new CheckoutError("cart_completed");
     await this.adopt(ctx, besides, attemptId);
     return {
       amount: cards.reduce((sum, { amountCents }) => sum + amountCents, 0),
@@ -54,26 +64,33 @@ export class CardPayments {
    * @throws {CheckoutError} nothing_to_pay; payment_in_progress; amount_changed
    */
   private async checkOthers(ctx: RequestContext, order: Order): Promise<Payment[]> {
-    const { coveredCents, totalCents } = await this.checkout.calls.list(cartOf(order));
+    const others = await this.othersOf(ctx, order);
     const known = await this.checkout.calls.read(order.code);
     // If this is a retry after a lost response, the cards are spent already, and the purchase has the amounts.
-    const isRetry = known?.state === "paid" || known?.state === "pending";
-    if (isRetry) return [];
+    if (known?.state === "paid" || known?.state === "pending") return others;
+    const { coveredCents, totalCents, cards } = await this.checkout.calls.list(cartOf(order));
+    if (cards.length === 0)
+      throw new CheckoutError("nothing_to_pay", { message: "No gift card is applied to this order." });
     if (coveredCents === 0) throw new CheckoutError("nothing_to_pay");
-    const payments = await this.orders.livePayments(ctx, order.id);
-    if (this.orders.hasOld(payments, undefined)) throw new CheckoutError("payment_in_progress");
-    const others = payments.filter((payment) => !this.orders.isCard(payment) && heldCents(payment) > 0);
-    const otherCents = others.reduce((sum, payment) => sum + heldCents(payment), 0);
+    if (this.orders.hasOld(await this.orders.livePayments(ctx, order.id), undefined))
+      throw new CheckoutError("payment_in_progress");
+    const otherCents = sumHeld(others);
     if (coveredCents + otherCents <= totalCents) return others;
     const message = `Other payments of ${formatCents(otherCents)} exist already. The cards may pay at most ${formatCents(totalCents - otherCents)}.`;
     throw new CheckoutError("amount_changed", { message });
   }
 
+  /** Returns the payments of other methods that hold money. */
+  private async othersOf(ctx: RequestContext, { id }: Order): Promise<Payment[]> {
+    const payments = await this.orders.livePayments(ctx, id);
+    return payments.filter((payment) => !this.orders.isCard(payment) && heldCents(payment) > 0);
+  }
+
   /** Counts earlier payments as part of the cards' remainder. */
   private async adopt(ctx: RequestContext, payments: readonly Payment[], attemptId: string): Promise<void> {
     for (const payment of payments) {
-      payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
-      await this.orders.connection.getRepository(ctx, Payment).save(payment, { reload: false });
+      const metadata = { ...payment.metadata, giftcardAttemptId: attemptId } as object;
+      await this.orders.connection.getRepository(ctx, Payment).update(payment.id, { metadata });
     }
   }
 }

@@ -17,6 +17,7 @@ import { Recovery, recoveryTask } from "./recovery.js";
 import { CardRefunds } from "./refunds.js";
 import { checkConfig } from "./requirements.js";
 import { Settlement } from "./settlement.js";
+import { StripeWebhookInterceptor } from "./stripe-webhook.js";
 
 /**
  * Gift cards for Vendure: a payment method whose cards pay a part of an order or all of it. Any other method pays the
@@ -24,10 +25,11 @@ import { Settlement } from "./settlement.js";
  */
 @VendurePlugin({
   imports: [PluginCommonModule],
-  compatibility: "^3.5.0",
+  compatibility: "^3.5.1",
   providers: [
     { provide: SETTINGS, useFactory: () => GiftcardPlugin.settings },
     { provide: APP_INTERCEPTOR, useClass: PlacedOrderInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: StripeWebhookInterceptor },
     ...[GiftcardCheckout, Orders, CardPayments, CardRefunds, Settlement, Recovery, Ledger],
   ],
   adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver, PaymentResolver] },

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from "@nestjs/common";
 import { Logger, Payment, ScheduledTask } from "@vendure/core";
-import { In, IsNull } from "typeorm";
+import { In, IsNull, Not } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";
 import { LOGGER, messageOf, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
@@ -49,7 +49,7 @@ export class Recovery {
     const state = In(["Authorized", "Settled"]);
     const method = this.settings.paymentMethodCode;
     const where = [
-      { state, order: { orderPlacedAt: IsNull() } },
+      { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull() } },
       { state, method, order: { state: "Cancelled" as const }, refunds: { id: IsNull() } },
     ];
     const payments = this.orders.connection.rawConnection.getRepository(Payment);

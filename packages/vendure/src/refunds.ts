@@ -110,7 +110,7 @@ export class CardRefunds {
         take: PAGE_SIZE,
         skip,
       });
-      const ofCards = pending.filter(({ payment }) => payment && this.orders.isCard(payment));
+      const ofCards = pending.filter(({ payment }) => payment?.order && this.orders.isCard(payment));
       for (const { id, payment } of ofCards) await this.settle(id, payment);
       if (pending.length < PAGE_SIZE) return;
     }

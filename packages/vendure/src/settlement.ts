@@ -28,6 +28,11 @@ const heldChargeStates = ["devalued", "committed", "captured", "taken"];
 /** The type of a note in Vendure's history of an order. Vendure's enum for it is not exported. */
 const ORDER_NOTE = "ORDER_NOTE" as keyof OrderHistoryEntryData;
 
+/** The attempt of a payment that the order doesn't need. */
+const NO_ATTEMPT = "none";
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
 const isPlaced = ({ orderPlacedAt, state }: Order): boolean => orderPlacedAt != null && state !== "Cancelled";
 
 /** Makes orders and their purchases agree, whatever either of them has missed. */
@@ -46,8 +51,8 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
   onApplicationBootstrap(): void {
     this.checkout.onDecided = (code) => this.soon(code);
     // Vendure publishes these events after their transaction is committed.
-    this.events.ofType(PaymentStateTransitionEvent).subscribe(({ order }) => this.soon(order.code));
-    this.events.ofType(OrderStateTransitionEvent).subscribe(({ order }) => this.soon(order.code));
+    this.events.ofType(PaymentStateTransitionEvent).subscribe(({ order, ctx }) => this.soon(order.code, ctx));
+    this.events.ofType(OrderStateTransitionEvent).subscribe(({ order, ctx }) => this.soon(order.code, ctx));
   }
 
   /** Waits for running work, so that the store isn't closed below it. */
@@ -55,32 +60,53 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.allSettled(this.#running);
   }
 
-  /** Settles an order soon, outside of the current transaction. */
-  soon(code: string): void {
+  /** Settles an order soon, outside of the current transaction. @param origin as for `settle` */
+  soon(code: string, origin?: RequestContext): void {
     const work: Promise<unknown> = this.orders
-      .outside(() => new Promise((resolve) => setImmediate(resolve)).then(() => this.settle(code)))
+      .outside(() => new Promise((resolve) => setImmediate(resolve)).then(() => this.settle(code, origin)))
       .catch((error: unknown) => Logger.error(messageOf(error), LOGGER))
       .finally(() => this.#running.delete(work));
     this.#running.add(work);
   }
 
-  /** Makes an order and its purchase agree. It is idempotent, and locks the order. */
-  async settle(code: string): Promise<void> {
+  /**
+   * Makes an order and its purchase agree. It is idempotent, and locks the order.
+   *
+   * @param origin the context of the call that has led here, for the e-mails of an order that is placed now
+   */
+  async settle(code: string, origin?: RequestContext): Promise<void> {
     if (!(await this.checkout.calls.read(code))) return;
-    await this.orders.alone(code, async (ctx, order) => {
-      const before = await this.checkout.read(code);
-      const isWaiting = order.state === "ArrangingPayment" && order.totalWithTax === before.totalCents;
-      const isOpen = before.state === "pending" || paidStates.includes(before.state);
-      // The order was canceled, or changed after the cards were charged.
-      if (isOpen && !isWaiting && !isPlaced(order)) await this.checkout.calls.cancel(code);
-      else if (before.state === "pending" && !(await this.noteOvercollection(ctx, order, before)))
-        await this.checkout.calls.confirm(code);
-      const now = await this.checkout.read(code);
-      const isReversed = reversedStates.includes(now.state);
-      if (!(await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed)))
-        Logger.error(`Order ${code}: a payment could not be refunded. Refund it by hand.`, LOGGER);
-      if (paidStates.includes(now.state)) await this.settleCard(ctx, order, now);
-    });
+    await this.orders.alone(
+      code,
+      async (ctx, order) => {
+        const before = await this.checkout.read(code);
+        const isWaiting = order.state === "ArrangingPayment" && order.totalWithTax === before.totalCents;
+        const isOpen = before.state === "pending" || paidStates.includes(before.state);
+        // An order that was placed without its cards was paid by another method at the same moment.
+        const isByCard = async () => (await this.orders.liveCard(ctx, order.id))?.transactionId === before.attemptId;
+        const isNeeded = isPlaced(order) ? await isByCard() : isWaiting;
+        // The order was canceled, or changed after the cards were charged.
+        if (isOpen && !isNeeded) await this.checkout.calls.cancel(code);
+        else if (before.state === "pending" && !(await this.noteOvercollection(ctx, order, before)))
+          await this.checkout.calls.confirm(code);
+        const now = await this.checkout.read(code);
+        const isReversed = reversedStates.includes(now.state);
+        if (!(await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed)))
+          Logger.error(`Order ${code}: a payment could not be refunded. Refund it by hand.`, LOGGER);
+        if (paidStates.includes(now.state)) await this.settleCard(ctx, order, now);
+        await this.placeIfCovered(ctx, order);
+      },
+      origin,
+    );
+  }
+
+  /** Places an order that Vendure could not place when its last payment was made, because of the gift cards' state then. */
+  private async placeIfCovered(ctx: RequestContext, { id, code }: Order): Promise<void> {
+    const { state, totalWithTax } = await this.orders.lock(ctx, code);
+    const payments = await this.orders.livePayments(ctx, id);
+    const isSettled = payments.every((payment) => payment.state === "Settled");
+    if (state === "ArrangingPayment" && isSettled && sumOf(payments.map(heldCents)) >= totalWithTax)
+      await this.orders.service.transitionToState(ctx, id, "PaymentSettled");
   }
 
   /** Returns how much more than the remainder other methods have collected for a pending purchase, in cents. */
@@ -108,13 +134,24 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Returns the attempt that a payment is too late for: it pays the remainder of cards that were reversed since. Such a
-   * payment is refunded, because the order isn't paid by it.
+   * Returns the attempt that a new payment of another method goes with, or undefined if it goes with no cards. A payment that
+   * the order doesn't need goes with an attempt that is over, so it is refunded: it pays the remainder of cards that were
+   * reversed since, the remainder is paid already, or the shopper has gone back to the cart.
    */
-  async lateAttemptOf({ code, totalWithTax }: Order, amountCents: number): Promise<string | undefined> {
-    const purchase = await this.checkout.calls.read(code);
-    const isLate = purchase !== null && reversedStates.includes(purchase.state) && amountCents < totalWithTax;
-    return isLate && amountCents === purchase.remainderCents ? purchase.attemptId : undefined;
+  async attemptOfNew({ code, state, totalWithTax, orderPlacedAt }: Order, others: readonly Payment[], cents: number) {
+    const purchase = await this.checkout.read(code);
+    const { attemptId, remainderCents } = purchase;
+    const card = others.find(this.orders.isCard);
+    if (!card) {
+      const isLate = reversedStates.includes(purchase.state) && cents === remainderCents && cents !== totalWithTax;
+      return isLate ? attemptId : undefined;
+    }
+    const beside = others.filter(
+      (one) => !this.orders.isCard(one) && this.orders.attemptOf(one) === card.transactionId,
+    );
+    const isCovered = orderPlacedAt == null && sumOf(beside.map(heldCents)) >= remainderCents;
+    const isNeeded = /^Arranging/.test(state) && !isCovered;
+    return isNeeded ? card.transactionId : NO_ATTEMPT;
   }
 
   /** Returns the cents that are off the cards for this purchase. */
@@ -152,11 +189,25 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     const note =
       `Overcollected: gift cards and other payments exceed the total by ${formatCents(excessCents)}. ` +
       "The order is not placed. Refund the excess, or cancel the order.";
+    await this.note(ctx, order, note);
+    return true;
+  }
+
+  /** Writes a note for staff if a payment at a provider is not among the payments of an order with gift cards. */
+  async noteUnrecorded(code: string, transactionId: string, note: string): Promise<void> {
+    if (!(await this.checkout.calls.read(code))) return;
+    await this.orders.alone(code, async (ctx, order) => {
+      const payments = await this.orders.service.getOrderPayments(ctx, order.id);
+      if (!payments.some((payment) => payment.transactionId === transactionId)) await this.note(ctx, order, note);
+    });
+  }
+
+  /** Writes a note in the order's history and in the log, once. */
+  private async note(ctx: RequestContext, order: Order, note: string): Promise<void> {
     const { items } = await this.history.getHistoryForOrder(ctx, order.id, false);
-    if (items.some(({ data }) => data?.note === note)) return true;
+    if (items.some(({ data }) => data?.note === note)) return;
     Logger.error(`Order ${order.code}: ${note}`, LOGGER);
     await this.history.createHistoryEntryForOrder({ ctx, orderId: order.id, type: ORDER_NOTE, data: { note } }, false);
-    return true;
   }
 
   /** Returns why an order may not be completed yet, or undefined. */

@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from "@nestjs/common";
 import { GqlExecutionContext } from "@nestjs/graphql";
-import { Logger, Order } from "@vendure/core";
+import { internal_getRequestContext as contextOfRequest, Logger, Order, type RequestContext } from "@vendure/core";
 import { mergeMap, type Observable } from "rxjs";
 import { LOGGER, messageOf } from "../constants.js";
 import { Orders } from "../orders.js";
@@ -19,18 +19,20 @@ export class PlacedOrderInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     if (context.getType<string>() !== "graphql") return next.handle();
-    const { fieldName } = GqlExecutionContext.create(context).getInfo<{ fieldName: string }>();
-    if (fieldName !== "addPaymentToOrder") return next.handle();
-    return next.handle().pipe(mergeMap((answer) => this.settled(answer)));
+    const graphql = GqlExecutionContext.create(context);
+    if (graphql.getInfo<{ fieldName: string }>().fieldName !== "addPaymentToOrder") return next.handle();
+    const { req } = graphql.getContext<{ req: Parameters<typeof contextOfRequest>[0] }>();
+    const origin = contextOfRequest(req, context);
+    return next.handle().pipe(mergeMap((answer) => this.settled(answer, origin)));
   }
 
   /** @param given the answer, or a promise of it that is fulfilled after the commit */
-  private async settled(given: unknown): Promise<unknown> {
+  private async settled(given: unknown, origin: RequestContext): Promise<unknown> {
     const answer = await given;
     if (!(answer instanceof Order) || answer.state !== "ArrangingPayment") return answer;
     try {
-      await this.settlement.settle(answer.code);
-      return (await this.orders.service.findOne(await this.orders.contextOf(answer.code), answer.id)) ?? answer;
+      await this.settlement.settle(answer.code, origin);
+      return (await this.orders.service.findOne(await this.orders.contextOf(answer.code, origin), answer.id)) ?? answer;
     } catch (error) {
       // Recovery settles it later. The payment is stored.
       Logger.error(messageOf(error), LOGGER);

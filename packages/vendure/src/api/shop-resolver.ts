@@ -88,7 +88,9 @@ export class ShopResolver {
   private async checkAccepted(ctx: RequestContext): Promise<void> {
     const methods = await this.methods.getActivePaymentMethods(ctx);
     if (!methods.some(({ code }) => code === this.settings.paymentMethodCode))
-      throw new CheckoutError("giftcards_not_accepted");
+      throw new CheckoutError("giftcards_not_accepted", {
+        message: `No enabled payment method of this channel has the code "${this.settings.paymentMethodCode}".`,
+      });
   }
 
   private addressOf({ req }: RequestContext): string | undefined {
