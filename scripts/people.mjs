@@ -14,6 +14,9 @@ const HELP = `Runs random shoppers and admins concurrently on a real Medusa, a r
   npm run people -- --seed 42           with this seed: the first round uses 42, the next 43
   npm run people -- --replay <file>     replays the scenario that a violation saved
 
+  npm run people -- --vendure           the same on a real Vendure in two servers and a worker, with Stripe's webhooks;
+                                        takes --seed, --rounds, --minutes and --json (installs Vendure the first time)
+
   --rounds <n>      number of rounds
   --workers <n>     number of concurrent worlds, each with two Medusas for each way of charging cards (default 2)
   --scenario <json> runs this scenario
@@ -57,6 +60,7 @@ const text = /** @type {const} */ ({ type: "string" });
 const options = /** @type {const} */ ({
   json: { type: "boolean" },
   pending: { type: "boolean" },
+  vendure: { type: "boolean" },
   "shared-lock": { type: "boolean" },
   ...{ seed: text, rounds: text, minutes: text, carts: text, workers: text },
   ...{ replay: text, scenario: text, shrink: text },
@@ -65,6 +69,7 @@ const options = /** @type {const} */ ({
 await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const json = values.replay ? await readScenario(values.replay) : values.scenario;
   const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
+  if (values.vendure) return playVendure({ seed, values, signal, say });
   await build(["service", "checkout", "store"], { progress: say, signal });
   /** @type {typeof import("../test/people/run-people.js")} */
   const { runPeople } = await loadTypeScript("test/people/run-people.ts");
@@ -106,6 +111,41 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   say(`${result.carts} carts, ${violations} violations`);
   return violations > 0 ? 1 : 0;
 });
+
+/**
+ * @param {object} run
+ * @param {number} run.seed
+ * @param {{ rounds?: string | undefined, minutes?: string | undefined, json?: boolean | undefined }} run.values
+ * @param {AbortSignal} run.signal
+ * @param {(text: string) => void} run.say
+ */
+async function playVendure({ seed, values, signal, say }) {
+  await build(["service", "vendure"], { progress: say, signal });
+  /** @type {typeof import("../test/vendure-people/run.js")} */
+  const { runVendurePeople } = await loadTypeScript("test/vendure-people/run.ts");
+  say(`seed ${seed}\nstarting Vendure in three processes`);
+  const isComplete = values.rounds === undefined && values.minutes === undefined;
+  const result = await runVendurePeople({
+    ...{ seed, signal },
+    ...(isComplete ? { rounds: 25 } : {}),
+    ...numberOf(values.rounds, "rounds"),
+    ...numberOf(values.minutes, "minutes"),
+    onRound(round, { orders }) {
+      const { wrong, story, seconds } = round;
+      say(
+        `${String(orders).padStart(5)} orders  seed ${round.seed}  ${wrong.length > 0 ? "BAD" : "ok"} (${seconds.toFixed(1)} s)`,
+      );
+      if (wrong.length > 0) say(`\n${wrong.join("\n")}\n\n${story}\n`);
+    },
+  });
+  const violations = result.rounds.reduce((sum, round) => sum + round.wrong.length, 0);
+  if (isComplete && !signal.aborted)
+    await recordRun({ command: "npm run people -- --vendure", extent: `${result.orders} orders`, violations });
+  if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  say(`\n${tableOf(result.counts)}\n\nseed ${seed}, ${result.minutes.toFixed(1)} minutes`);
+  say(`${result.orders} orders, ${violations} violations`);
+  return violations > 0 ? 1 : 0;
+}
 
 /** @param {string} file */
 function readScenario(file) {

@@ -1,18 +1,11 @@
-import type { OrderView, PaymentView } from "../../../scripts/shops/vendure-shopper.mjs";
+import type { OrderView } from "../../../scripts/shops/vendure-shopper.mjs";
+import { bookedCents } from "../../support/vendure-books.js";
 import type { Outcome, Verdict } from "../verdict.js";
 import type { Purchase } from "./purchase.js";
 import type { World } from "./world.js";
 
 const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
 const openPurchases = ["charging", "pending", "voiding", "canceling", "refunding"];
-
-/** What Vendure says that a method holds. */
-function bookedCents(payments: readonly PaymentView[], method: string): number {
-  const live = payments.filter((one) => one.method === method && /^(Authorized|Settled)$/.test(one.state));
-  const backCents = ({ refunds }: PaymentView) =>
-    refunds.reduce((sum, { state, total }) => sum + (state === "Failed" ? 0 : total), 0);
-  return live.reduce((sum, payment) => sum + payment.amount - backCents(payment), 0);
-}
 
 /** Reads the books of Vendure, the checkout, the service and the bank, and says what doesn't add up. */
 export async function judge(world: World, purchase: Purchase): Promise<Verdict> {

@@ -26,7 +26,10 @@ export interface World {
   readonly databaseUrl: string;
   /** The processes, the first one of which may die. */
   urls(): readonly [string, string];
-  admin(): Promise<Admin>;
+  /** Opens a session of an administrator, in the default channel or in another one. */
+  admin(channel?: string): Promise<Admin>;
+  /** The output of the running processes. */
+  logs(): readonly string[];
   /** Removes all network faults and delivers the held calls. */
   calm(): Promise<void>;
   kill(): Promise<void>;
@@ -35,8 +38,20 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** Settings of a world's shop. */
+export interface WorldSettings {
+  /** Another server than the example's. */
+  readonly program?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether a third process, a worker, runs the scheduled tasks. */
+  readonly hasWorker?: boolean;
+}
+
 /** Starts a world on a PostgreSQL server. */
-export async function openWorld(postgresUrl: string): Promise<World> {
+export async function openWorld(
+  postgresUrl: string,
+  { program, env: more, hasWorker = false }: WorldSettings = {},
+): Promise<World> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-faults-"));
   const closers: Closers = [() => fs.rmSync(folder, { recursive: true, force: true })];
   const close = async () => {
@@ -53,16 +68,23 @@ export async function openWorld(postgresUrl: string): Promise<World> {
     const { proxy, company } = giftcards;
     const service = { url: proxy.url, apiKey: company.apiKey, companyId: company.companyId };
     const secrets = newVendureSecrets();
-    const env = { GIFTCARD_TIMEOUT_MS: "1500", LEASE_MS: "5000", GIFTCARD_SCHEDULE: "* * * * * *" };
-    const start = () => startVendureShop({ service, bankUrl: bankProxy.url, databaseUrl, secrets, env });
+    const hasty = { GIFTCARD_TIMEOUT_MS: "1500", LEASE_MS: "5000", GIFTCARD_SCHEDULE: "* * * * * *" };
+    const start = (role?: Record<string, string>) =>
+      startVendureShop({
+        ...{ service, bankUrl: bankProxy.url, databaseUrl, secrets, ...(program && { program }) },
+        env: { ...hasty, HAS_WORKER: String(hasWorker), ...more, ...role },
+      });
     let first: ShopProcess | undefined = await start();
     closers.push(() => first?.stop());
     const second = await start();
     closers.push(() => second.stop());
+    const worker = hasWorker ? await start({ WORKER: "true" }) : undefined;
+    closers.push(() => worker?.stop());
     return {
       ...{ giftcards, bank, bankProxy, books, databaseUrl, close },
+      logs: () => [first, second, worker].flatMap((one) => one?.logs() ?? []),
       urls: () => [first?.url ?? second.url, second.url],
-      admin: () => openAdmin(second.url, secrets.superadminPassword),
+      admin: (channel) => openAdmin(second.url, secrets.superadminPassword, undefined, channel ? { channel } : {}),
       async calm() {
         for (const one of [proxy, bankProxy]) {
           await one.listen(true);

@@ -3,10 +3,11 @@ import pg from "pg";
 import { afterAll, beforeAll, expect } from "vitest";
 import { startBank } from "../../../../examples/vendure/bank.js";
 import { newVendureSecrets, startVendureShop } from "../../../../scripts/shops/vendure-shop.mjs";
-import { type OrderView, openAdmin, openShopper } from "../../../../scripts/shops/vendure-shopper.mjs";
+import { openAdmin, openShopper } from "../../../../scripts/shops/vendure-shopper.mjs";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
 import { startGiftcardService, type TestCard } from "../../../../test/support/service.js";
 import { testDatabase } from "../../../../test/support/test-database.js";
+import { bookedCents } from "../../../../test/support/vendure-books.js";
 
 const PROGRAM = new URL("shop.mjs", import.meta.url).pathname;
 
@@ -145,13 +146,3 @@ export async function openStage({ env = {}, hasWorker = false }: StageSettings =
 }
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
-
-/** Returns what Vendure says that a method holds. */
-export function bookedCents(payments: OrderView["payments"], method: string): number {
-  const live = payments.filter((one) => one.method === method && /^(Authorized|Settled)$/.test(one.state));
-  return live.reduce(
-    (sum, { amount, refunds }) =>
-      sum + amount - refunds.reduce((back, { state, total }) => back + (state === "Failed" ? 0 : total), 0),
-    0,
-  );
-}
