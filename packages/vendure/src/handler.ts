@@ -88,15 +88,12 @@ export function createPaymentProcess(): PaymentProcess<never> {
       // The order is placed after the commit. Until then, a provider's second webhook would add the same payment again.
       const isLocked = orders.isInTransaction(ctx);
       const order = isLocked ? await orders.lock(ctx, code) : await orders.service.findOne(ctx, id);
+      // A provider may repeat a webhook long after its payment was refunded.
+      if (await orders.isRecorded(ctx, id, payment)) return "This payment is recorded already.";
       const others = (await orders.livePayments(ctx, id)).filter((one) => one.id !== payment.id);
       const attemptId = order && (await injector.get(Settlement).attemptOfNew(order, others, payment.amount));
-      if (!attemptId) return undefined;
-      payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
-      const isKnown = others.some(
-        ({ method, transactionId }) =>
-          method === payment.method && transactionId && transactionId === payment.transactionId,
-      );
-      return isKnown ? "This payment is recorded already." : undefined;
+      if (attemptId) payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
+      return undefined;
     },
   };
 }

@@ -66,6 +66,16 @@ export class Orders {
     return (await this.connection.getRepository(ctx, Payment).find(found)).filter(isLive);
   }
 
+  /** @internal Whether the order has a payment by the same method with the same id at the provider. */
+  async isRecorded(ctx: RequestContext, orderId: ID, { id, method, transactionId }: Payment): Promise<boolean> {
+    if (!transactionId) return false;
+    const same = (await this.service.getOrderPayments(ctx, orderId)).filter((one) => one.method === method);
+    return same.some(
+      (one) =>
+        one.id !== id && one.transactionId === transactionId && /^(Authorized|Settled|Cancelled)$/.test(one.state),
+    );
+  }
+
   /** @internal Returns the gift card payment that holds money, if there is one. */
   async liveCard(ctx: RequestContext, orderId: ID): Promise<Payment | undefined> {
     return (await this.livePayments(ctx, orderId)).find(this.isCard);
