@@ -1,4 +1,6 @@
+import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { holdOrder } from "../../../scripts/shops/vendure-shop.mjs";
 import { type PlayedStripe, startPlayedStripe } from "../../../test/support/played-stripe.js";
 import { openStage, type Stage } from "./support/stage.js";
 import { addStripe, payByStripe } from "./support/stripe.js";
@@ -106,6 +108,8 @@ test("refunds everything of an overcollected order that is canceled", async () =
   await pay(early);
   const staged = { ...order, cards: [card], issuedCents: 7500 };
   await expectStanding(staged, { state: "ArrangingPayment", cards: 5000, stripe: 7498 });
+  // Vendure asks the bank for a negative amount, and records it as declined.
+  await order.payByBank(2498);
   await stage.admin().cancel(order.id);
   await expectStanding(staged, { state: "Cancelled", cards: 0, stripe: 0 });
 });
@@ -119,6 +123,92 @@ test("refunds a payment of the remainder that arrives after the cards were rever
   await pay(secret);
   await expectStanding(order, { state: "ArrangingPayment", cards: 0, stripe: 0 });
 });
+
+/** Returns Stripe's event for the paid intent of an order. */
+function paidEvent(order: Order) {
+  const ids = intentsOf(order).map(({ id }) => id);
+  const event = stripe.events.find(
+    ({ type, data }) => type === "payment_intent.succeeded" && ids.includes(data.object.id),
+  );
+  if (!event) throw new Error("Stripe has no event");
+  return event;
+}
+
+test("does not count a refunded payment again if Stripe repeats its webhook", async () => {
+  const order = await stage.order(7500);
+  await order.payByCard();
+  await pay(await order.ask(INTENT));
+  await expectStanding(order, { state: "PaymentSettled", cards: 5000, stripe: 2498 });
+  await stage.admin().cancel(order.id);
+  await expectStanding(order, { state: "Cancelled", cards: 0, stripe: 0 });
+  const next = await stage.order(7500);
+  await next.payByCard();
+  const secret = await next.ask(INTENT);
+  await next.moveTo("AddingItems");
+  await expectStanding(next, { state: "AddingItems", cards: 0, stripe: 0 });
+  await pay(secret);
+  await expectStanding(next, { state: "ArrangingPayment", cards: 0, stripe: 0 });
+  await stripe.deliver(paidEvent(next), `${stage.shop().url}/payments/stripe`);
+  await expectStanding(next, { state: "ArrangingPayment", cards: 0, stripe: 0 });
+});
+
+test("tells staff about a payment by an old intent once the order is placed", async () => {
+  const order = await stage.order();
+  const early = await order.ask(INTENT);
+  const card = await stage.issueCard(7500);
+  await order.apply(card);
+  await order.payByCard();
+  await order.payByBank(2498);
+  await stage.expectHeld(
+    { ...order, cards: [card], issuedCents: 7500 },
+    { state: "PaymentSettled", cards: 5000, bank: 2498 },
+  );
+  await pay(early);
+  const history = `{ order(id: "${order.id}") { history(options: { take: 100 }) { items { data } } } }`;
+  await expect
+    .poll(async () =>
+      (await stage.admin().call(history)).history.items.map((item: { data: { note?: string } }) => item.data.note),
+    )
+    .toContainEqual(expect.stringMatching(/^Stripe has collected 74\.98 \(pi_\w+\) that this order does not need/));
+});
+
+test("refuses an intent while the cards are being charged", async () => {
+  const order = await stage.order(7500);
+  stage.proxy.set("devalue", "hold");
+  const charging = order.payByCard();
+  await expect.poll(() => stage.proxy.seen.at(-1)?.operation).toBe("devalue");
+  await expect(order.ask(INTENT)).rejects.toThrow(/being charged/);
+  await stage.proxy.release();
+  stage.proxy.clear();
+  await charging;
+  expect(intentsOf(order)).toEqual([]);
+});
+
+test("a payment stays with its order if the shopper goes back to the cart at the same moment", async () => {
+  const order = await stage.order(7500);
+  await order.payByCard();
+  const secret = await order.ask(INTENT);
+  const release = await holdOrder(stage.databaseUrl, order.code);
+  const paying = pay(secret);
+  await expect.poll(() => waitingForLocks()).toBe(1);
+  const leaving = order.moveTo("AddingItems").catch(() => {});
+  await expect.poll(() => waitingForLocks()).toBe(2);
+  await release();
+  await Promise.all([paying, leaving]);
+  await expect.poll(async () => (await stage.admin().look(order.code)).payments.length).toBe(2);
+  await expect.poll(async () => (await stage.bookedCents(order.code, "stripe")) === takenCents(order)).toBe(true);
+});
+
+/** Returns the number of statements in Vendure's database that wait for a lock. */
+async function waitingForLocks(): Promise<number> {
+  const client = new pg.Client({ connectionString: stage.databaseUrl });
+  await client.connect();
+  const sql = `select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  const { count } = (await client.query(sql)).rows[0];
+  await client.end();
+  return count;
+}
 
 test("Vendure refuses to start if StripePlugin would charge the total", async () => {
   await expect(stage.start({ STRIPE_AS_IT_IS: "true" })).rejects.toThrow(/outstandingByStripe/);
