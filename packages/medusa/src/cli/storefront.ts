@@ -1,22 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { changeStorefront } from "@giftcard-pay/checkout/plugin";
 import { Command } from "commander";
 import { CommandFailure } from "./failure.js";
-
-interface StorefrontOptions {
-  remove?: boolean;
-  dryRun?: boolean;
-  json?: boolean;
-}
-
-/** The result for one file of the storefront. Its path is relative to the storefront's folder. */
-interface Step {
-  file: string;
-  /** `kept`: a file of this name exists with other text. `by_hand`: the line isn't as expected. */
-  done: "written" | "removed" | "edited" | "already" | "kept" | "by_hand";
-  /** The existing line, and the one to replace it with. */
-  line?: { from: string; to: string };
-}
 
 /** Our own files, which the build copies next to the server. */
 const SOURCE = path.join(__dirname, "../../nextjs");
@@ -25,9 +11,6 @@ const SITE = "src/modules/gift-cards";
 
 /** The module from which a storefront imports its headings and buttons: its own files since 2026, Medusa's package before. */
 const UI = { own: "@modules/common/components/ui", package: "@medusajs/ui" };
-
-const OTHER_FILE = "There is a file of this name with other text. Move it away and run this again.";
-const CHANGED = "This file was changed since it was added. Delete it yourself.";
 
 /** One import in each of these files of the starter is replaced by ours, which wraps what was imported. */
 const IMPORTS = [
@@ -67,7 +50,11 @@ const IMPORTS = [
     from: "@lib/data/cart",
     to: "@modules/gift-cards/place-order",
   },
-];
+].map(({ file, name, from, to }) => ({
+  file,
+  before: `import ${name} from "${from}"`,
+  after: `import ${name} from "${to}"`,
+}));
 
 const PACKAGES = ["@giftcard-pay/widget", "@lit/react"];
 
@@ -89,24 +76,19 @@ export function storefrontCommand(): Command {
     .option("--json", "print JSON")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", HELP)
-    .action((folder: string, { remove = false, dryRun = false, json = false }: StorefrontOptions) => {
-      const root = openStorefront(folder);
-      const steps = [...(remove ? removeFiles : addFiles)(root, dryRun), ...replaceImports(root, dryRun, remove)];
-      const command = packagesLine(root, remove);
-      const named = remove ? { uninstall: command } : { install: command };
-      process.stdout.write(
-        json ? `${JSON.stringify({ steps, ...named })}\n` : textOf(steps, { command, dryRun, remove }),
-      );
-      if (steps.some(({ done }) => done === "kept" || done === "by_hand")) process.exitCode = 1;
+    .action((folder: string, { remove = false, dryRun = false, json = false }: Record<string, boolean>) => {
+      checkStorefront(folder);
+      const change = { files: ownFiles(folder), imports: IMPORTS, packages: PACKAGES };
+      const { text, result, isDone } = changeStorefront(folder, change, { remove, dryRun });
+      process.stdout.write(json ? `${JSON.stringify(result)}\n` : text);
+      if (!isDone) process.exitCode = 1;
     });
 }
 
-/** Resolves the storefront's folder. @throws {CommandFailure} if it isn't Medusa's Next.js storefront */
-function openStorefront(folder: string): string {
-  const root = path.resolve(folder);
-  const isStorefront =
-    existsSync(path.join(root, "package.json")) && existsSync(path.join(root, "src/modules/checkout"));
-  if (isStorefront) return root;
+/** @throws {CommandFailure} if a folder isn't Medusa's Next.js storefront */
+function checkStorefront(folder: string): void {
+  const isStorefront = ["package.json", "src/modules/checkout"].every((file) => existsSync(path.join(folder, file)));
+  if (isStorefront) return;
   throw new CommandFailure(
     `${folder} isn't Medusa's Next.js storefront: it has no package.json with src/modules/checkout beside it. Give its folder, such as apps/storefront.`,
     2,
@@ -114,84 +96,10 @@ function openStorefront(folder: string): string {
 }
 
 /** Returns our files with the text that they have in this storefront. */
-function ownFiles(root: string): { file: string; target: string; text: string }[] {
-  const ui = existsSync(path.join(root, "src/modules/common/components/ui")) ? UI.own : UI.package;
-  return readdirSync(SOURCE).map((name) => {
-    const file = `${SITE}/${name}`;
-    const text = readFileSync(path.join(SOURCE, name), "utf8").replace(UI.own, ui);
-    return { file, target: path.join(root, file), text };
-  });
-}
-
-function addFiles(root: string, dryRun: boolean): Step[] {
-  if (!dryRun) mkdirSync(path.join(root, SITE), { recursive: true });
-  return ownFiles(root).map(({ file, target, text }): Step => {
-    if (existsSync(target)) return { file, done: readFileSync(target, "utf8") === text ? "already" : "kept" };
-    if (!dryRun) writeFileSync(target, text);
-    return { file, done: "written" };
-  });
-}
-
-function removeFiles(root: string, dryRun: boolean): Step[] {
-  const steps = ownFiles(root).map(({ file, target, text }): Step => {
-    if (!existsSync(target)) return { file, done: "already" };
-    if (readFileSync(target, "utf8") !== text) return { file, done: "kept" };
-    if (!dryRun) unlinkSync(target);
-    return { file, done: "removed" };
-  });
-  const folder = path.join(root, SITE);
-  if (!dryRun && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
-  return steps;
-}
-
-/** Points the storefront's imports to our files; with `remove`, back to its own. */
-function replaceImports(root: string, dryRun: boolean, remove: boolean): Step[] {
-  return IMPORTS.map(({ file, name, from, to }): Step => {
-    const target = path.join(root, file);
-    const [before, after] = remove ? [to, from] : [from, to];
-    const line = { from: `import ${name} from "${before}"`, to: `import ${name} from "${after}"` };
-    const text = existsSync(target) ? readFileSync(target, "utf8") : "";
-    if (text.includes(line.to) || (remove && !text.includes(to))) return { file, done: "already" };
-    if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
-    if (!dryRun) writeFileSync(target, text.replace(line.from, line.to));
-    return { file, done: "edited", line };
-  });
-}
-
-/**
- * Returns the command that installs the missing packages, or with `remove` uninstalls the present ones, by the lockfile in
- * the folder or above it.
- */
-function packagesLine(root: string, remove: boolean): string | undefined {
-  const { dependencies = {} } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  const packages = PACKAGES.filter((name) => name in dependencies === remove).join(" ");
-  if (!packages) return undefined;
-  for (let folder = root; ; folder = path.dirname(folder)) {
-    const has = (file: string) => existsSync(path.join(folder, file));
-    if (has("pnpm-lock.yaml")) return `pnpm ${remove ? "remove" : "add"} ${packages}`;
-    if (has("yarn.lock")) return `yarn ${remove ? "remove" : "add"} ${packages}`;
-    if (has("package-lock.json") || folder === path.dirname(folder))
-      return `npm ${remove ? "uninstall" : "install"} ${packages}`;
-  }
-}
-
-function textOf(
-  steps: Step[],
-  { command, dryRun, remove }: { command: string | undefined; dryRun: boolean; remove: boolean },
-): string {
-  const words = {
-    written: dryRun ? "would write  " : "written      ",
-    removed: dryRun ? "would remove " : "removed      ",
-    edited: dryRun ? "would edit   " : "edited       ",
-    already: "already so   ",
-    kept: "LEFT AS IT IS",
-    by_hand: "BY HAND      ",
-  };
-  const lines = steps.flatMap(({ file, done, line }) => [
-    `${words[done]}  ${file}`,
-    ...(done === "kept" ? [`    ${remove ? CHANGED : OTHER_FILE}`] : []),
-    ...(done === "by_hand" && line ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`] : []),
-  ]);
-  if (command) lines.push("", "Then, in the storefront's folder:", `  ${command}`);
-  return `${lines.join("\n")}\n`;
+function ownFiles(folder: string) {
+  const ui = existsSync(path.join(folder, "src/modules/common/components/ui")) ? UI.own : UI.package;
+  return readdirSync(SOURCE).map((name) => ({
+    file: `${SITE}/${name}`,
+    text: readFileSync(path.join(SOURCE, name), "utf8").replace(UI.own, ui),
+  }));
 }
