@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { Inject, Injectable } from "@nestjs/common";
 import {
   type ID,
+  Logger,
   Order,
   OrderService,
   Payment,
@@ -11,7 +12,7 @@ import {
   RequestContextService,
   TransactionalConnection,
 } from "@vendure/core";
-import { SETTINGS } from "./constants.js";
+import { LOGGER, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
 
 /** The order whose transaction a call is in, and whether its payments are being closed. */
@@ -29,6 +30,9 @@ const locks: Readonly<Record<string, "for_no_key_update" | "pessimistic_write">>
   ...{ postgres: "for_no_key_update", "aurora-postgres": "for_no_key_update" },
   ...{ mysql: "pessimistic_write", mariadb: "pessimistic_write", "aurora-mysql": "pessimistic_write" },
 };
+
+/** How often a refund that a provider refuses is tried before it is left to a person. */
+const MOST_TRIES = 3;
 
 const DEFAULT_CHANNEL = "__default_channel__";
 
@@ -156,8 +160,15 @@ export class Orders {
             : this.closing(ctx, code, () => this.payments.cancelPayment(ctx, payment.id)).then(
                 (canceled) => "state" in canceled && canceled.state === "Cancelled",
               );
+        const isGivenUp = payment.refunds.filter(({ state }) => state === "Failed").length >= MOST_TRIES;
+        if (!isGivenUp && (await close())) continue;
         // A failure must not roll back the record of another payment that was refunded.
-        if (!(await close())) isClosed = false;
+        isClosed = false;
+        if (!isGivenUp)
+          Logger.error(
+            `Order ${code}: a payment by ${payment.method} could not be refunded. Refund it by hand.`,
+            LOGGER,
+          );
       }
       return isClosed;
     });

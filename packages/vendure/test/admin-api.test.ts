@@ -120,6 +120,39 @@ test("the administrator of a channel can't reach the charges of another channel'
   await expect(admin.call(CHARGES)).rejects.toThrow(/default channel/);
   const { reference } = items[0];
   await expect(admin.call(decision("retryGiftcardCharge"), { reference })).rejects.toThrow(/not currently authorized/);
+  for (const call of ["giftcardPurchase", "retryGiftcardPurchase", "refundGiftcardOvercollection"]) {
+    const kind = call === "giftcardPurchase" ? "query" : "mutation";
+    const fields = call === "refundGiftcardOvercollection" ? "" : "{ state }";
+    const asked = admin.call(`${kind} { ${call}(orderCode: "${order.code}") ${fields} }`);
+    await expect(asked).rejects.toThrow(/not currently authorized/);
+  }
+});
+
+test("leaves a refund that another provider refuses to a person, after three tries", async () => {
+  const order = await paidOrder();
+  // Refunded in the bank's own dashboard.
+  const { transactionId } = (
+    await stage().admin().call(`{ order(id: "${order.id}") { payments { method transactionId } } }`)
+  ).payments.find(({ method }: { method: string }) => method === "bank");
+  await fetch(`${stage().bank.url}/payments/${transactionId}/refunds`, {
+    method: "POST",
+    body: JSON.stringify({ id: "by hand", amountCents: 2498 }),
+  });
+  await stage().admin().cancel(order.id);
+  const failing = "{ giftcardPurchases { items { orderCode state lastError } } }";
+  await expect
+    .poll(async () => (await stage().admin().call(failing)).items)
+    .toContainEqual({ orderCode: order.code, state: "canceling", lastError: expect.stringContaining("refund_failed") });
+  await expect.poll(() => stage().heldByCards(order)).toBe(0);
+  const failed = async () => (await stage().paymentOf(order.code, "bank")).refunds.length;
+  await expect.poll(failed).toBe(3);
+  // Recovery runs every second.
+  const lastRun = () => stage().lastRecovery();
+  for (let runs = 0; runs < 3; runs += 1) {
+    const before = await lastRun();
+    await expect.poll(lastRun).not.toBe(before);
+  }
+  expect(await failed()).toBe(3);
 });
 
 test("reconciles the charges with Vendure's payments", async () => {

@@ -97,6 +97,15 @@ export async function openStage({ env = {}, hasWorker = false }: StageSettings =
       await client.query("begin; lock table refund in share mode");
       return () => client.end();
     },
+    /** Returns when Vendure's scheduler has run the recovery last. */
+    async lastRecovery() {
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      const sql = `select "lastExecutedAt"::text as at from scheduled_task_record where "taskId" = 'giftcard-recovery'`;
+      const { rows } = await client.query(sql);
+      await client.end();
+      return rows[0]?.at as string | undefined;
+    },
     admin: (): Admin => admin,
     openAdmin: (who: Parameters<typeof openAdmin>[3], password = secrets.superadminPassword) =>
       openAdmin(shop.url, password, undefined, who),
