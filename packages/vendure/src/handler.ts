@@ -86,12 +86,11 @@ export function createPaymentProcess(): PaymentProcess<never> {
       const hasPurchase = async () => (await injector.get(GiftcardCheckout).calls.read(code)) !== null;
       if (from !== "Created" || orders.isCard(payment) || !(await hasPurchase())) return undefined;
       // The order is placed after the commit. Until then, a provider's second webhook would add the same payment again.
-      const isLocked = orders.isInTransaction(ctx);
-      const order = isLocked ? await orders.lock(ctx, code) : await orders.service.findOne(ctx, id);
+      const order = await orders.lock(ctx, code);
       // A provider may repeat a webhook long after its payment was refunded.
       if (await orders.isRecorded(ctx, id, payment)) return "This payment is recorded already.";
       const others = (await orders.livePayments(ctx, id)).filter((one) => one.id !== payment.id);
-      const attemptId = order && (await injector.get(Settlement).attemptOfNew(order, others, payment.amount));
+      const attemptId = await injector.get(Settlement).attemptOfNew(order, others, payment.amount);
       if (attemptId) payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
       return undefined;
     },

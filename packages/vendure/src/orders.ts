@@ -85,11 +85,11 @@ export class Orders {
     return (await this.livePayments(ctx, orderId)).find(this.isCard);
   }
 
-  /** Locks the order until the transaction ends: nothing else changes it or pays for it. */
+  /** Locks the order until the transaction ends: nothing else changes it or pays for it. Without a transaction, only reads it. */
   async lock(ctx: RequestContext, code: string): Promise<Order> {
     const query = this.connection.getRepository(ctx, Order).createQueryBuilder("o");
     const lock = locks[this.connection.rawConnection.options.type];
-    if (lock) query.setLock(lock as "pessimistic_write");
+    if (lock && this.isInTransaction(ctx)) query.setLock(lock as "pessimistic_write");
     const { id } = await query.where("o.code = :code", { code }).getOneOrFail();
     const order = await this.service.findOne(ctx, id);
     if (!order) throw new Error("The order is not visible in its channel.");
