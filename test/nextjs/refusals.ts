@@ -89,7 +89,7 @@ export const refusalFlows: readonly Flow[] = [
         shown: [reason, ...notes],
         expected: [
           "We don't know yet whether the payment went through. Money taken for this order goes back to your card automatically; don't pay again yet.",
-          "An earlier payment with this card is being undone. The money goes back to the card.",
+          "A payment with this card isn't finished yet. If it isn't completed, the money goes back to the card.",
         ],
       };
     },

@@ -69,7 +69,7 @@ export interface AppliedCard {
   limitedBy: LimitedBy;
   /**
    * `applied`: the card will be charged when the order is placed. `expired`: its details are deleted, it pays nothing, and
-   * the shopper has to enter it again. `settling`: an earlier attempt is being reversed; the money returns to the card.
+   * the shopper has to enter it again. `settling`: a payment with it waits for its remainder, or is being reversed.
    */
   state: "applied" | "expired" | "settling";
   /** Why the last attempt to place the order could not charge this card; missing if it could, or if there was none. */

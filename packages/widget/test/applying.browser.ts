@@ -119,7 +119,7 @@ describe("applying cards", () => {
     await cart.change({ applied });
     const widget = await show(cart);
     expect(widget.text).to.contain("We no longer have the details of this card.");
-    expect(widget.text).to.contain("An earlier payment with this card is being undone");
+    expect(widget.text).to.contain("A payment with this card isn't finished yet");
     expect(widget.text).to.contain("Gift cards €0.00");
     await expect(widget.element).to.be.accessible();
     await cart.change({ maxCards: 2 });

@@ -25,7 +25,8 @@ export const de: Messages = {
   removeCard: "Karte mit den Endziffern {last4} entfernen",
   expired:
     "Die Angaben dieser Karte liegen uns nicht mehr vor, sie zahlt also nichts. Geben Sie die Karte erneut ein, um sie zu nutzen.",
-  settling: "Eine frühere Zahlung mit dieser Karte wird rückgängig gemacht. Das Geld kommt auf die Karte zurück.",
+  settling:
+    "Eine Zahlung mit dieser Karte ist noch nicht abgeschlossen. Kommt sie nicht zustande, geht das Geld auf die Karte zurück.",
   notPlaced: "Ihre Bestellung wurde nicht aufgegeben.",
   covered: "Geschenkkarten",
   nothingLeft: "Nichts mehr zu zahlen",

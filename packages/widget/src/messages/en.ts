@@ -24,7 +24,7 @@ export const en: Messages = {
   remove: "Remove",
   removeCard: "Remove card ending in {last4}",
   expired: "We no longer have the details of this card. Enter it again to use it.",
-  settling: "An earlier payment with this card is being undone. The money goes back to the card.",
+  settling: "A payment with this card isn't finished yet. If it isn't completed, the money goes back to the card.",
   notPlaced: "Your order wasn't placed.",
   covered: "Gift cards",
   nothingLeft: "Nothing left to pay",

@@ -24,7 +24,7 @@ export const es: Messages = {
   remove: "Quitar",
   removeCard: "Quitar la tarjeta terminada en {last4}",
   expired: "Ya no tenemos los datos de esta tarjeta. Vuelva a introducirla para usarla.",
-  settling: "Se está anulando un pago anterior con esta tarjeta. El dinero vuelve a la tarjeta.",
+  settling: "Un pago con esta tarjeta aún no ha terminado. Si no se completa, el dinero vuelve a la tarjeta.",
   notPlaced: "Su pedido no se ha realizado.",
   covered: "Tarjetas regalo",
   nothingLeft: "No queda nada por pagar",

@@ -25,7 +25,7 @@ export const fr: Messages = {
   removeCard: "Retirer la carte se terminant par {last4}",
   expired:
     "Nous n’avons plus les données de cette carte, elle ne paie donc rien. Saisissez-la à nouveau pour l’utiliser.",
-  settling: "Un paiement précédent avec cette carte est en cours d’annulation. L’argent revient sur la carte.",
+  settling: "Un paiement avec cette carte n’est pas encore terminé. S’il n’aboutit pas, l’argent revient sur la carte.",
   notPlaced: "Votre commande n’a pas été passée.",
   covered: "Cartes cadeaux",
   nothingLeft: "Plus rien à payer",

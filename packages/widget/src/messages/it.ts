@@ -24,7 +24,7 @@ export const it: Messages = {
   remove: "Rimuovi",
   removeCard: "Rimuovi la carta che termina con {last4}",
   expired: "Non abbiamo più i dati di questa carta. Inseriscila di nuovo per usarla.",
-  settling: "Un pagamento precedente con questa carta è in fase di annullamento. Il denaro torna sulla carta.",
+  settling: "Un pagamento con questa carta non è ancora concluso. Se non va a buon fine, il denaro torna sulla carta.",
   notPlaced: "Il tuo ordine non è stato effettuato.",
   covered: "Carte regalo",
   nothingLeft: "Niente più da pagare",

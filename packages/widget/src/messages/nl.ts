@@ -25,7 +25,7 @@ export const nl: Messages = {
   removeCard: "Kaart eindigend op {last4} verwijderen",
   expired:
     "We hebben de gegevens van deze kaart niet meer, dus ze betaalt niets. Vul de kaart opnieuw in om haar te gebruiken.",
-  settling: "Een eerdere betaling met deze kaart wordt teruggedraaid. Het geld komt terug op de kaart.",
+  settling: "Een betaling met deze kaart is nog niet afgerond. Gaat ze niet door, dan komt het geld terug op de kaart.",
   notPlaced: "Je bestelling is niet geplaatst.",
   covered: "Cadeaukaarten",
   nothingLeft: "Niets meer te betalen",

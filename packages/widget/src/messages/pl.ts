@@ -24,7 +24,7 @@ export const pl: Messages = {
   remove: "Usuń",
   removeCard: "Usuń kartę z końcówką {last4}",
   expired: "Nie mamy już danych tej karty. Wpisz ją ponownie, aby jej użyć.",
-  settling: "Wcześniejsza płatność tą kartą jest cofana. Pieniądze wrócą na kartę.",
+  settling: "Płatność tą kartą nie jest jeszcze zakończona. Jeśli nie dojdzie do skutku, pieniądze wrócą na kartę.",
   notPlaced: "Twoje zamówienie nie zostało złożone.",
   covered: "Karty podarunkowe",
   nothingLeft: "Nic więcej do zapłaty",

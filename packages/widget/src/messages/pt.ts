@@ -24,7 +24,7 @@ export const pt: Messages = {
   remove: "Remover",
   removeCard: "Remover o cartão terminado em {last4}",
   expired: "Já não temos os dados deste cartão. Insira-o novamente para o usar.",
-  settling: "Um pagamento anterior com este cartão está em anulação. O dinheiro volta para o cartão.",
+  settling: "Um pagamento com este cartão ainda não terminou. Se não for concluído, o dinheiro volta para o cartão.",
   notPlaced: "A sua compra não foi concluída.",
   covered: "Cartões-presente",
   nothingLeft: "Nada mais a pagar",
