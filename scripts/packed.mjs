@@ -9,6 +9,7 @@ import { tryMedusa } from "./packed/medusa.mjs";
 import { installNode, packPackages, workspaces } from "./packed/pack.mjs";
 import { tryProject } from "./packed/project.mjs";
 import { tryRuntimes } from "./packed/runtimes.mjs";
+import { tryVendure } from "./packed/vendure.mjs";
 
 /** The bounds of the Node versions in each package.json's `engines`. */
 const versions = { oldest: "20.19.0", oldest22: "22.12.0", newest: "26" };
@@ -22,6 +23,7 @@ refunds, the admin's pages, the command line and Jest are tried too.
   npm run packed -- --no-medusa          without the Medusa store, which takes minutes to install
   npm run packed -- --medusa 2.18.0      only the Medusa store, with this release of Medusa or "latest"
   npm run packed -- --medusa 2.18.0 --pnpm   with pnpm 10, in a workspace with a storefront, like Medusa's starter
+  npm run packed -- --vendure 3.7.3      only a Vendure shop, with this release of Vendure or "example" (two minutes)
   npm run packed -- --registry           publishes to a registry on this machine, and installs from there, on this Node;
                                          also tests an upgrade, npx, the plain shop, and the tag in pages
   npm run packed -- --runtimes           only client and checkout, in Bun, Deno and workerd, against a real service (a minute)
@@ -29,11 +31,12 @@ refunds, the admin's pages, the command line and Jest are tried too.
 `;
 
 /**
- * @param {{ nodes: string[], withMedusa: boolean, medusa?: string | undefined, byPnpm: boolean, byRegistry: boolean,
+ * @param {{ nodes: string[], withMedusa: boolean, medusa?: string | undefined,
+ *   vendure?: string | undefined, byPnpm: boolean, byRegistry: boolean,
  *   inRuntimes: boolean, keep: boolean }} options
  * @param {AbortSignal} signal
  */
-async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntimes, keep }, signal) {
+async function runAll({ nodes, withMedusa, medusa, vendure, byPnpm, byRegistry, inRuntimes, keep }, signal) {
   const startedAt = performance.now();
   const progress = (/** @type {string} */ text) => {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
@@ -43,17 +46,27 @@ async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntime
   /** @type {{ stop: () => Promise<unknown> } | undefined} */
   let registry;
   try {
-    const names = inRuntimes ? ["client", "events", "checkout", "service"] : workspaces;
+    const names = inRuntimes
+      ? ["client", "events", "checkout", "service"]
+      : vendure === undefined
+        ? workspaces
+        : ["client", "checkout", "service", "vendure"];
     await build(names, { signal, progress: (text) => text.endsWith("up to date") || progress(text) });
     progress("packing");
     const tarballs = await packPackages(names, path.join(scratch, "tarballs"), signal);
     if (inRuntimes) {
       await tryRuntimes({ tarballs, folder: path.join(scratch, "runtimes") }, { progress, signal });
     }
+    if (vendure !== undefined) {
+      const node = { version: process.versions.node, path: process.execPath };
+      const shop = { specs: tarballs, folder: path.join(scratch, "vendure"), release: vendure, node };
+      await tryVendure(shop, { progress, signal });
+    }
+    const isOther = inRuntimes || vendure !== undefined;
     const here = byRegistry ? await publishHere({ tarballs, folder: scratch, say: progress, signal }) : undefined;
     registry = here?.registry;
     const specs = here?.specs ?? tarballs;
-    for (const name of inRuntimes ? [] : nodes) {
+    for (const name of isOther ? [] : nodes) {
       const version = /** @type {Record<string, string>} */ (versions)[name] ?? name;
       const node =
         name === "current"
@@ -90,6 +103,7 @@ async function runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntime
 const options = /** @type {const} */ ({
   node: { type: "string", multiple: true },
   medusa: { type: "string" },
+  vendure: { type: "string" },
   pnpm: { type: "boolean" },
   registry: { type: "boolean" },
   "no-medusa": { type: "boolean" },
@@ -98,12 +112,12 @@ const options = /** @type {const} */ ({
 });
 
 await command({ help: HELP, options }, async ({ values, signal }) => {
-  const { medusa, pnpm: byPnpm = false, registry: byRegistry = false, keep = false } = values;
+  const { medusa, vendure, pnpm: byPnpm = false, registry: byRegistry = false, keep = false } = values;
   const { runtimes: inRuntimes = false } = values;
   const isOnAll = medusa === undefined && !byRegistry;
   const nodes = values.node ?? (isOnAll ? Object.keys(versions) : ["current"]);
   const wrong = nodes.find((one) => !(one in versions || /^(current|\d+(\.\d+){0,2})$/.test(one)));
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a Node version.`);
   const withMedusa = !values["no-medusa"];
-  await runAll({ nodes, withMedusa, medusa, byPnpm, byRegistry, inRuntimes, keep }, signal);
+  await runAll({ nodes, withMedusa, medusa, vendure, byPnpm, byRegistry, inRuntimes, keep }, signal);
 });

@@ -19,10 +19,11 @@ const HASTE = {
 /** @typedef {import("../shops/vendure-shopper.mjs").OrderView} OrderView */
 
 /**
- * @param {{ say: (text: string) => void, signal: AbortSignal, isHasty?: boolean }} options
+ * @param {{ say: (text: string) => void, signal: AbortSignal, isHasty?: boolean, program?: string }} options `program` is another
+ *   server than the example's
  * @throws if a part doesn't start; everything is stopped first
  */
-export async function openStage({ say, signal, isHasty = true }) {
+export async function openStage({ say, signal, isHasty = true, program }) {
   const cleanUp = new CleanUp();
   try {
     const { service, serverUrl } = await startCardService({ cleanUp, progress: say, signal });
@@ -31,7 +32,10 @@ export async function openStage({ say, signal, isHasty = true }) {
     say("starting Vendure");
     const [databaseUrl, secrets] = [await createDatabase(serverUrl), newVendureSecrets()];
     const start = () =>
-      startVendureShop({ service, bankUrl: bank.url, databaseUrl, secrets, env: isHasty ? HASTE : {}, signal });
+      startVendureShop({
+        ...{ service, bankUrl: bank.url, databaseUrl, secrets, env: isHasty ? HASTE : {}, signal },
+        ...(program && { program }),
+      });
     let shop = await start();
     cleanUp.add(() => shop.stop());
     let admin = await openAdmin(shop.url, secrets.superadminPassword, signal);
