@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { oldestTypeScript } from "../scripts/packed/oldest-types.mjs";
 import { installNode, packPackages, published } from "../scripts/packed/pack.mjs";
 import { tryProject } from "../scripts/packed/project.mjs";
+import { tryVendure } from "../scripts/packed/vendure.mjs";
 import { readBlock } from "./support/page-blocks.js";
 import { type Mistake, makeMistake, whereThrown } from "./support/typescript-line.js";
 
@@ -125,3 +126,10 @@ describe("the packed packages in a new project", () => {
     expect(said).not.toMatch(/@giftcard-pay\/\w+\/dist/);
   });
 });
+
+it("the Vendure plugin sells, refunds and recovers in a fresh shop", async () => {
+  const said: string[] = [];
+  const shop = { specs: tarballs, folder: path.join(folder, "vendure"), release: "example", node: current };
+  await tryVendure(shop, { progress: (text) => said.push(text), signal: new AbortController().signal });
+  expect(said.join("\n")).toContain("cancelled: cards 0.00, bank 0.00, order Cancelled");
+}, 600_000);

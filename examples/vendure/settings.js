@@ -30,6 +30,7 @@ export function readSettings(env) {
       leaseMs: env.LEASE_MS,
       pendingLifeMs: env.PENDING_LIFE_MS,
       schedule: env.GIFTCARD_SCHEDULE,
+      addressHeader: env.GIFTCARD_ADDRESS_HEADER,
     },
   };
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { shopApiTransport } from "../src/storefront.mjs";
 import { useStage } from "./support/stage.js";
 
-const stage = useStage();
+const stage = useStage({ env: { GIFTCARD_ADDRESS_HEADER: "x-forwarded-for" } });
 
 const SUMMARY = "... on GiftcardSummary { orderCode total covered remainder cards { id lastFour amount state } }";
 const ERROR = "... on GiftcardError { errorCode code message retryAfterSeconds }";
@@ -54,6 +54,40 @@ test("limits wrong PINs per order", async () => {
   for (let n = 1; n < 12 && refusal.code !== "too_many_attempts"; n += 1) refusal = await guess(n);
   expect(refusal).toMatchObject({ code: "too_many_attempts" });
   expect(refusal.retryAfterSeconds).toBeGreaterThan(0);
+});
+
+test("limits wrong PINs by the shopper's address, which the shop's own proxy sends", async () => {
+  /** Enters numbers of no card for a new order. */
+  let round = 0;
+  const guess = async (address: string, count: number) => {
+    round += 1;
+    const { bearer } = await stage().order();
+    const codes: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const response = await fetch(`${stage().shop().url}/shop-api`, {
+        method: "POST",
+        headers: {
+          ...{ "content-type": "application/json", authorization: `Bearer ${bearer()}` },
+          "x-forwarded-for": `203.0.113.99, ${address}`,
+        },
+        body: JSON.stringify({
+          query: QUOTE,
+          variables: { input: { cardNumber: `${address.slice(-1)}${round}00000000000${n}`, pin: "1234" } },
+        }),
+      });
+      const { data } = (await response.json()) as { data: { quoteGiftcard: { code: string } } };
+      codes.push(data.quoteGiftcard.code);
+    }
+    return codes;
+  };
+  const codes = [
+    ...(await guess("203.0.113.7", 8)),
+    ...(await guess("203.0.113.7", 8)),
+    ...(await guess("203.0.113.7", 8)),
+  ];
+  expect(codes.slice(0, 20)).not.toContain("too_many_attempts");
+  expect(codes.slice(20)).toEqual(Array(4).fill("too_many_attempts"));
+  expect(await guess("203.0.113.8", 1)).not.toContain("too_many_attempts");
 });
 
 test("returns the placed order from the payment that completes it", async () => {
