@@ -176,12 +176,34 @@ test("shows the health, unsettled payments and the reconciliation of a month, in
   const unsettled = page.getByRole("listitem").filter({ hasText: order.code });
   await unsettled.getByText("Attend le reste à payer").waitFor();
   await unsettled.getByText(/24,98\s€/).waitFor();
+  // It can't be tried: the shopper is paying.
+  expect(await unsettled.getByRole("button").count()).toBe(0);
   await page.getByLabel("Mois").press("Tab");
   await page.getByRole("button", { name: "Comparer" }).press("Enter");
   await page
     .getByRole("status")
     .filter({ hasText: /différence/ })
     .waitFor();
+  await page.context().close();
+});
+
+test("a person tries a failed step again", async () => {
+  const order = await paidOrder();
+  stage.proxy.set("canceldevalue", "error");
+  await stage.admin().cancel(order.id);
+  const page = await logIn("en");
+  const unsettled = page.getByRole("listitem").filter({ hasText: order.code });
+  await expect
+    .poll(async () => {
+      await open(page, "giftcards");
+      await unsettled.getByText("Being canceled").waitFor();
+      return unsettled.getByRole("button", { name: "Try now" }).count();
+    })
+    .toBe(1);
+  stage.proxy.clear();
+  await unsettled.getByRole("button", { name: "Try now" }).press("Enter");
+  await unsettled.waitFor({ state: "detached" });
+  await stage.expectHeld(order, { state: "Cancelled", cards: 0, bank: 0 });
   await page.context().close();
 });
 

@@ -40,7 +40,8 @@ export interface Operator {
    */
   purchases(listing?: PurchaseListing): Promise<{ purchases: Purchase[]; count: number }>;
   /**
-   * Retries the next step of an unsettled purchase, such as canceling a remainder that couldn't be canceled before.
+   * Retries the failed step of an unsettled purchase, such as canceling a remainder that couldn't be canceled before. A pending
+   * purchase whose remainder isn't paid is given up.
    *
    * @param actor the person, for the record
    * @returns the current purchase, or null if it is settled or another process holds it; nothing was done then

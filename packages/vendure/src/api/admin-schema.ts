@@ -110,7 +110,7 @@ export const adminSchema = parse(/* GraphQL */ `
     markGiftcardChargeTaken(reference: String!): GiftcardCharge
     "Decides that nothing was taken, or that it is back on the card."
     markGiftcardChargeNotTaken(reference: String!): GiftcardCharge
-    "Retries the next step of an unsettled payment. Null if it is settled or in progress."
+    "Retries the failed step of an unsettled payment. A pending one whose remainder isn't paid is given up. Null if it is settled or in progress."
     retryGiftcardPurchase(orderCode: String!): GiftcardPurchase
     "Refunds what was collected beyond the total, and places the order. Returns the refunded amount."
     refundGiftcardOvercollection(orderCode: String!): Money!

@@ -38,11 +38,13 @@ function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Rec
           <OrderLink code={orderCode} ids={ids} />
           <StateBadge>{codeText("purchaseStates", state)}</StateBadge>
         </div>
-        <PermissionGuard requires={["WriteGiftcards"]}>
-          <Button type="button" variant="outline" size="sm" disabled={isPending} onClick={() => mutate(orderCode)}>
-            {t("purchases.retry")}
-          </Button>
-        </PermissionGuard>
+        {lastError && (
+          <PermissionGuard requires={["WriteGiftcards"]}>
+            <Button type="button" variant="outline" size="sm" disabled={isPending} onClick={() => mutate(orderCode)}>
+              {t("purchases.retry")}
+            </Button>
+          </PermissionGuard>
+        )}
       </div>
       <Facts>
         <Fact name={t("purchases.total")}>{money(total)}</Fact>
