@@ -36,7 +36,12 @@ export async function begin(world: World, kind: Kind, sharedCard?: IssuedCard): 
 
 /** Pays all of it, and waits until Vendure says so. */
 export async function pay({ code, kind, cards, bankCents, beside: shopper }: Purchase): Promise<void> {
-  // One that was refused at the charge is off the cart; any other is still there, which is a refusal.
+  // A card that was refused at the charge is off the cart, or pays nothing because it was empty then.
+  const { cards: applied } = await shopper.call("{ giftcards { ... on GiftcardSummary { cards { id amount } } } }");
+  for (const { id, amount } of applied)
+    if (amount === 0)
+      await shopper.call(`mutation { removeGiftcard(id: "${id}") { ... on GiftcardSummary { covered } } }`);
+  // Any other is still there, which is a refusal.
   for (const card of cards) await shopper.apply(card).catch(() => {});
   await shopper.payByCard();
   if (kind === "card + bank") await shopper.payByBank(bankCents);
