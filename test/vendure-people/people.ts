@@ -25,6 +25,8 @@ export interface Sale {
   id: string;
   code: string;
   channel: string | undefined;
+  /** The client secrets of its intents at Stripe. */
+  readonly secrets: string[];
   /** What staff refunded and took off the total by modifications, in cents: at least, and at most. */
   refunded: { min: number; max: number };
 }
@@ -131,14 +133,21 @@ function stepsOf(scene: Scene, shopper: Shopper, cardOf: () => Promise<IssuedCar
         `mutation { removeGiftcard(id: "${id}") { ... on GiftcardSummary { covered } ... on GiftcardError { code } } }`,
       );
     },
+    address: () =>
+      shopper.call(
+        `mutation { setOrderShippingAddress(input: { streetLine1: "Street ${random.int(1, 99)}", countryCode: "NL" }) ${ORDER} }`,
+      ),
     "back to the cart": () => shopper.moveTo("AddingItems"),
     "to payment": () => shopper.moveTo("ArrangingPayment"),
     "pay by card": () => pay(shopper, "giftcard"),
     "pay by bank": async () => pay(shopper, "bank", { amountCents: await remainderOf(shopper) }),
     "pay by Stripe": async () => {
       const secret = await shopper.call("mutation { createStripePaymentIntent }");
-      await payByStripe(scene, secret);
+      scene.sale.secrets.push(secret);
+      // Some shoppers leave the page, and may pay later.
+      if (random.chance(0.8)) await payByStripe(scene, secret);
     },
+    "pay an old intent": () => payByStripe(scene, random.pick(scene.sale.secrets)),
   };
 }
 
@@ -149,6 +158,7 @@ const changes: Readonly<Partial<Record<Step, number>>> = {
 };
 const moves: Readonly<Partial<Record<Step, number>>> = {
   ...{ "back to the cart": 20, "to payment": 10, "pay by card": 20, "pay by bank": 15, "pay by Stripe": 10 },
+  ...{ "pay an old intent": 8, address: 15 },
 };
 
 /** A shopper who fills a cart, applies cards, and pays, with second thoughts and second tabs. */
@@ -183,6 +193,7 @@ export async function shop(round: Round, sale: Sale, random: Random, sharedCard:
       for (const { id } of cards)
         await call(`mutation { removeGiftcard(id: "${id}") { ... on GiftcardSummary { covered } } }`);
       const secret = await call("mutation { createStripePaymentIntent }");
+      sale.secrets.push(secret);
       await apply(await cardOf());
       return secret;
     });
@@ -315,7 +326,7 @@ export async function storm(round: Round, random: Random, isOver: () => boolean)
   const { world } = round.shop;
   const scene = {
     round,
-    sale: { index: -1, id: "", code: "all", channel: undefined, refunded: { min: 0, max: 0 } },
+    sale: { index: -1, id: "", code: "all", channel: undefined, secrets: [], refunded: { min: 0, max: 0 } },
     who: "weather",
   };
   for (let left = random.int(1, 4); left > 0 && !isOver(); left -= 1) {

@@ -14,6 +14,7 @@ import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
 import { CardRefunds } from "./refunds.js";
 import { Settlement } from "./settlement.js";
+import { StripeWebhookInterceptor } from "./stripe-webhook.js";
 
 /** Vendure doesn't export this type. */
 type RefundProcess = NonNullable<RuntimeVendureConfig["paymentOptions"]["refundProcess"]>[number];
@@ -40,9 +41,8 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
         );
       const expected = metadata?.remainderCents;
       try {
-        return await injector
-          .get(CardPayments)
-          .pay(ctx, order, Number.isSafeInteger(expected) ? Number(expected) : undefined);
+        if (expected !== undefined && !Number.isSafeInteger(expected)) throw new CheckoutError("amount_changed");
+        return await injector.get(CardPayments).pay(ctx, order, expected);
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error;
         const { code, message } = error;
@@ -57,8 +57,10 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
       if (purchase?.state === "paid" && purchase.attemptId === transactionId) return { success: true };
       return { success: false, state: "Authorized", errorMessage: "The remainder of this order isn't paid yet." };
     },
-    async cancelPayment(ctx, order) {
+    async cancelPayment(ctx, order, { state }) {
       const orders = injector.get(Orders);
+      if (state === "Settled")
+        return { success: false, state, errorMessage: "Refund the payment, or cancel the order." };
       if (!orders.isClosing())
         await orders.within(ctx, order.code, () => injector.get(GiftcardCheckout).calls.cancel(order.code));
       return { success: true };
@@ -90,7 +92,9 @@ export function createPaymentProcess(): PaymentProcess<never> {
       // A provider may repeat a webhook long after its payment was refunded.
       if (await orders.isRecorded(ctx, id, payment)) return "This payment is recorded already.";
       const others = (await orders.livePayments(ctx, id)).filter((one) => one.id !== payment.id);
-      const attemptId = await injector.get(Settlement).attemptOfNew(order, others, payment.amount);
+      if (/^(Settled|Authorized)$/.test(to) && payment.amount <= 0) return "This order has no outstanding amount.";
+      const named = injector.get(StripeWebhookInterceptor).attemptOf(payment.transactionId);
+      const attemptId = await injector.get(Settlement).attemptOfNew(order, others, payment, named);
       if (attemptId) payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
       return undefined;
     },

@@ -38,7 +38,8 @@ export class CardPayments {
     // Keep the lock until Vendure has stored the payment.
     const now = await this.orders.lock(ctx, code);
     const { attemptId } = await this.checkout.read(code);
-    if (now.state !== "ArrangingPayment" || now.totalWithTax !== order.totalWithTax) {
+    const isSame = now.totalWithTax === order.totalWithTax && now.currencyCode === order.currencyCode;
+    if (now.state !== "ArrangingPayment" || !isSame) {
       this.settlement.soon(code);
       throw new CheckoutError("cart_completed");
     }

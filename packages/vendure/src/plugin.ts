@@ -13,6 +13,7 @@ import { Ledger } from "./ledger.js";
 import { type GiftcardPluginOptions, readOptions, type Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
+import { Placement } from "./placement.js";
 import { Recovery, recoveryTask } from "./recovery.js";
 import { CardRefunds } from "./refunds.js";
 import { checkConfig } from "./requirements.js";
@@ -29,8 +30,9 @@ import { StripeWebhookInterceptor } from "./stripe-webhook.js";
   providers: [
     { provide: SETTINGS, useFactory: () => GiftcardPlugin.settings },
     { provide: APP_INTERCEPTOR, useClass: PlacedOrderInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: StripeWebhookInterceptor },
-    ...[GiftcardCheckout, Orders, CardPayments, CardRefunds, Settlement, Recovery, Ledger],
+    { provide: APP_INTERCEPTOR, useExisting: StripeWebhookInterceptor },
+    ...[GiftcardCheckout, Orders, CardPayments, CardRefunds, Placement, Settlement, Recovery, Ledger],
+    StripeWebhookInterceptor,
   ],
   adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver, PaymentResolver] },
   shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver, PaymentResolver] },

@@ -5,6 +5,7 @@ import { cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import {
   type CreateRefundResult,
+  Logger,
   type Order,
   type Payment,
   Refund,
@@ -12,7 +13,8 @@ import {
   UserInputError,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
-import { Orders } from "./orders.js";
+import { LOGGER, messageOf } from "./constants.js";
+import { heldCents, Orders } from "./orders.js";
 
 /** What Vendure asks for. */
 export interface RefundCall {
@@ -45,7 +47,8 @@ export class CardRefunds {
   async refund(call: RefundCall): Promise<CreateRefundResult> {
     const { ctx, order, payment, amountCents } = call;
     const transactionId = payment.transactionId;
-    if (this.orders.isClosing()) return { state: "Settled", transactionId };
+    const isMoving = async () => (await this.movingCharges(order.code)).length > 0;
+    if (this.orders.isClosing()) return { state: (await isMoving()) ? "Pending" : "Settled", transactionId };
     const heldCents = await this.orders.lockHeldCents(ctx, order.code, payment.id);
     try {
       await this.orders.within(ctx, order.code, () => this.reverse(order.code, payment, amountCents, heldCents));
@@ -54,8 +57,7 @@ export class CardRefunds {
       if (call.isFirst) throw new UserInputError(error.message);
       return { state: "Failed", transactionId, metadata: { message: error.message } };
     }
-    const isDone = (await this.movingCharges(order.code)).length === 0;
-    return { state: isDone ? "Settled" : "Pending", transactionId };
+    return { state: (await isMoving()) ? "Pending" : "Settled", transactionId };
   }
 
   /** Reverses the charges that add up to an amount. @throws {RefundError} */
@@ -111,14 +113,37 @@ export class CardRefunds {
         skip,
       });
       const ofCards = pending.filter(({ payment }) => payment?.order && this.orders.isCard(payment));
-      for (const { id, payment } of ofCards) await this.settle(id, payment);
+      for (const { id, total, payment } of ofCards)
+        await this.settle(id, total, payment).catch((error: unknown) =>
+          Logger.error(`Order ${payment.order.code}: ${messageOf(error)}`, LOGGER),
+        );
       if (pending.length < PAGE_SIZE) return;
     }
   }
 
-  private async settle(id: Refund["id"], payment: Payment): Promise<void> {
-    const { code } = payment.order;
-    await this.orders.alone(code, async (ctx) => {
+  /** Settles a pending refund whose money is back on the cards. If it isn't, and can't be, the refund has failed. */
+  private async settle(
+    id: Refund["id"],
+    totalCents: number,
+    { id: paymentId, order: { code } }: Payment,
+  ): Promise<void> {
+    await this.orders.alone(code, async (ctx, order) => {
+      if ((await this.movingCharges(code)).length > 0) return;
+      const payment = (await this.orders.livePayments(ctx, order.id)).find((one) => one.id === paymentId);
+      if (!payment) return;
+      const charges = await this.chargesOf(code, payment);
+      const isHeld = ({ state }: ChargeView) => openStates.includes(state) || state === "taken";
+      const offCents = charges.filter(isHeld).reduce((sum, { amountCents }) => sum + amountCents, 0);
+      const leftCents = heldCents(payment);
+      try {
+        // Vendure stores a pending refund, and asks nobody, if the payment method is disabled.
+        if (offCents > leftCents) await this.reverse(code, payment, totalCents, leftCents + totalCents);
+      } catch (error) {
+        if (!(error instanceof RefundError)) throw error;
+        // A person has decided that the money stays off the card.
+        await this.orders.service.transitionRefundToState(ctx, id, "Failed");
+        return;
+      }
       if ((await this.movingCharges(code)).length > 0) return;
       await this.orders.service.settleRefund(ctx, { id, transactionId: payment.transactionId });
     });

@@ -17,6 +17,7 @@ import { GiftcardCheckout } from "./checkout.js";
 import { LOGGER, messageOf, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
 import { heldCents, Orders } from "./orders.js";
+import { Placement } from "./placement.js";
 
 /** States in which everything taken is reversed. A refund of a paid order has other states. */
 const reversedStates = ["voiding", "failed", "canceling", "canceled"];
@@ -33,6 +34,10 @@ const NO_ATTEMPT = "none";
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
+/** Whether an order still has the total and currency that its cards were charged for. */
+const isFor = ({ totalCents, currency }: Purchase, { totalWithTax, currencyCode }: Order): boolean =>
+  totalWithTax === totalCents && currencyCode === currency;
+
 const isPlaced = ({ orderPlacedAt, state }: Order): boolean => orderPlacedAt != null && state !== "Cancelled";
 
 /** Makes orders and their purchases agree, whatever either of them has missed. */
@@ -46,6 +51,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(Orders) private readonly orders: Orders,
     @Inject(EventBus) private readonly events: EventBus,
     @Inject(HistoryService) private readonly history: HistoryService,
+    @Inject(Placement) private readonly placement: Placement,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -78,35 +84,27 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     if (!(await this.checkout.calls.read(code))) return;
     await this.orders.alone(
       code,
-      async (ctx, order) => {
+      async (ctx, given) => {
         const before = await this.checkout.read(code);
-        const isWaiting = order.state === "ArrangingPayment" && order.totalWithTax === before.totalCents;
+        const order = await this.placement.restore(ctx, given);
         const isOpen = before.state === "pending" || paidStates.includes(before.state);
         // An order that was placed without its cards was paid by another method at the same moment.
         const isByCard = async () => (await this.orders.liveCard(ctx, order.id))?.transactionId === before.attemptId;
-        const isNeeded = isPlaced(order) ? await isByCard() : isWaiting;
+        const isNeeded = isPlaced(order)
+          ? await isByCard()
+          : order.state === "ArrangingPayment" && isFor(before, order);
         // The order was canceled, or changed after the cards were charged.
         if (isOpen && !isNeeded) await this.checkout.calls.cancel(code);
         else if (before.state === "pending" && !(await this.noteOvercollection(ctx, order, before)))
           await this.checkout.calls.confirm(code);
         const now = await this.checkout.read(code);
         const isReversed = reversedStates.includes(now.state);
-        if (!(await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed)))
-          Logger.error(`Order ${code}: a payment could not be refunded. Refund it by hand.`, LOGGER);
+        await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed);
         if (paidStates.includes(now.state)) await this.settleCard(ctx, order, now);
-        await this.placeIfCovered(ctx, order);
+        await this.placement.placeIfCovered(ctx, order);
       },
       origin,
     );
-  }
-
-  /** Places an order that Vendure could not place when its last payment was made, because of the gift cards' state then. */
-  private async placeIfCovered(ctx: RequestContext, { id, code }: Order): Promise<void> {
-    const { state, totalWithTax } = await this.orders.lock(ctx, code);
-    const payments = await this.orders.livePayments(ctx, id);
-    const isSettled = payments.every((payment) => payment.state === "Settled");
-    if (state === "ArrangingPayment" && isSettled && sumOf(payments.map(heldCents)) >= totalWithTax)
-      await this.orders.service.transitionToState(ctx, id, "PaymentSettled");
   }
 
   /** Returns how much more than the remainder other methods have collected for a pending purchase, in cents. */
@@ -137,12 +135,18 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
    * Returns the attempt that a new payment of another method goes with, or undefined if it goes with no cards. A payment that
    * the order doesn't need goes with an attempt that is over, so it is refunded: it pays the remainder of cards that were
    * reversed since, the remainder is paid already, or the shopper has gone back to the cart.
+   *
+   * @param named the attempt that the provider's payment names, if it is known
    */
-  async attemptOfNew({ code, state, totalWithTax, orderPlacedAt }: Order, others: readonly Payment[], cents: number) {
+  async attemptOfNew(order: Order, others: readonly Payment[], payment: Payment, named?: string) {
+    const { code, state, totalWithTax, orderPlacedAt } = order;
     const purchase = await this.checkout.read(code);
-    const { attemptId, remainderCents } = purchase;
+    const { attemptId, earlierAttemptIds, remainderCents } = purchase;
     const card = others.find(this.orders.isCard);
+    const known = [attemptId, ...earlierAttemptIds].find((id) => id === named || payment.transactionId?.includes(id));
+    if (known && known !== card?.transactionId) return known;
     if (!card) {
+      const cents = payment.amount;
       const isLate = reversedStates.includes(purchase.state) && cents === remainderCents && cents !== totalWithTax;
       return isLate ? attemptId : undefined;
     }
@@ -221,6 +225,8 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
       return paidStates.includes((await this.checkout.read(order.code)).state)
         ? undefined
         : "The gift cards of this order were reversed.";
+    if (!isFor(await this.checkout.read(order.code), order))
+      return "This order has changed since its cards were charged.";
     try {
       await this.checkout.calls.assertPaid(order.code, order.totalWithTax as Cents);
       return undefined;

@@ -1,52 +1,67 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { formatCents } from "@giftcard-pay/client";
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from "@nestjs/common";
 import { Logger } from "@vendure/core";
-import { mergeMap, type Observable } from "rxjs";
+import { from, lastValueFrom, type Observable } from "rxjs";
 import { LOGGER, messageOf } from "./constants.js";
 import { Settlement } from "./settlement.js";
 
-/** The parts of Stripe's event that matter here. */
-interface StripeEvent {
-  readonly type: string;
-  readonly data: {
-    readonly object: {
-      readonly id: string;
-      readonly amount_received?: number;
-      readonly metadata?: { readonly orderCode?: string };
-    };
-  };
+/** A payment intent in Stripe's event, as far as it matters here. */
+interface Intent {
+  readonly id: string;
+  readonly amount_received?: number;
+  /** `outstandingByStripe` has written the attempt. */
+  readonly metadata?: { readonly orderCode?: string; readonly giftcardAttemptId?: string };
 }
 
 /**
- * Tells staff about a payment at Stripe that Vendure did not record: its StripePlugin only logs a payment of an order that is
- * placed already. It happens if the shopper has paid by an old intent.
+ * Watches the webhooks of Vendure's StripePlugin. It tells which cards an intent was made for, and tells staff about a payment
+ * that Vendure did not record: the plugin only logs a payment of an order that is placed already.
  */
 @Injectable()
 export class StripeWebhookInterceptor implements NestInterceptor {
+  readonly #current = new AsyncLocalStorage<Intent>();
+
   constructor(@Inject(Settlement) private readonly settlement: Settlement) {}
+
+  /** Returns the attempt that the intent of the current webhook names. @param intentId the payment's id */
+  attemptOf(intentId: string): string | undefined {
+    const intent = this.#current.getStore();
+    return intent?.id === intentId ? intent.metadata?.giftcardAttemptId : undefined;
+  }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     if (context.getType() !== "http" || context.getClass().name !== "StripeController") return next.handle();
     const http = context.switchToHttp();
-    return next.handle().pipe(
-      mergeMap(async (answer) => {
+    const intent = paidIntentOf(http.getRequest<{ body: unknown }>().body);
+    if (!intent) return next.handle();
+    return from(
+      this.#current.run(intent, async () => {
+        const answer = await lastValueFrom(next.handle(), { defaultValue: undefined });
         // StripePlugin has checked the signature, and answers 400 if it is wrong.
         if (http.getResponse<{ statusCode: number }>().statusCode === 200)
-          await this.check(JSON.parse(String(http.getRequest<{ body: unknown }>().body))).catch((error: unknown) =>
-            Logger.error(messageOf(error), LOGGER),
-          );
+          await this.check(intent).catch((error: unknown) => Logger.error(messageOf(error), LOGGER));
         return answer;
       }),
     );
   }
 
-  private async check({ type, data: { object } }: StripeEvent): Promise<void> {
-    const { id, amount_received: cents, metadata } = object;
-    if (type !== "payment_intent.succeeded" || !metadata?.orderCode || cents === undefined) return;
+  private async check({ id, amount_received: cents, metadata }: Intent): Promise<void> {
+    if (!metadata?.orderCode || cents === undefined) return;
     await this.settlement.noteUnrecorded(
       metadata.orderCode,
       id,
       `Stripe has collected ${formatCents(cents)} (${id}) that this order does not need. Refund it in Stripe's dashboard.`,
     );
+  }
+}
+
+/** Returns the intent of an event that says that it is paid. @param body the raw body */
+function paidIntentOf(body: unknown): Intent | undefined {
+  try {
+    const { type, data } = JSON.parse(String(body));
+    return type === "payment_intent.succeeded" ? data.object : undefined;
+  } catch {
+    return undefined;
   }
 }

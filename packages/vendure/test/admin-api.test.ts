@@ -83,6 +83,18 @@ test("shows a person the facts of a charge, records the decision, and settles th
   expect(await stage().admin().call(decision("retryGiftcardCharge"), { reference })).toBeNull();
 });
 
+test("a refund has failed if a person decides that the money stays off the card", async () => {
+  const { order, items } = await needingAttention();
+  for (const { reference } of items)
+    expect(await stage().admin().call(decision("markGiftcardChargeTaken"), { reference })).toMatchObject({
+      state: "taken",
+    });
+  await expect
+    .poll(async () => (await stage().paymentOf(order.code, "giftcard")).refunds)
+    .toEqual([{ state: "Failed", total: 5000 }]);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+});
+
 test("requires the permissions ReadGiftcards and WriteGiftcards", async () => {
   const { items } = await needingAttention();
   const reference = items[0]?.reference;

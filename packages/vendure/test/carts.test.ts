@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import pg from "pg";
 import { expect, test } from "vitest";
 import { addUpTo } from "../dist/lines.js";
 import { useStage } from "./support/stage.js";
@@ -23,6 +24,50 @@ test("makes the lines of any order add up to its total, to the cent", () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+/** Changes an order in Vendure's table, as a mutation does that has read it earlier. */
+async function overwrite(code: string, set: string) {
+  const client = new pg.Client({ connectionString: stage().databaseUrl });
+  await client.connect();
+  await client.query(`update "order" set ${set} where code = $1`, [code]);
+  await client.end();
+}
+
+test.each(["ArrangingPayment", "AddingItems"])(
+  "a placed order that Vendure overwrites as %s stays placed",
+  async (state) => {
+    const order = await stage().order(7500);
+    await order.payByCard();
+    await order.payByBank(2498);
+    await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+    await overwrite(order.code, `state = '${state}', active = true, "orderPlacedAt" = null`);
+    await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+    const query = `{ order(id: "${order.id}") { active orderPlacedAt history(options: { take: 100 }) { items { data } } } }`;
+    const { active, orderPlacedAt, history } = await stage().admin().call(query);
+    expect(active).toBe(false);
+    expect(orderPlacedAt).not.toBeNull();
+    const placements = history.items.filter(({ data }: { data: { to?: string } }) => data.to === "PaymentSettled");
+    expect(placements).toHaveLength(1);
+  },
+);
+
+test("does not place an order whose currency has changed since its cards were charged", async () => {
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await overwrite(order.code, `"currencyCode" = 'USD'`);
+  await order.payByBank(2498);
+  await stage().expectHeld(order, { state: "ArrangingPayment", cards: 0, bank: 0 });
+});
+
+test.each(["2498", 24.98, true])("declines a remainder of %o, which is no amount in cents", async (remainderCents) => {
+  const order = await stage().order(7500);
+  const paying = order.call(
+    `mutation ($input: PaymentInput!) { addPaymentToOrder(input: $input) { ... on ErrorResult { errorCode } } }`,
+    { input: { method: "giftcard", metadata: { remainderCents } } },
+  );
+  expect(await paying).toMatchObject({ errorCode: "PAYMENT_DECLINED_ERROR" });
+  expect(await stage().heldByCards(order)).toBe(0);
 });
 
 /** Adds a shipping method for 4.95 and a discount of 10 %, which produce fractions of cents. */

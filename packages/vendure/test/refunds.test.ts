@@ -115,3 +115,45 @@ test("records in Vendure a refund whose transaction was lost after the cards wer
   await release();
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
 });
+
+/** Enables or disables the payment method of gift cards. */
+async function enableCards(enabled: boolean) {
+  const { items } = await stage().admin().call("{ paymentMethods { items { id code } } }");
+  const { id } = items.find(({ code }: { code: string }) => code === "giftcard");
+  await stage()
+    .admin()
+    .call("mutation ($input: UpdatePaymentMethodInput!) { updatePaymentMethod(input: $input) { id } }", {
+      input: { id, enabled },
+    });
+}
+
+test("makes a refund that Vendure stored while the payment method was disabled", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  await enableCards(false);
+  expect(await stage().admin().refund(id, 3749)).toMatchObject({ state: "Pending" });
+  await expect.poll(() => stage().heldByCards(order)).toBe(1251);
+  await enableCards(true);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
+  expect((await stage().paymentOf(order.code, "giftcard")).refunds).toEqual([{ state: "Settled", total: 3749 }]);
+});
+
+test("a canceled order's refund is pending until its cards have their money back", async () => {
+  const order = await paidOrder();
+  stage().proxy.set("canceldevalue", "error");
+  await stage().admin().cancel(order.id);
+  const refunds = async () => (await stage().paymentOf(order.code, "giftcard")).refunds;
+  await expect.poll(refunds).toEqual([{ state: "Pending", total: 5000 }]);
+  expect(await stage().heldByCards(order)).toBe(5000);
+  stage().proxy.clear();
+  await expect.poll(refunds).toEqual([{ state: "Settled", total: 5000 }]);
+  await stage().expectHeld(order, { state: "Cancelled", cards: 0, bank: 0 });
+});
+
+test("refuses to cancel the settled payment of a placed order", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  await stage().admin().ask(`mutation { cancelPayment(id: "${id}") { ... on Payment { state } } }`);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+  expect((await stage().paymentOf(order.code, "giftcard")).state).toBe("Settled");
+});

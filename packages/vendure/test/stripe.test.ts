@@ -152,6 +152,56 @@ test("does not count a refunded payment again if Stripe repeats its webhook", as
   await expectStanding(next, { state: "ArrangingPayment", cards: 0, stripe: 0 });
 });
 
+/** Creates a coupon for 7 % off. */
+async function addCoupon() {
+  const args = [{ name: "discount", value: "7" }];
+  await stage
+    .admin()
+    .call("mutation ($input: CreatePromotionInput!) { createPromotion(input: $input) { ... on Promotion { id } } }", {
+      input: {
+        ...{ enabled: true, couponCode: "SEVEN", conditions: [] },
+        translations: [{ languageCode: "en", name: "Seven", description: "" }],
+        actions: [{ code: "order_percentage_discount", arguments: args }],
+      },
+    });
+}
+
+/** Pays an intent, whose webhook arrives twice. */
+async function payTwice(order: Order, secret: string) {
+  await pay(secret);
+  await stripe.deliver(paidEvent(order), `${stage.shop().url}/payments/stripe`);
+}
+
+test("refunds an old intent of another amount than the remainder, however often its webhook arrives", async () => {
+  await addCoupon();
+  const order = await stage.order(3000);
+  await order.payByCard();
+  await order.call('mutation { applyCouponCode(couponCode: "SEVEN") { ... on Order { id } } }');
+  const secret = await order.ask(INTENT);
+  expect(intentsOf(order)).toMatchObject([{ amount: Math.round(7498 * 0.93) - 3000 }]);
+  await order.moveTo("AddingItems");
+  await expectStanding(order, { state: "AddingItems", cards: 0, stripe: 0 });
+  await payTwice(order, secret);
+  await expectStanding(order, { state: "ArrangingPayment", cards: 0, stripe: 0 });
+});
+
+test("refunds an intent of the attempt before the last one", async () => {
+  const order = await stage.order(3000);
+  await order.payByCard();
+  const secret = await order.ask(INTENT);
+  await order.moveTo("AddingItems");
+  await expectStanding(order, { state: "AddingItems", cards: 0, stripe: 0 });
+  const second = await stage.issueCard(2000);
+  await order.apply(second);
+  await order.moveTo("ArrangingPayment");
+  await order.payByCard();
+  await order.moveTo("AddingItems");
+  const staged = { ...order, cards: [...order.cards, second], issuedCents: 5000 };
+  await expectStanding(staged, { state: "AddingItems", cards: 0, stripe: 0 });
+  await payTwice(order, secret);
+  await expectStanding(staged, { state: "ArrangingPayment", cards: 0, stripe: 0 });
+});
+
 test("tells staff about a payment by an old intent once the order is placed", async () => {
   const order = await stage.order();
   const early = await order.ask(INTENT);

@@ -84,7 +84,8 @@ export class AdminResolver {
 
   @Query("giftcardHealth")
   @Allow(giftcardPermission.Read)
-  giftcardHealth() {
+  async giftcardHealth(@Ctx() ctx: RequestContext) {
+    await this.checkDefaultChannel(ctx);
     return this.checkout.calls.health();
   }
 
@@ -175,7 +176,9 @@ export class AdminResolver {
 
   private async checkDefaultChannel(ctx: RequestContext): Promise<void> {
     if (!(await this.isDefaultChannel(ctx)))
-      throw new UserInputError("In this channel, give orderCode. The default channel lists all orders.");
+      throw new UserInputError(
+        "Give orderCode, or use the default channel: it has the lists of all orders, and the health.",
+      );
   }
 }
 

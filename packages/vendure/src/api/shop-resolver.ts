@@ -79,7 +79,7 @@ export class ShopResolver {
   /** Returns the active order. @throws {CheckoutError} giftcards_not_accepted in this channel; cart_not_found */
   private async cart(ctx: RequestContext): Promise<CartView> {
     await this.checkAccepted(ctx);
-    const order = await this.activeOrders.getActiveOrder(ctx, undefined);
+    const order = ctx.session && (await this.activeOrders.getActiveOrder(ctx, undefined));
     if (!order) throw new CheckoutError("cart_not_found");
     return { ...cartOf(order), address: this.addressOf(ctx) };
   }
@@ -98,11 +98,13 @@ export class ShopResolver {
   }
 }
 
+/** Whether PostgreSQL and JSON accept a text: it has no NUL and no half of a pair of surrogates. */
+const isText = (value: string): boolean => !/\0|\p{Surrogate}/u.test(value);
+
 /** Checks texts that PostgreSQL would not accept. @throws {CheckoutError} invalid_request */
 function checked<Input extends object>(input: Input): Input {
   for (const value of Object.values(input))
-    if (typeof value !== "string" || value.includes("\0") || value.length > 1000)
-      throw new CheckoutError("invalid_request");
+    if (typeof value !== "string" || !isText(value) || value.length > 1000) throw new CheckoutError("invalid_request");
   return input;
 }
 
