@@ -36,13 +36,11 @@ export async function begin(world: World, kind: Kind, sharedCard?: IssuedCard): 
 
 /** Pays all of it, and waits until Vendure says so. */
 export async function pay({ code, kind, cards, bankCents, beside: shopper }: Purchase): Promise<void> {
-  // A card that was refused at the charge is off the cart, or pays nothing because it was empty then.
-  const { cards: applied } = await shopper.call("{ giftcards { ... on GiftcardSummary { cards { id amount } } } }");
-  for (const { id, amount } of applied)
-    if (amount === 0)
-      await shopper.call(`mutation { removeGiftcard(id: "${id}") { ... on GiftcardSummary { covered } } }`);
-  // Any other is still there, which is a refusal.
-  for (const card of cards) await shopper.apply(card).catch(() => {});
+  // A card that was refused at the charge keeps the balance that it had then, until it is entered again.
+  const { cards: applied } = await shopper.call("{ giftcards { ... on GiftcardSummary { cards { id } } } }");
+  for (const { id } of applied)
+    await shopper.call(`mutation { removeGiftcard(id: "${id}") { ... on GiftcardSummary { covered } } }`);
+  for (const card of cards) await shopper.apply(card);
   await shopper.payByCard();
   if (kind === "card + bank") await shopper.payByBank(bankCents);
   await until(async () => (await shopper.look(code)).state === "PaymentSettled", "the order isn't settled");
