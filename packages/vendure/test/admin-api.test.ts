@@ -142,14 +142,7 @@ test("the administrator of a channel can't reach the charges of another channel'
 
 test("leaves a refund that another provider refuses to a person, after three tries", async () => {
   const order = await paidOrder();
-  // Refunded in the bank's own dashboard.
-  const { transactionId } = (
-    await stage().admin().call(`{ order(id: "${order.id}") { payments { method transactionId } } }`)
-  ).payments.find(({ method }: { method: string }) => method === "bank");
-  await fetch(`${stage().bank.url}/payments/${transactionId}/refunds`, {
-    method: "POST",
-    body: JSON.stringify({ id: "by hand", amountCents: 2498 }),
-  });
+  await stage().refundAtBank(order.id, 2498);
   await stage().admin().cancel(order.id);
   const failing = "{ giftcardPurchases { items { orderCode state lastError } } }";
   await expect

@@ -97,6 +97,13 @@ export async function openStage({ env = {}, hasWorker = false }: StageSettings =
       await client.query("begin; lock table refund in share mode");
       return () => client.end();
     },
+    /** Refunds an order's payment in the bank's own dashboard, so that the bank refuses later refunds. */
+    async refundAtBank(orderId: string, amountCents: number) {
+      const { payments } = await admin.call(`{ order(id: "${orderId}") { payments { method transactionId } } }`);
+      const { transactionId } = payments.find(({ method }: { method: string }) => method === "bank");
+      const body = JSON.stringify({ id: "by hand", amountCents });
+      await fetch(`${bank.url}/payments/${transactionId}/refunds`, { method: "POST", body });
+    },
     /** Returns when Vendure's scheduler has run the recovery last. */
     async lastRecovery() {
       const client = new pg.Client({ connectionString: databaseUrl });
