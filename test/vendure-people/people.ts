@@ -27,6 +27,8 @@ export interface Sale {
   channel: string | undefined;
   /** The client secrets of its intents at Stripe. */
   readonly secrets: string[];
+  /** Whether staff may have modified it. */
+  isModified: boolean;
   /** What staff refunded and took off the total by modifications, in cents: at least, and at most. */
   refunded: { min: number; max: number };
 }
@@ -315,6 +317,7 @@ async function modify(admin: Awaited<ReturnType<Shop["world"]["admin"]>>, sale: 
     const tried = await admin.call(mutation, { input: { ...input, dryRun: true } });
     const amount = before.totalWithTax - tried.totalWithTax;
     const refunds = amount > 0 ? [{ paymentId: payment.id, amount, reason: "one less" }] : [];
+    sale.isModified = true;
     return await admin.call(mutation, { input: { ...input, dryRun: false, refunds } });
   } finally {
     await admin.call(`mutation { transitionOrderToState(id: "${sale.id}", state: "PaymentSettled") ${ORDER} }`);
@@ -326,7 +329,15 @@ export async function storm(round: Round, random: Random, isOver: () => boolean)
   const { world } = round.shop;
   const scene = {
     round,
-    sale: { index: -1, id: "", code: "all", channel: undefined, secrets: [], refunded: { min: 0, max: 0 } },
+    sale: {
+      index: -1,
+      id: "",
+      code: "all",
+      channel: undefined,
+      secrets: [],
+      isModified: false,
+      refunded: { min: 0, max: 0 },
+    },
     who: "weather",
   };
   for (let left = random.int(1, 4); left > 0 && !isOver(); left -= 1) {

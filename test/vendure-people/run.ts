@@ -104,7 +104,7 @@ async function play(shop: Shop, seed: number) {
   const shared = await shop.world.giftcards.issueCard(random.int(2000, 9000));
   cards.push(shared);
   const sales: Sale[] = Array.from({ length: ORDERS }, (_, index) => ({
-    ...{ index, id: "", code: "", channel: undefined, secrets: [], refunded: { min: 0, max: 0 } },
+    ...{ index, id: "", code: "", channel: undefined, secrets: [], isModified: false, refunded: { min: 0, max: 0 } },
   }));
   const round: Round = { shop, sales, cards, entries: [], startedAt: performance.now() };
   const callsBefore = shop.world.giftcards.proxy.seen.length;

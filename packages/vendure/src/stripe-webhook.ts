@@ -51,7 +51,8 @@ export class StripeWebhookInterceptor implements NestInterceptor {
     await this.settlement.noteUnrecorded(
       metadata.orderCode,
       id,
-      `Stripe has collected ${formatCents(cents)} (${id}) that this order does not need. Refund it in Stripe's dashboard.`,
+      `Stripe has collected ${formatCents(cents)} (${id}), and Vendure has not recorded it. ` +
+        "Refund it in Stripe's dashboard, unless it is among the order's payments now.",
     );
   }
 }
