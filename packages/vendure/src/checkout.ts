@@ -8,6 +8,9 @@ import { clientOf, type OpenedStore, type Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { openStore } from "./store.js";
 
+/** The code of a step that waits for the end of Vendure's transaction. */
+const LATER = "later";
+
 /** The checkout, opened when Vendure starts. Vendure itself collects the remainder. */
 @Injectable()
 export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
@@ -67,8 +70,12 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
         },
         // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.
         cancel: async ({ orderId, attemptId }) => {
+          const isOver = (other: string) => other === attemptId;
+          // If a transaction is rolled back, so is the record of a refund. `settle` continues after it.
+          if (this.orders.isInside(orderId) && (await this.orders.overPayments(orderId, isOver)).length > 0)
+            throw Object.assign(new Error("The other payments are refunded next."), { code: LATER });
           // Recorded as this purchase's error, shown to staff, and retried.
-          if (!(await this.orders.closePayments(orderId, (other) => other === attemptId)))
+          if (!(await this.orders.closePayments(orderId, isOver)))
             throw Object.assign(new Error("A payment could not be refunded."), { code: "refund_failed" });
           await closePayment?.({ orderCode: orderId, attemptId }, new Injector(this.module));
         },
@@ -77,7 +84,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
       onPurchase: ({ orderId, state }) => {
         if (state !== "charging" && state !== "pending") this.onDecided(orderId);
       },
-      onFailure: (error) => Logger.error(messageOf(error), LOGGER),
+      onFailure: (error) => Object(error).code === LATER || Logger.error(messageOf(error), LOGGER),
     });
   }
 }

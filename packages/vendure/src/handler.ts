@@ -90,10 +90,13 @@ export function createPaymentProcess(): PaymentProcess<never> {
       // The order is placed after the commit. Until then, a provider's second webhook would add the same payment again.
       const order = await orders.lock(ctx, code);
       // A provider may repeat a webhook long after its payment was refunded.
-      if (await orders.isRecorded(ctx, id, payment)) return "This payment is recorded already.";
+      const webhooks = injector.get(StripeWebhookInterceptor);
+      // Staff may give two manual payments of a placed order the same id.
+      const isUnique = webhooks.isAbout(payment.transactionId) || order.orderPlacedAt == null;
+      if (isUnique && (await orders.isRecorded(ctx, id, payment))) return "This payment is recorded already.";
       const others = (await orders.livePayments(ctx, id)).filter((one) => one.id !== payment.id);
       if (/^(Settled|Authorized)$/.test(to) && payment.amount <= 0) return "This order has no outstanding amount.";
-      const named = injector.get(StripeWebhookInterceptor).attemptOf(payment.transactionId);
+      const named = webhooks.attemptOf(payment.transactionId);
       const attemptId = await injector.get(Settlement).attemptOfNew(order, others, payment, named);
       if (attemptId) payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
       return undefined;

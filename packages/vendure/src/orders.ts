@@ -12,7 +12,7 @@ import {
   RequestContextService,
   TransactionalConnection,
 } from "@vendure/core";
-import { LOGGER, SETTINGS } from "./constants.js";
+import { LOGGER, messageOf, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
 
 /** The order whose transaction a call is in, and whether its payments are being closed. */
@@ -33,6 +33,9 @@ const locks: Readonly<Record<string, "for_no_key_update" | "pessimistic_write">>
 
 /** How often a refund that a provider refuses is tried before it is left to a person. */
 const MOST_TRIES = 3;
+
+/** Stands for the attempt of a payment that goes with no cards. No attempt has this id. */
+const NO_ATTEMPT_KNOWN = "";
 
 const DEFAULT_CHANNEL = "__default_channel__";
 
@@ -148,30 +151,44 @@ export class Orders {
    *
    * @returns whether all of them are closed; false if a provider refuses a refund
    */
-  closePayments(code: string, isOver: (attemptId: string) => boolean): Promise<boolean> {
-    return this.alone(code, async (ctx, order) => {
-      let isClosed = true;
-      for (const payment of await this.livePayments(ctx, order.id)) {
-        const attemptId = this.attemptOf(payment);
-        if (!attemptId || !isOver(attemptId) || heldCents(payment) === 0) continue;
-        const close = () =>
-          payment.state === "Settled"
-            ? this.refundPart(ctx, order, payment, heldCents(payment), true)
-            : this.closing(ctx, code, () => this.payments.cancelPayment(ctx, payment.id)).then(
-                (canceled) => "state" in canceled && canceled.state === "Cancelled",
-              );
-        const isGivenUp = payment.refunds.filter(({ state }) => state === "Failed").length >= MOST_TRIES;
-        if (!isGivenUp && (await close())) continue;
-        // A failure must not roll back the record of another payment that was refunded.
-        isClosed = false;
-        if (!isGivenUp)
-          Logger.error(
-            `Order ${code}: a payment by ${payment.method} could not be refunded. Refund it by hand.`,
-            LOGGER,
-          );
-      }
-      return isClosed;
-    });
+  async closePayments(code: string, isOver: (attemptId: string) => boolean): Promise<boolean> {
+    let isClosed = true;
+    for (const id of await this.overPayments(code, isOver)) if (!(await this.closePayment(code, id))) isClosed = false;
+    return isClosed;
+  }
+
+  /** @internal Returns the ids of the payments that hold money of attempts that are over. */
+  overPayments(code: string, isOver: (attemptId: string) => boolean): Promise<ID[]> {
+    return this.alone(code, async (ctx, order) =>
+      (await this.livePayments(ctx, order.id))
+        .filter((payment) => heldCents(payment) > 0 && isOver(this.attemptOf(payment) ?? NO_ATTEMPT_KNOWN))
+        .map(({ id }) => id),
+    );
+  }
+
+  /** Closes a payment in a transaction of its own, so that a later failure can't undo the record of the provider's refund. */
+  private async closePayment(code: string, id: ID): Promise<boolean> {
+    try {
+      return await this.alone(code, async (ctx, order) => {
+        const payment = (await this.livePayments(ctx, order.id)).find((one) => one.id === id);
+        if (!payment || heldCents(payment) === 0) return true;
+        if (payment.refunds.filter(({ state }) => state === "Failed").length >= MOST_TRIES) return false;
+        if (await this.close(ctx, order, payment)) return true;
+        Logger.error(`Order ${code}: a payment by ${payment.method} could not be refunded. Refund it by hand.`, LOGGER);
+        return false;
+      });
+    } catch (error) {
+      // Inside a larger transaction, nothing may be stored after a failure.
+      if (this.isInside(code)) throw error;
+      Logger.error(`Order ${code}: ${messageOf(error)}`, LOGGER);
+      return false;
+    }
+  }
+
+  private async close(ctx: RequestContext, order: Order, payment: Payment): Promise<boolean> {
+    if (payment.state === "Settled") return this.refundPart(ctx, order, payment, heldCents(payment), true);
+    const canceled = await this.closing(ctx, order.code, () => this.payments.cancelPayment(ctx, payment.id));
+    return "state" in canceled && canceled.state === "Cancelled";
   }
 
   /**
@@ -215,6 +232,11 @@ export class Orders {
 
   private closing<T>(ctx: RequestContext, code: string, work: () => Promise<T>): Promise<T> {
     return this.#inside.run({ ctx, code, isClosing: true }, work);
+  }
+
+  /** @internal Whether this call is inside a transaction of this order, which may be rolled back. */
+  isInside(code: string): boolean {
+    return this.#inside.getStore()?.code === code;
   }
 
   /** @internal Whether the payments are being closed: the cards' money is returned already, and Vendure only records it. */

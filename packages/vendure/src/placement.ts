@@ -1,5 +1,5 @@
 import { Inject, Injectable } from "@nestjs/common";
-import { HistoryService, Order, type RequestContext } from "@vendure/core";
+import { HistoryService, Order, OrderLine, type RequestContext } from "@vendure/core";
 import { heldCents, Orders } from "./orders.js";
 
 /** Places paid orders, and keeps placed ones placed. */
@@ -16,7 +16,7 @@ export class Placement {
     const payments = await this.orders.livePayments(ctx, id);
     const isSettled = payments.every((payment) => payment.state === "Settled");
     const paidCents = payments.reduce((sum, payment) => sum + heldCents(payment), 0);
-    if (state === "ArrangingPayment" && isSettled && paidCents >= totalWithTax)
+    if (state === "ArrangingPayment" && payments.length > 0 && isSettled && paidCents >= totalWithTax)
       await this.orders.service.transitionToState(ctx, id, "PaymentSettled");
   }
 
@@ -39,9 +39,13 @@ export class Placement {
     const state = moves
       .slice(first)
       .reduce((now, { data }) => (data.from === now ? data.to : now), placed.data.from as Order["state"]);
-    if (state === "Cancelled") return order;
+    // A shop may set orderPlacedAt at another moment.
+    if (state === "Cancelled" || state === order.state) return order;
     const restored = { state, active: false, orderPlacedAt: placed.createdAt };
     await this.orders.connection.getRepository(ctx, Order).update(order.id, restored);
+    const lines = this.orders.connection.getRepository(ctx, OrderLine);
+    for (const { id, quantity, orderPlacedQuantity } of order.lines)
+      if (orderPlacedQuantity === 0) await lines.update(id, { orderPlacedQuantity: quantity });
     return this.orders.lock(ctx, order.code);
   }
 }

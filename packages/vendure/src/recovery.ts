@@ -12,6 +12,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const PAGE_SIZE = 100;
 /** A run that takes longer continues in the next one. */
 const RUN_MS = 45_000;
+/** When a run ends, with the time for its last order left before the scheduler's timeout. */
+const MOST_MS = 1.6 * RUN_MS;
 
 /** Finishes what crashes and lost responses left open. */
 @Injectable()
@@ -32,13 +34,17 @@ export class Recovery {
     await this.checkout.calls.recover({ deadlineMs: RUN_MS });
     const since = new Date(this.#sweptUntil - 3 * this.settings.leaseMs);
     const codes = new Set([...(await this.openOrders()), ...(await this.movedOrders(since))]);
+    await this.refunds.settlePending();
     let hasFailed = false;
-    for (const code of codes)
+    for (const code of codes) {
+      // The next run continues.
+      hasFailed ||= Date.now() - startedAt > MOST_MS;
+      if (Date.now() - startedAt > MOST_MS) break;
       await this.settlement.settle(code).catch((error: unknown) => {
         hasFailed = true;
         Logger.error(`Order ${code}: ${messageOf(error)}`, LOGGER);
       });
-    await this.refunds.settlePending();
+    }
     // After a failure, the next run looks at the same orders again.
     if (!hasFailed) this.#sweptUntil = startedAt;
     return { orders: codes.size };

@@ -14,7 +14,7 @@ import {
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { LOGGER, messageOf } from "./constants.js";
-import { heldCents, Orders } from "./orders.js";
+import { heldCents as heldOf, Orders } from "./orders.js";
 
 /** What Vendure asks for. */
 export interface RefundCall {
@@ -48,7 +48,12 @@ export class CardRefunds {
     const { ctx, order, payment, amountCents } = call;
     const transactionId = payment.transactionId;
     const isMoving = async () => (await this.movingCharges(order.code)).length > 0;
-    if (this.orders.isClosing()) return { state: (await isMoving()) ? "Pending" : "Settled", transactionId };
+    if (this.orders.isClosing()) {
+      if (await isMoving()) return { state: "Pending", transactionId };
+      // A person may have decided that the money stays off the card.
+      const isBack = (await this.offCents(order.code, payment)) <= heldOf(payment) - amountCents;
+      return { state: isBack ? "Settled" : "Failed", transactionId };
+    }
     const heldCents = await this.orders.lockHeldCents(ctx, order.code, payment.id);
     try {
       await this.orders.within(ctx, order.code, () => this.reverse(order.code, payment, amountCents, heldCents));
@@ -61,7 +66,14 @@ export class CardRefunds {
   }
 
   /** Reverses the charges that add up to an amount. @throws {RefundError} */
-  private async reverse(code: string, payment: Payment, amountCents: number, heldCents: number): Promise<void> {
+  private async reverse(
+    code: string,
+    payment: Payment,
+    amountCents: number,
+    heldCents: number,
+    // It contains the amount held before, so that a repeated request after a crash is the same refund.
+    id = `${payment.id}:${heldCents}:${amountCents}`,
+  ): Promise<void> {
     const open = (await this.chargesOf(code, payment)).filter(({ state }) => openStates.includes(state));
     const openCents = open.reduce((sum, charge) => sum + charge.amountCents, 0);
     if (amountCents > heldCents || amountCents > openCents)
@@ -82,8 +94,6 @@ export class CardRefunds {
         `${formatCents(amountCents)} can't be refunded to the cards: a charge goes back to its card only as a whole. Possible: ${near}.`,
       );
     }
-    // The id contains the amount held before, so that a repeated request after a crash is the same refund.
-    const id = `${payment.id}:${heldCents}:${amountCents}`;
     await this.checkout.calls.refund(code, { id, amountCents: cents(amountCents), rule: "cards-first" });
   }
 
@@ -131,21 +141,32 @@ export class CardRefunds {
       if ((await this.movingCharges(code)).length > 0) return;
       const payment = (await this.orders.livePayments(ctx, order.id)).find((one) => one.id === paymentId);
       if (!payment) return;
-      const charges = await this.chargesOf(code, payment);
-      const isHeld = ({ state }: ChargeView) => openStates.includes(state) || state === "taken";
-      const offCents = charges.filter(isHeld).reduce((sum, { amountCents }) => sum + amountCents, 0);
-      const leftCents = heldCents(payment);
-      try {
-        // Vendure stores a pending refund, and asks nobody, if the payment method is disabled.
-        if (offCents > leftCents) await this.reverse(code, payment, totalCents, leftCents + totalCents);
-      } catch (error) {
-        if (!(error instanceof RefundError)) throw error;
-        // A person has decided that the money stays off the card.
-        await this.orders.service.transitionRefundToState(ctx, id, "Failed");
-        return;
+      const [leftCents, offCents] = [heldOf(payment), await this.offCents(code, payment)];
+      const fail = () => this.orders.service.transitionRefundToState(ctx, id, "Failed");
+      if (offCents > leftCents) {
+        try {
+          // Vendure stores a pending refund, and asks nobody, if the payment method is disabled.
+          await this.reverse(code, payment, totalCents, leftCents + totalCents, `pending:${id}`);
+        } catch (error) {
+          if (!(error instanceof RefundError)) throw error;
+          // A person has decided that the money stays off the card.
+          await fail();
+          return;
+        }
+        if ((await this.movingCharges(code)).length > 0) return;
+        if ((await this.offCents(code, payment)) > offCents - totalCents) {
+          await fail();
+          return;
+        }
       }
-      if ((await this.movingCharges(code)).length > 0) return;
       await this.orders.service.settleRefund(ctx, { id, transactionId: payment.transactionId });
     });
+  }
+
+  /** Returns the cents of a gift card payment that are off the cards. */
+  private async offCents(code: string, payment: Payment): Promise<number> {
+    const isOff = ({ state }: ChargeView) => openStates.includes(state) || state === "taken";
+    const charges = (await this.chargesOf(code, payment)).filter(isOff);
+    return charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
   }
 }

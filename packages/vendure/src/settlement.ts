@@ -20,6 +20,7 @@ import { heldCents, Orders } from "./orders.js";
 import { Placement } from "./placement.js";
 
 /** States in which everything taken is reversed. A refund of a paid order has other states. */
+const reversingStates = ["voiding", "canceling"];
 const reversedStates = ["voiding", "failed", "canceling", "canceled"];
 /** The states of an order that was paid, whether or not parts were refunded. */
 const paidStates = ["paid", "refunding", "refunded"];
@@ -82,29 +83,43 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
    */
   async settle(code: string, origin?: RequestContext): Promise<void> {
     if (!(await this.checkout.calls.read(code))) return;
+    await this.orders.alone(code, (ctx, order) => this.decide(ctx, order), origin);
+    // Other providers refund outside of the transaction that has decided it, each in its own.
+    if (reversingStates.includes((await this.checkout.read(code)).state)) await this.checkout.calls.cancel(code);
+    const { attemptId, state } = await this.checkout.read(code);
+    const isReversed = reversedStates.includes(state);
+    await this.orders.closePayments(code, (other) => other !== "" && (other !== attemptId || isReversed));
     await this.orders.alone(
       code,
       async (ctx, given) => {
-        const before = await this.checkout.read(code);
         const order = await this.placement.restore(ctx, given);
-        const isOpen = before.state === "pending" || paidStates.includes(before.state);
-        // An order that was placed without its cards was paid by another method at the same moment.
-        const isByCard = async () => (await this.orders.liveCard(ctx, order.id))?.transactionId === before.attemptId;
-        const isNeeded = isPlaced(order)
-          ? await isByCard()
-          : order.state === "ArrangingPayment" && isFor(before, order);
-        // The order was canceled, or changed after the cards were charged.
-        if (isOpen && !isNeeded) await this.checkout.calls.cancel(code);
-        else if (before.state === "pending" && !(await this.noteOvercollection(ctx, order, before)))
-          await this.checkout.calls.confirm(code);
-        const now = await this.checkout.read(code);
-        const isReversed = reversedStates.includes(now.state);
-        await this.orders.closePayments(code, (attemptId) => attemptId !== now.attemptId || isReversed);
-        if (paidStates.includes(now.state)) await this.settleCard(ctx, order, now);
+        const purchase = await this.checkout.read(code);
+        if (paidStates.includes(purchase.state)) await this.settleCard(ctx, order, purchase);
         await this.placement.placeIfCovered(ctx, order);
       },
       origin,
     );
+  }
+
+  /** Decides whether the cards of an order are kept or reversed. */
+  private async decide(ctx: RequestContext, given: Order): Promise<void> {
+    const { code } = given;
+    const purchase = await this.checkout.read(code);
+    const order = await this.placement.restore(ctx, given);
+    if (order !== given && !isFor(purchase, order))
+      await this.note(
+        ctx,
+        order,
+        `The order was placed for ${formatCents(purchase.totalCents)}, and changed at the same moment. Check its lines.`,
+      );
+    const isOpen = purchase.state === "pending" || paidStates.includes(purchase.state);
+    // An order that was placed without its cards was paid by another method at the same moment.
+    const isByCard = async () => (await this.orders.liveCard(ctx, order.id))?.transactionId === purchase.attemptId;
+    const isNeeded = isPlaced(order) ? await isByCard() : order.state === "ArrangingPayment" && isFor(purchase, order);
+    // The order was canceled, or changed after the cards were charged.
+    if (isOpen && !isNeeded) await this.checkout.calls.cancel(code);
+    else if (purchase.state === "pending" && !(await this.noteOvercollection(ctx, order, purchase)))
+      await this.checkout.calls.confirm(code);
   }
 
   /** Returns how much more than the remainder other methods have collected for a pending purchase, in cents. */
@@ -114,21 +129,20 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Refunds the excess of an overcollected order by the methods that have collected it, and places the order. */
   async refundExcess(code: string): Promise<number> {
-    return this.orders.alone(code, async (ctx, order) => {
-      const purchase = await this.checkout.read(code);
-      const excessCents = purchase.state === "pending" ? await this.excessCents(purchase) : 0;
-      let leftCents = excessCents;
-      let refundedCents = 0;
-      for (const payment of await this.orders.livePayments(ctx, order.id)) {
-        if (this.orders.isCard(payment) || payment.state !== "Settled") continue;
-        if (this.orders.attemptOf(payment) !== purchase.attemptId) continue;
-        const cents = Math.min(leftCents, heldCents(payment));
-        if (cents > 0 && (await this.orders.refundPart(ctx, order, payment, cents, false))) refundedCents += cents;
-        leftCents -= cents;
-      }
-      this.soon(code);
-      return refundedCents;
-    });
+    const purchase = await this.checkout.read(code);
+    const excess = () => (purchase.state === "pending" ? this.excessCents(purchase) : Promise.resolve(0));
+    const payments = await this.orders.alone(code, (ctx, order) => this.orders.livePayments(ctx, order.id));
+    let refundedCents = 0;
+    for (const { id } of payments)
+      refundedCents += await this.orders.alone(code, async (ctx, order) => {
+        const payment = (await this.orders.livePayments(ctx, order.id)).find((one) => one.id === id);
+        if (!payment || this.orders.isCard(payment) || payment.state !== "Settled") return 0;
+        if (this.orders.attemptOf(payment) !== purchase.attemptId) return 0;
+        const cents = Math.min(await excess(), heldCents(payment));
+        return cents > 0 && (await this.orders.refundPart(ctx, order, payment, cents, false)) ? cents : 0;
+      });
+    this.soon(code);
+    return refundedCents;
   }
 
   /**
@@ -147,8 +161,8 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     if (known && known !== card?.transactionId) return known;
     if (!card) {
       const cents = payment.amount;
-      const isLate = reversedStates.includes(purchase.state) && cents === remainderCents && cents !== totalWithTax;
-      return isLate ? attemptId : undefined;
+      const isSame = cents === remainderCents && cents !== totalWithTax;
+      return isSame && reversedStates.includes(purchase.state) && orderPlacedAt == null ? attemptId : undefined;
     }
     const beside = others.filter(
       (one) => !this.orders.isCard(one) && this.orders.attemptOf(one) === card.transactionId,

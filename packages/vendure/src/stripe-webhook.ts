@@ -6,6 +6,9 @@ import { from, lastValueFrom, type Observable } from "rxjs";
 import { LOGGER, messageOf } from "./constants.js";
 import { Settlement } from "./settlement.js";
 
+/** The metadata that StripePlugin writes into its intents. */
+const VENDURE_METADATA = ["channelToken", "orderCode", "orderId", "languageCode"];
+
 /** A payment intent in Stripe's event, as far as it matters here. */
 interface Intent {
   readonly id: string;
@@ -23,6 +26,11 @@ export class StripeWebhookInterceptor implements NestInterceptor {
   readonly #current = new AsyncLocalStorage<Intent>();
 
   constructor(@Inject(Settlement) private readonly settlement: Settlement) {}
+
+  /** Whether the current webhook is about this intent. @param intentId the payment's id */
+  isAbout(intentId: string): boolean {
+    return this.#current.getStore()?.id === intentId;
+  }
 
   /** Returns the attempt that the intent of the current webhook names. @param intentId the payment's id */
   attemptOf(intentId: string): string | undefined {
@@ -61,7 +69,10 @@ export class StripeWebhookInterceptor implements NestInterceptor {
 function paidIntentOf(body: unknown): Intent | undefined {
   try {
     const { type, data } = JSON.parse(String(body));
-    return type === "payment_intent.succeeded" ? data.object : undefined;
+    if (type !== "payment_intent.succeeded" || !/^pi_\w+$/.test(data.object.id)) return undefined;
+    // StripePlugin answers 200 to an intent without its metadata, and does not check the signature.
+    const isOurs = VENDURE_METADATA.every((name) => typeof data.object.metadata?.[name] === "string");
+    return isOurs ? data.object : undefined;
   } catch {
     return undefined;
   }

@@ -249,6 +249,38 @@ test("a payment stays with its order if the shopper goes back to the cart at the
   await expect.poll(async () => (await stage.bookedCents(order.code, "stripe")) === takenCents(order)).toBe(true);
 });
 
+test("refunds at Stripe once while the card service fails", { tags: "long" }, async () => {
+  const order = await stage.order();
+  const early = await order.ask(INTENT);
+  const card = await stage.issueCard(3000);
+  await order.apply(card);
+  await order.payByCard();
+  await pay(early); // for the total: overcollected by 30.00
+  const staged = { ...order, cards: [card], issuedCents: 3000 };
+  await expectStanding(staged, { state: "ArrangingPayment", cards: 3000, stripe: 7498 });
+  stage.proxy.set("canceldevalue", "error");
+  await order.moveTo("AddingItems");
+  await expectStanding(staged, { state: "AddingItems", cards: 3000, stripe: 0 });
+  const refunds = stripe.refunds.all().filter(({ payment_intent }) => payment_intent === intentsOf(order)[0]?.id);
+  expect(refunds).toHaveLength(1);
+  stage.proxy.clear();
+  await expectStanding(staged, { state: "AddingItems", cards: 0, stripe: 0 });
+});
+
+test("ignores an event without StripePlugin's metadata, whose signature nobody has checked", async () => {
+  const order = await stage.order(7500);
+  await order.payByCard();
+  const object = { id: "pi_forged", amount_received: 500_000, metadata: { orderCode: order.code } };
+  await fetch(`${stage.shop().url}/payments/stripe`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "stripe-signature": "none" },
+    body: JSON.stringify({ type: "payment_intent.succeeded", data: { object } }),
+  });
+  const history = `{ order(id: "${order.id}") { history(options: { take: 100 }) { items { data } } } }`;
+  const { items } = (await stage.admin().call(history)).history;
+  expect(JSON.stringify(items)).not.toContain("pi_forged");
+});
+
 /** Returns the number of statements in Vendure's database that wait for a lock. */
 async function waitingForLocks(): Promise<number> {
   const client = new pg.Client({ connectionString: stage.databaseUrl });
