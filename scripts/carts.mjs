@@ -11,7 +11,9 @@ hold the same amount as before.
   npm run carts -- --carts 20      fewer carts
   npm run carts -- --seed 42       with this seed: the first cart uses 42, the next 43
 
-  --workers <n>   number of concurrent shops (default 2)
+  npm run carts -- --vendure       in a Vendure shop, refunded charge by charge; takes --carts, --seed and --json (15 minutes)
+
+  --workers <n>   number of concurrent Medusa shops (default 2)
   --json          prints the results as JSON, and progress on standard error
 
 A run of 300 carts from a new seed is recorded in docs/how-it-is-tested.md. Exits with 1 if a cent is in the wrong place, or
@@ -38,10 +40,21 @@ function lineOf({ plan, paidCents, cards, wrong, seconds }) {
   );
 }
 
+/** @param {import("../test/vendure-people/carts.js").VendureCart} result */
+const vendureLineOf = ({ seed, about, wrong }) =>
+  `${wrong.length > 0 ? "BAD " : "ok  "}seed ${seed}: ${about}${wrong.map((what) => `\n      ${what}`).join("")}`;
+
+/** @returns {Promise<typeof import("../test/carts/run-carts.js")>} */
+const loadMedusa = () => loadTypeScript("test/carts/run-carts.ts");
+
+/** @returns {Promise<typeof import("../test/vendure-people/carts.js")>} */
+const loadVendure = () => loadTypeScript("test/vendure-people/carts.ts");
+
 const options = /** @type {const} */ ({
   carts: { type: "string", default: "300" },
   workers: { type: "string", default: "2" },
   seed: { type: "string" },
+  vendure: { type: "boolean" },
   json: { type: "boolean" },
 });
 
@@ -49,18 +62,26 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const carts = read(values.carts, "carts", 1);
   const workers = read(values.workers, "workers", 1);
   const seed = values.seed === undefined ? Date.now() % 2 ** 31 : read(values.seed, "seed", 0);
-  await build(["service", "checkout", "store"], { progress: say, signal });
-  /** @type {typeof import("../test/carts/run-carts.js")} */
-  const { runCarts } = await loadTypeScript("test/carts/run-carts.ts");
+  await build(values.vendure ? ["service", "vendure"] : ["service", "checkout", "store"], { progress: say, signal });
   say(`seed ${seed}`);
-  const results = await runCarts({
-    ...{ seed, carts, workers, signal },
-    onCart: (result, done) => say(`${String(done).padStart(3)}/${carts} ${lineOf(result)}`),
-  });
+  const count = (/** @type {number} */ done) => `${String(done).padStart(3)}/${carts}`;
+  const results = values.vendure
+    ? await (await loadVendure()).runVendureCarts({
+        ...{ seed, carts, signal },
+        onCart: (result, done) => say(`${count(done)} ${vendureLineOf(result)}`),
+      })
+    : await (await loadMedusa()).runCarts({
+        ...{ seed, carts, workers, signal },
+        onCart: (result, done) => say(`${count(done)} ${lineOf(result)}`),
+      });
   if (values.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   const bad = results.filter(({ wrong }) => wrong.length > 0).length;
   say(`books exact: ${results.length} carts, ${bad} bad`);
   if (values.seed === undefined && values.carts === options.carts.default && results.length === carts)
-    await recordRun({ command: "npm run carts", extent: `${carts} carts`, violations: bad });
+    await recordRun({
+      command: `npm run carts${values.vendure ? " -- --vendure" : ""}`,
+      extent: `${carts} carts`,
+      violations: bad,
+    });
   return bad > 0 || results.length < carts ? 1 : 0;
 });

@@ -189,7 +189,7 @@ describe("by default, a card is captured when its order is placed", () => {
     expect((await tell("failed", bought.sessionId)).status).toBe(200);
     await expect.poll(() => balancesOf(bought), { timeout: 20_000 }).toEqual([7500]);
     await recoverLater();
-    expect((await shop.storefront.order(bought.orderId)).status).toBe("canceled");
+    await expect.poll(async () => (await shop.storefront.order(bought.orderId)).status).toBe("canceled");
   });
 
   test("once the pending remainder is paid", async () => {
