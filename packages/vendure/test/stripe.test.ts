@@ -240,9 +240,10 @@ test("a payment stays with its order if the shopper goes back to the cart at the
   const secret = await order.ask(INTENT);
   const release = await holdOrder(stage.databaseUrl, order.code);
   const paying = pay(secret);
-  await expect.poll(() => waitingForLocks()).toBe(1);
+  // Recovery may wait for the order too.
+  await expect.poll(waitingForLocks).toBeGreaterThan(0);
   const leaving = order.moveTo("AddingItems").catch(() => {});
-  await expect.poll(() => waitingForLocks()).toBe(2);
+  await expect.poll(waitingForLocks).toBeGreaterThan(1);
   await release();
   await Promise.all([paying, leaving]);
   await expect.poll(async () => (await stage.admin().look(order.code)).payments.length).toBe(2);
