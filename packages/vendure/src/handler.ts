@@ -46,8 +46,9 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error;
         const { code, message } = error;
-        const given =
-          code === "amount_changed" && expected !== undefined ? ` metadata.remainderCents was ${expected}.` : "";
+        // A page can send any text, which may not reach Vendure's tables.
+        const isShown = code === "amount_changed" && typeof expected === "number";
+        const given = isShown ? ` metadata.remainderCents was ${expected}.` : "";
         return { amount: 0, state: "Declined", errorMessage: message + given, metadata: { public: { code } } };
       }
     },

@@ -34,9 +34,6 @@ const locks: Readonly<Record<string, "for_no_key_update" | "pessimistic_write">>
 /** How often a refund that a provider refuses is tried before it is left to a person. */
 const MOST_TRIES = 3;
 
-/** Stands for the attempt of a payment that goes with no cards. No attempt has this id. */
-const NO_ATTEMPT_KNOWN = "";
-
 const DEFAULT_CHANNEL = "__default_channel__";
 
 const isLive = ({ state }: Payment): boolean => state === "Authorized" || state === "Settled";
@@ -161,7 +158,10 @@ export class Orders {
   overPayments(code: string, isOver: (attemptId: string) => boolean): Promise<ID[]> {
     return this.alone(code, async (ctx, order) =>
       (await this.livePayments(ctx, order.id))
-        .filter((payment) => heldCents(payment) > 0 && isOver(this.attemptOf(payment) ?? NO_ATTEMPT_KNOWN))
+        .filter((payment) => {
+          const attemptId = this.attemptOf(payment);
+          return heldCents(payment) > 0 && attemptId !== undefined && isOver(attemptId);
+        })
         .map(({ id }) => id),
     );
   }

@@ -37,9 +37,11 @@ export class Recovery {
     await this.refunds.settlePending();
     let hasFailed = false;
     for (const code of codes) {
-      // The next run continues.
-      hasFailed ||= Date.now() - startedAt > MOST_MS;
-      if (Date.now() - startedAt > MOST_MS) break;
+      if (Date.now() - startedAt > MOST_MS) {
+        // The next run continues.
+        hasFailed = true;
+        break;
+      }
       await this.settlement.settle(code).catch((error: unknown) => {
         hasFailed = true;
         Logger.error(`Order ${code}: ${messageOf(error)}`, LOGGER);

@@ -19,8 +19,8 @@ import type { Settings } from "./options.js";
 import { heldCents, Orders } from "./orders.js";
 import { Placement } from "./placement.js";
 
-/** States in which everything taken is reversed. A refund of a paid order has other states. */
 const reversingStates = ["voiding", "canceling"];
+/** States in which everything taken is reversed. A refund of a paid order has other states. */
 const reversedStates = ["voiding", "failed", "canceling", "canceled"];
 /** The states of an order that was paid, whether or not parts were refunded. */
 const paidStates = ["paid", "refunding", "refunded"];
@@ -88,7 +88,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     if (reversingStates.includes((await this.checkout.read(code)).state)) await this.checkout.calls.cancel(code);
     const { attemptId, state } = await this.checkout.read(code);
     const isReversed = reversedStates.includes(state);
-    await this.orders.closePayments(code, (other) => other !== "" && (other !== attemptId || isReversed));
+    await this.orders.closePayments(code, (other) => other !== attemptId || isReversed);
     await this.orders.alone(
       code,
       async (ctx, given) => {

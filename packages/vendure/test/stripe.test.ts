@@ -234,6 +234,39 @@ test("refuses an intent while the cards are being charged", async () => {
   expect(intentsOf(order)).toEqual([]);
 });
 
+test("reverses the cards if an old intent pays the whole order while they are being charged", async () => {
+  const order = await stage.order();
+  const early = await order.ask(INTENT);
+  const cards = [await stage.issueCard(5000), await stage.issueCard(5000)];
+  for (const card of cards) await order.apply(card);
+  stage.proxy.set("devalue", "hold");
+  const charging = order.payByCard();
+  await expect.poll(() => stage.proxy.seen.at(-1)?.operation).toBe("devalue");
+  await pay(early);
+  stage.proxy.clear();
+  await stage.proxy.release();
+  await charging;
+  const staged = { ...order, cards, issuedCents: 10_000 };
+  await expectStanding(staged, { state: "PaymentSettled", cards: 0, stripe: 7498 });
+});
+
+test("refunds the second payment if two methods pay the same remainder at once", async () => {
+  const order = await stage.order(7500);
+  await order.payByCard();
+  const secret = await order.ask(INTENT);
+  const release = await holdOrder(stage.databaseUrl, order.code);
+  const paying = pay(secret);
+  await expect.poll(waitingForLocks).toBeGreaterThan(0);
+  const banking = order.payByBank(2498);
+  await expect.poll(waitingForLocks).toBeGreaterThan(1);
+  await release();
+  await Promise.all([paying, banking]);
+  await expect.poll(async () => (await stage.admin().look(order.code)).state).toBe("PaymentSettled");
+  await expect.poll(() => stage.bank.heldCents(order.code) + takenCents(order)).toBe(2498);
+  await expect.poll(async () => (await stage.bookedCents(order.code, "stripe")) === takenCents(order)).toBe(true);
+  expect(await stage.heldByCards(order)).toBe(5000);
+});
+
 test("a payment stays with its order if the shopper goes back to the cart at the same moment", async () => {
   const order = await stage.order(7500);
   await order.payByCard();
