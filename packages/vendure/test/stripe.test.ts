@@ -255,9 +255,9 @@ test("refunds the second payment if two methods pay the same remainder at once",
   await order.payByCard();
   const secret = await order.ask(INTENT);
   const release = await holdOrder(stage.databaseUrl, order.code);
-  const paying = pay(secret);
-  await expect.poll(waitingForLocks).toBeGreaterThan(0);
   const banking = order.payByBank(2498);
+  await expect.poll(waitingForLocks).toBeGreaterThan(0);
+  const paying = pay(secret);
   await expect.poll(waitingForLocks).toBeGreaterThan(1);
   await release();
   await Promise.all([paying, banking]);
