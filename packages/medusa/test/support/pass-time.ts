@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
 /** The tables with timestamps that the plugin reads: ours, and Medusa's carts, orders, returns, payments and locks. */
@@ -7,7 +8,16 @@ const tables = `select table_name, array_agg(column_name::text) as columns from 
       ('cart', 'payment_session', 'payment', 'capture', 'refund', 'locking'))
   group by table_name`;
 
-/** Moves every timestamp in a shop's database back, so that a test need not wait for a lease to expire. */
+/** `false` if another transaction holds one of the locks. */
+function unlessLocked(error: unknown): false {
+  if (error instanceof pg.DatabaseError && error.code === "55P03") return false;
+  throw error;
+}
+
+/**
+ * Moves every timestamp in a shop's database back, so that a test need not wait for a lease to expire.
+ * Takes all locks or none, since a lock held while it waits for the next could deadlock with the shop's jobs.
+ */
 export async function passTime(databaseUrl: string, ms: number): Promise<void> {
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
@@ -15,11 +25,12 @@ export async function passTime(databaseUrl: string, ms: number): Promise<void> {
     const { rows } = await database.query<{ table_name: string; columns: string[] }>(tables);
     // Bypasses triggers, so that faults that a test installed stay in place.
     const statements = ["set session_replication_role = replica"];
+    statements.push(`lock table ${rows.map((row) => `"${row.table_name}"`).join(", ")} in exclusive mode nowait`);
     for (const { table_name, columns } of rows) {
       const sets = columns.map((name) => `"${name}" = "${name}" - interval '${ms} milliseconds'`);
       statements.push(`update "${table_name}" set ${sets.join(", ")}`);
     }
-    await database.query(statements.join("; "));
+    while (!(await database.query(statements.join("; ")).then(() => true, unlessLocked))) await sleep(20);
   } finally {
     await database.end();
   }
