@@ -10,13 +10,17 @@ export class Placement {
     @Inject(HistoryService) private readonly history: HistoryService,
   ) {}
 
-  /** Places an order that Vendure could not place when its last payment was made, because of the gift cards' state then. */
+  /**
+   * Places an order that Vendure could not place, or settle, when its last payment was made: the gift cards were not paid for
+   * then, or another payment was still to be refunded.
+   */
   async placeIfCovered(ctx: RequestContext, { id, code }: Order): Promise<void> {
     const { state, totalWithTax } = await this.orders.lock(ctx, code);
     const payments = await this.orders.livePayments(ctx, id);
     const isSettled = payments.every((payment) => payment.state === "Settled");
     const paidCents = payments.reduce((sum, payment) => sum + heldCents(payment), 0);
-    if (state === "ArrangingPayment" && payments.length > 0 && isSettled && paidCents >= totalWithTax)
+    const isWaiting = state === "ArrangingPayment" || state === "PaymentAuthorized";
+    if (isWaiting && payments.length > 0 && isSettled && paidCents >= totalWithTax)
       await this.orders.service.transitionToState(ctx, id, "PaymentSettled");
   }
 

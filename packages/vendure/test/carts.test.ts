@@ -52,6 +52,15 @@ test.each(["ArrangingPayment", "AddingItems"])(
   },
 );
 
+test("settles an order that could only be authorized while a second payment of it was to be refunded", async () => {
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await order.payByBank(2498);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+  await overwrite(order.code, "state = 'PaymentAuthorized'");
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+});
+
 test("does not place an order whose currency has changed since its cards were charged", async () => {
   const order = await stage().order(7500);
   await order.payByCard();
