@@ -1,4 +1,5 @@
 import type { EngineOptions } from "./engine/engine.js";
+import { checkNames } from "./option-names.js";
 import type { RemainderMethod } from "./purchase/remainder.js";
 import type { SealingKey } from "./sealing/seal.js";
 import type { CheckoutStore } from "./store/checkout-store.js";
@@ -107,13 +108,7 @@ const optional: Readonly<Record<string, Rule>> = {
 };
 
 /** The names of all options; those of `guessLimits` with their prefix. */
-const known = new Set(Object.keys({ ...needed, ...optional }));
-
-/** Refuses unknown names. Otherwise a misspelled option would keep its default, such as `live`. */
-function checkNames(options: object, prefix = ""): void {
-  for (const name of Object.keys(options))
-    if (!known.has(prefix + name)) throw new TypeError(`createCheckout: unknown option ${prefix}${name}.`);
-}
+const known = Object.keys({ ...needed, ...optional });
 
 function at(options: unknown, name: string): unknown {
   let value = options;
@@ -135,8 +130,8 @@ export function checkOptions(options: CheckoutOptions): void {
     const value = at(options, name);
     if (value !== undefined && !isRight(value)) refuse(name, what);
   }
-  checkNames(options);
-  checkNames(options.guessLimits ?? {}, "guessLimits.");
+  const limits = Object.entries(options.guessLimits ?? {}).map(([name, value]) => [`guessLimits.${name}`, value]);
+  checkNames("createCheckout", { ...options, ...Object.fromEntries(limits) }, known);
   const { environment, issuer } = options;
   // Without it, a test's charges would be recorded as live ones.
   if (!environment && !issuer.environment)

@@ -1,6 +1,15 @@
 import { type Cents, cents, createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Checkout, type CheckoutOptions, createCheckout } from "../src/index.js";
+import {
+  type Checkout,
+  type CheckoutOptions,
+  createCheckout,
+  createHandler,
+  createPostgresStore,
+} from "../src/index.js";
+import { mollie } from "../src/methods/mollie.js";
+import { stripe, stripeCheckout } from "../src/methods/stripe.js";
+import { createSqliteStore } from "../src/store/sqlite/store.js";
 import { sealingKeys } from "./shop.js";
 import { stores, type TestStore } from "./stores.js";
 
@@ -79,6 +88,17 @@ describe("createCheckout", () => {
       );
     const guessLimits = { perCarts: 3 } as never;
     expect(() => createCheckout({ ...good, guessLimits })).toThrow(/unknown option guessLimits\.perCarts/);
+  });
+
+  it.each([
+    ["createHandler", () => createHandler(createCheckout(good), { cartOf: async () => null, adressOf: null } as never)],
+    ["createPostgresStore", () => createPostgresStore({ pool: { query: declined }, shema: "shop" } as never)],
+    ["createSqliteStore", () => createSqliteStore({ file: ":memory:", mode: 0o600 } as never)],
+    ["stripe", () => stripe({ webhookSecret: "whsec_1", captureMode: "manual" } as never)],
+    ["stripeCheckout", () => stripeCheckout({ webhookSecret: "whsec_1", captureMode: "manual" } as never)],
+    ["mollie", () => mollie({ captureMode: "manual" } as never)],
+  ])("%s refuses one too", async (name, call) => {
+    await expect((async () => call())()).rejects.toThrow(new RegExp(`^${name}: unknown option \\w+\\.$`));
   });
 
   it("accepts valid options, and uses defaults for the others", () => {

@@ -3,6 +3,7 @@ import type { CartView } from "../engine/engine.js";
 import { CheckoutError, toCheckoutError } from "../engine/errors.js";
 import type { Guesser } from "../engine/guess-limits.js";
 import { createReport } from "../engine/observers.js";
+import { checkNames } from "../option-names.js";
 import { StoreError } from "../store/migrations.js";
 import type { ApplyRequest, CardEntry, ShopError } from "../storefront.js";
 import { readCardBody } from "./card-body.js";
@@ -45,8 +46,7 @@ export function createHandler(
   const { cartOf, path = "/giftcards", origins = [], checksOrigin = true } = options;
   const { addressOf = attachedAddress } = options;
   if (typeof cartOf !== "function") throw new TypeError("createHandler: cartOf has to be a function.");
-  for (const name of Object.keys(options))
-    if (!known.includes(name)) throw new TypeError(`createHandler: unknown option ${name}.`);
+  checkNames("createHandler", options, known);
   const report = createReport(options.onFailure ?? writeFailure);
   const base = path
     .split("/")

@@ -1,4 +1,5 @@
 import type { MollieClient, Payment, PaymentCreateParams, Refund } from "@mollie/api-client";
+import { checkNames } from "../option-names.js";
 import type {
   RemainderAnswer,
   RemainderData,
@@ -21,6 +22,7 @@ import {
   ownerOf,
   type ProviderMethod,
   refundPart,
+  sharedNames,
   TIMEOUT_MS,
   untilCanceled,
   within,
@@ -89,7 +91,9 @@ const receivedOf = ({ amount, amountCaptured, amountChargedBack }: Payment): num
   centsOf(amountCaptured ?? amount) - centsOf(amountChargedBack);
 
 /** @throws {TypeError} naming the option */
-function checkMollieOptions({ client, returnUrl, webhookUrl }: MollieOptions): void {
+function checkMollieOptions(options: MollieOptions): void {
+  checkNames("mollie", options, [...sharedNames, "returnUrl", "webhookUrl", "description", "payment"]);
+  const { client, returnUrl, webhookUrl } = options;
   if (typeof client?.payments?.create !== "function")
     throw new TypeError("mollie: client has to be createMollieClient({ apiKey }).");
   if (typeof returnUrl !== "function") throw new TypeError("mollie: returnUrl has to be a function.");
@@ -100,7 +104,7 @@ function checkMollieOptions({ client, returnUrl, webhookUrl }: MollieOptions): v
 /**
  * Pays the remainder on Mollie's page. `pay` returns `pending`: redirect the shopper to `url`.
  *
- * @throws {TypeError} naming a missing option
+ * @throws {TypeError} naming a missing or unknown option
  */
 export function mollie(options: MollieOptions): MollieMethod {
   checkMollieOptions(options);

@@ -37,6 +37,9 @@ export interface MethodOptions {
   readonly onAlert?: (alert: PaymentAlert) => unknown;
 }
 
+/** The names of `MethodOptions`, and of the option that every provider has besides. */
+export const sharedNames = ["client", "captureMethod", "timeoutMs", "onAlert"];
+
 /** A remainder method that can hold the money until it is captured. */
 export interface ProviderMethod extends RemainderMethod {
   refund(request: RemainderRequest, part: RemainderPart): Promise<void>;

@@ -1,4 +1,5 @@
 import type Stripe from "stripe";
+import { checkNames } from "../option-names.js";
 import type { RemainderAnswer, RemainderData, RemainderRequest } from "../purchase/remainder.js";
 import {
   checkId,
@@ -8,6 +9,7 @@ import {
   keptId,
   metadataOf,
   type ProviderMethod,
+  sharedNames,
   TIMEOUT_MS,
   untilCanceled,
   within,
@@ -74,9 +76,10 @@ const amountOf = ({ remainderCents, currency }: RemainderRequest) => ({
  * Pays the remainder by a payment intent of Stripe, in the shop's own page. With `input`, the server confirms it; without,
  * `pay` returns `pending` and the page confirms it by its client secret.
  *
- * @throws {TypeError} naming a missing option
+ * @throws {TypeError} naming a missing or unknown option
  */
 export function stripe(options: StripeIntentOptions): StripeMethod {
+  checkNames("stripe", options, [...sharedNames, "webhookSecret", "intent", "returnUrl"]);
   const { client, captureMethod = "automatic", returnUrl, timeoutMs = TIMEOUT_MS } = options;
   const intents = createIntents(options);
   const limits = limitsOf(timeoutMs);
@@ -153,9 +156,10 @@ function needed(id: string | null | undefined): string {
 /**
  * Pays the remainder on Stripe's page, by a Checkout Session. `pay` returns `pending`: redirect the shopper to `url`.
  *
- * @throws {TypeError} naming a missing option
+ * @throws {TypeError} naming a missing or unknown option
  */
 export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMethod {
+  checkNames("stripeCheckout", options, [...sharedNames, "webhookSecret", "returnUrl", "description", "session"]);
   const { client, captureMethod = "automatic", returnUrl, timeoutMs = TIMEOUT_MS } = options;
   const { description = (orderId) => `Order ${orderId}` } = options;
   if (typeof returnUrl !== "function") throw new TypeError("stripeCheckout: returnUrl has to be a function.");

@@ -1,3 +1,4 @@
+import { checkNames } from "../../option-names.js";
 import type { CheckoutStore } from "../checkout-store.js";
 import { createSqlJournal } from "./journal.js";
 import { retryLostConnections } from "./lost-connections.js";
@@ -21,7 +22,7 @@ function qualify(text: string, schema: string): string {
  * @param options.pool a `pg` pool; the store doesn't end it
  * @param options.schema the schema of the tables. Default `public`
  * @returns the store, and `migrate`, which creates its tables
- * @throws {TypeError} without a pool, or if the schema's name has other characters than lower-case letters, digits and underscores
+ * @throws {TypeError} without a pool, with an unknown option, or if the schema's name has other characters than lower-case letters, digits and underscores
  */
 export function createPostgresStore(options: { pool: PgPool; schema?: string }): CheckoutStore & {
   /**
@@ -31,6 +32,7 @@ export function createPostgresStore(options: { pool: PgPool; schema?: string }):
    */
   migrate(): Promise<void>;
 } {
+  checkNames("createPostgresStore", options, ["pool", "schema"]);
   const { pool, schema = "public" } = options;
   if (typeof pool?.query !== "function") throw new TypeError("createPostgresStore: pool has to be a pool of pg.");
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {

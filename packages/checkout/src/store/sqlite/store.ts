@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { checkNames } from "../../option-names.js";
 import type { CheckoutStore } from "../checkout-store.js";
 import { openSqlite } from "./database.js";
 import { createSqliteJournal } from "./journal.js";
@@ -11,7 +12,7 @@ import { createSqlitePurchases } from "./purchases.js";
  *
  * @param options.file the path of the file, which is created if missing. Keep it private (mode 0600) and back it up
  * @returns the store, and `close`
- * @throws {Error} on an older Node; {TypeError} without a file
+ * @throws {Error} on an older Node; {TypeError} without a file, or with an unknown option
  * @throws {StoreError} too_new if a newer release has made its tables
  */
 export async function createSqliteStore(options: { file: string }): Promise<
@@ -21,6 +22,7 @@ export async function createSqliteStore(options: { file: string }): Promise<
   }
 > {
   if (typeof options?.file !== "string") throw new TypeError("createSqliteStore: file has to be a path.");
+  checkNames("createSqliteStore", options, ["file"]);
   // Imported here, so that a shop on PostgreSQL can use a Node without it.
   const { DatabaseSync } = await import("node:sqlite").catch(() => {
     throw new Error("createSqliteStore needs node:sqlite, so Node 22.13 or newer. Otherwise use PostgreSQL.");
