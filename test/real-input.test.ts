@@ -17,7 +17,9 @@ const sample = `export const run = () => [
 ];
 `;
 
-it("rejects a click that no person can make in tests, and accepts it in a page's own code", async () => {
+it("rejects a click that no person can make in tests, and accepts it in a page's own code", {
+  tags: "long",
+}, async () => {
   const folders = await Promise.all(
     [...tested, "packages/medusa/src/admin"].map((within) => mkdtemp(path.join(root, within, "tried-"))),
   );
