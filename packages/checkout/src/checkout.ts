@@ -73,9 +73,10 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * Refunds a canceled order in full: reverses its card charges and cancels the remainder. This is recorded first, and
    * `recover` retries steps that fail. Idempotent. Earlier refunds are not refunded again.
    *
+   * @param attemptId cancels this attempt only, not a later one
    * @throws {CheckoutError} cart_not_found; payment_in_progress during a refund of the order; then nothing has changed
    */
-  cancel(orderId: string): Promise<ChargeView[]>;
+  cancel(orderId: string, attemptId?: string): Promise<ChargeView[]>;
   /**
    * Returns how a refund of a paid order would be split, without refunding anything.
    *
@@ -167,7 +168,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     list: async (cart) => engine.summary(checkCart(cart)),
     ...flow,
     webhook: (request) => answerWebhook(() => notice(request), report),
-    cancel: async (orderId) => (await recovery.cancel(orderId)).map(viewCharge),
+    cancel: async (orderId, attemptId) => (await recovery.cancel(orderId, attemptId)).map(viewCharge),
     ...refunds,
     refundCards: async (orderId, reference) => (await recovery.refundCards(orderId, reference)).map(viewCharge),
     read: (orderId) => purchases.read(orderId),

@@ -226,6 +226,21 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     expect(await paid()).toEqual([0, 0]);
   });
 
+  it("are not canceled by who means an earlier attempt", async () => {
+    const o = await order();
+    bank.mood = "decline";
+    expect(await pay(o)).toMatchObject({ status: "declined" });
+    const first = (await checkout().read(o.id))?.attemptId;
+    bank.mood = "page";
+    await pay(o);
+    bank.pay();
+    await checkout().confirm(o.id);
+    expect(await checkout().cancel(o.id, first)).toMatchObject([{ state: "reversed" }]);
+    expect(await paid()).toEqual([5000, 2498]);
+    await checkout().cancel(o.id, (await checkout().read(o.id))?.attemptId);
+    expect(await paid()).toEqual([0, 0]);
+  });
+
   it("that are pending can be retried by a person, and are not voided before they expire", async () => {
     const o = await order();
     bank.mood = "page";

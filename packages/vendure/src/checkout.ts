@@ -70,7 +70,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
         },
         // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.
         cancel: async ({ orderId, attemptId }) => {
-          const isOver = (other: string) => other === attemptId;
+          const isOver = async () => (other: string) => other === attemptId;
           // If a transaction is rolled back, so is the record of a refund. `settle` continues after it.
           if (this.orders.isInside(orderId) && (await this.orders.overPayments(orderId, isOver)).length > 0)
             throw Object.assign(new Error("The other payments are refunded next."), { code: LATER });

@@ -58,12 +58,12 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
       if (purchase?.state === "paid" && purchase.attemptId === transactionId) return { success: true };
       return { success: false, state: "Authorized", errorMessage: "The remainder of this order isn't paid yet." };
     },
-    async cancelPayment(ctx, order, { state }) {
+    async cancelPayment(ctx, { code }, { state, transactionId }) {
       const orders = injector.get(Orders);
       if (state === "Settled")
         return { success: false, state, errorMessage: "Refund the payment, or cancel the order." };
       if (!orders.isClosing())
-        await orders.within(ctx, order.code, () => injector.get(GiftcardCheckout).calls.cancel(order.code));
+        await orders.within(ctx, code, () => injector.get(GiftcardCheckout).calls.cancel(code, transactionId));
       return { success: true };
     },
     createRefund: (ctx, input, amountCents, order, payment) =>

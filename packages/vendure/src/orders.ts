@@ -34,6 +34,9 @@ const locks: Readonly<Record<string, "for_no_key_update" | "pessimistic_write">>
 /** How often a refund that a provider refuses is tried before it is left to a person. */
 const MOST_TRIES = 3;
 
+/** Reads what tells attempts that are over. */
+type ReadOver = () => Promise<(attemptId: string) => boolean>;
+
 const DEFAULT_CHANNEL = "__default_channel__";
 
 const isLive = ({ state }: Payment): boolean => state === "Authorized" || state === "Settled";
@@ -146,24 +149,28 @@ export class Orders {
    * Cancels or refunds the payments of attempts that are over, by their own methods. Payments that belong to no attempt are
    * left alone.
    *
+   * @param readOver returns whether an attempt is over; called with the order's lock
    * @returns whether all of them are closed; false if a provider refuses a refund
    */
-  async closePayments(code: string, isOver: (attemptId: string) => boolean): Promise<boolean> {
+  async closePayments(code: string, readOver: ReadOver): Promise<boolean> {
     let isClosed = true;
-    for (const id of await this.overPayments(code, isOver)) if (!(await this.closePayment(code, id))) isClosed = false;
+    for (const id of await this.overPayments(code, readOver))
+      if (!(await this.closePayment(code, id))) isClosed = false;
     return isClosed;
   }
 
   /** @internal Returns the ids of the payments that hold money of attempts that are over. */
-  overPayments(code: string, isOver: (attemptId: string) => boolean): Promise<ID[]> {
-    return this.alone(code, async (ctx, order) =>
-      (await this.livePayments(ctx, order.id))
+  overPayments(code: string, readOver: ReadOver): Promise<ID[]> {
+    return this.alone(code, async (ctx, order) => {
+      const payments = await this.livePayments(ctx, order.id);
+      const isOver = await readOver();
+      return payments
         .filter((payment) => {
           const attemptId = this.attemptOf(payment);
           return heldCents(payment) > 0 && attemptId !== undefined && isOver(attemptId);
         })
-        .map(({ id }) => id),
-    );
+        .map(({ id }) => id);
+    });
   }
 
   /** Closes a payment in a transaction of its own, so that a later failure can't undo the record of the provider's refund. */

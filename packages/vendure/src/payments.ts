@@ -45,7 +45,7 @@ export class CardPayments {
     }
     // Another method has paid while the cards were charged.
     if (sumHeld(await this.othersOf(ctx, order)) !== sumHeld(besides)) {
-      await this.orders.within(ctx, code, () => this.checkout.calls.cancel(code));
+      await this.orders.within(ctx, code, () => this.checkout.calls.cancel(code, attemptId));
       throw new CheckoutError("amount_changed");
     }
     if (await this.orders.liveCard(ctx, order.id)) throw new CheckoutError("cart_completed");

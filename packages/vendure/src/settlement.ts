@@ -85,10 +85,13 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     if (!(await this.checkout.calls.read(code))) return;
     await this.orders.alone(code, (ctx, order) => this.decide(ctx, order), origin);
     // Other providers refund outside of the transaction that has decided it, each in its own.
-    if (reversingStates.includes((await this.checkout.read(code)).state)) await this.checkout.calls.cancel(code);
     const { attemptId, state } = await this.checkout.read(code);
-    const isReversed = reversedStates.includes(state);
-    await this.orders.closePayments(code, (other) => other !== attemptId || isReversed);
+    if (reversingStates.includes(state)) await this.checkout.calls.cancel(code, attemptId);
+    // Read with the order's lock, because a new attempt may begin until then.
+    await this.orders.closePayments(code, async () => {
+      const now = await this.checkout.read(code);
+      return (other) => other !== now.attemptId || reversedStates.includes(now.state);
+    });
     await this.orders.alone(
       code,
       async (ctx, given) => {
@@ -117,7 +120,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     const isByCard = async () => (await this.orders.liveCard(ctx, order.id))?.transactionId === purchase.attemptId;
     const isNeeded = isPlaced(order) ? await isByCard() : order.state === "ArrangingPayment" && isFor(purchase, order);
     // The order was canceled, or changed after the cards were charged.
-    if (isOpen && !isNeeded) await this.checkout.calls.cancel(code);
+    if (isOpen && !isNeeded) await this.checkout.calls.cancel(code, purchase.attemptId);
     else if (purchase.state === "pending" && !(await this.noteOvercollection(ctx, order, purchase)))
       await this.checkout.calls.confirm(code);
   }

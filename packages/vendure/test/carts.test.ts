@@ -61,6 +61,23 @@ test("settles an order that could only be authorized while a second payment of i
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
 });
 
+test("six shoppers whose bank declines go back, and pay again at once, each with the same card", async () => {
+  const buy = async () => {
+    const order = await stage().order(7500);
+    await order.payByCard();
+    await order.payByBank(1); // another amount: declined
+    await order.moveTo("AddingItems");
+    const read = () => order.call("{ giftcards { ... on GiftcardSummary { covered } } }");
+    await expect.poll(read, { interval: 20 }).toEqual({ covered: 5000 });
+    await order.moveTo("ArrangingPayment");
+    // While the first charge is still being reversed, the card is declined.
+    await expect.poll(() => order.payByCard()).toMatchObject({ state: "ArrangingPayment" });
+    await order.payByBank(2498);
+    await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+  };
+  await Promise.all(Array.from({ length: 6 }, buy));
+});
+
 test("does not place an order whose currency has changed since its cards were charged", async () => {
   const order = await stage().order(7500);
   await order.payByCard();

@@ -71,9 +71,9 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   }
 
   /** Decides to cancel a paid order. Returns null if the purchase has changed concurrently. */
-  async function beginCancel({ orderId, state }: Purchase, owner: string): Promise<Purchase | null> {
+  async function beginCancel({ orderId, attemptId, state }: Purchase, owner: string): Promise<Purchase | null> {
     // Recorded before any part is reversed, so that recovery completes it after a crash.
-    const change = { to: "canceling", lease: { owner, forMs: leaseMs } } as const;
+    const change = { to: "canceling", attemptId, lease: { owner, forMs: leaseMs } } as const;
     if (state !== "refunding") return steps.change(orderId, { ...change, from: [state] });
     // A running refund may be calling the remainder method. Take over only if its lease has run out.
     if (await steps.claim(orderId, owner)) return steps.change(orderId, { ...change, from: [state], owner });
@@ -81,10 +81,12 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     return null;
   }
 
-  /** Reverses the whole payment of an order, whether it is paid or not. */
-  async function cancel(orderId: string): Promise<Charge[]> {
+  /** Reverses the whole payment of an order, whether it is paid or not. A later attempt than `attemptId` is left alone. */
+  async function cancel(orderId: string, attemptId?: string): Promise<Charge[]> {
     for (;;) {
-      const now = await endUnpaid(await find(orderId), "order_canceled");
+      const found = await find(orderId);
+      if (attemptId !== undefined && found.attemptId !== attemptId) return steps.chargesOf({ ...found, attemptId });
+      const now = await endUnpaid(found, "order_canceled");
       if (!wasPaid(now)) return steps.chargesOf(now);
       const owner = newOwner();
       const owed = await beginCancel(now, owner);
