@@ -130,11 +130,18 @@ export class Visit {
     await this.button("Place Order").waitFor();
   }
 
-  /** Places the order. @returns each payment that the confirmation shows */
+  /** Places the order, again if the page asks to wait and try again. @returns each payment that the confirmation shows */
   async placeOrder(): Promise<string[]> {
-    await press(this.button("Place Order"));
+    const [confirmed, later] = [
+      this.page.getByText("Order Confirmed!"),
+      this.page.getByText("Wait a moment and try again."),
+    ];
+    do {
+      await press(this.button("Place Order"));
+      await later.waitFor({ state: "hidden" });
+      await confirmed.or(later).first().waitFor();
+    } while (await later.isVisible());
     await this.page.waitForURL(/\/order-confirmation\//);
-    await this.page.getByText("Order Confirmed!").waitFor();
     const parts = this.page.getByTestId("payments").locator("li");
     return (await parts.allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
   }
