@@ -35,7 +35,7 @@ const locks: Readonly<Record<string, "for_no_key_update" | "pessimistic_write">>
 const MOST_TRIES = 3;
 
 /** Reads what tells attempts that are over. */
-type ReadOver = () => Promise<(attemptId: string) => boolean>;
+type ReadOver = () => Promise<(attemptId: string, payment: Payment) => boolean>;
 
 const DEFAULT_CHANNEL = "__default_channel__";
 
@@ -49,6 +49,8 @@ export const heldCents = ({ amount, refunds }: Pick<Payment, "amount"> & { refun
 @Injectable()
 export class Orders {
   readonly #inside = new AsyncLocalStorage<Open>();
+  /** The ends of the work on orders, if the database has no locks. */
+  readonly #turns = new Map<string, Promise<void>>();
 
   /** @internal */
   constructor(
@@ -120,10 +122,27 @@ export class Orders {
     const open = this.#inside.getStore();
     if (open?.code === code) return work(open.ctx, await this.lock(open.ctx, code));
     const admin = await this.contextOf(code, origin);
-    return this.connection.withTransaction(admin, async (ctx) => {
-      const order = await this.lock(ctx, code);
-      return this.#inside.run({ ctx, code, isClosing: false }, () => work(ctx, order));
-    });
+    const run = () =>
+      this.connection.withTransaction(admin, async (ctx) => {
+        const order = await this.lock(ctx, code);
+        return this.#inside.run({ ctx, code, isClosing: false }, () => work(ctx, order));
+      });
+    return locks[this.connection.rawConnection.options.type] ? run() : this.inTurn(code, run);
+  }
+
+  /** Runs work on an order after the work that this process is doing on it. On SQLite, all transactions share a connection. */
+  private async inTurn<T>(code: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(code) ?? Promise.resolve()).then(work);
+    const end = turn.then(
+      () => {},
+      () => {},
+    );
+    this.#turns.set(code, end);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(code) === end) this.#turns.delete(code);
+    }
   }
 
   /**
@@ -167,7 +186,7 @@ export class Orders {
       return payments
         .filter((payment) => {
           const attemptId = this.attemptOf(payment);
-          return heldCents(payment) > 0 && attemptId !== undefined && isOver(attemptId);
+          return heldCents(payment) > 0 && attemptId !== undefined && isOver(attemptId, payment);
         })
         .map(({ id }) => id);
     });

@@ -21,7 +21,7 @@ import { Placement } from "./placement.js";
 
 const reversingStates = ["voiding", "canceling"];
 /** States in which everything taken is reversed. A refund of a paid order has other states. */
-const reversedStates = ["voiding", "failed", "canceling", "canceled"];
+const reversedStates = [...reversingStates, "failed", "canceled"];
 /** The states of an order that was paid, whether or not parts were refunded. */
 const paidStates = ["paid", "refunding", "refunded"];
 /** The states of charges whose money is off the card, and stays off unless it is refunded. */
@@ -87,10 +87,13 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     // Other providers refund outside of the transaction that has decided it, each in its own.
     const { attemptId, state } = await this.checkout.read(code);
     if (reversingStates.includes(state)) await this.checkout.calls.cancel(code, attemptId);
-    // Read with the order's lock, because a new attempt may begin until then.
+    // Read with the order's lock, because a new attempt may begin until then. During a reversal, `remainder.cancel` closes
+    // what other methods hold, in one process at a time.
     await this.orders.closePayments(code, async () => {
       const now = await this.checkout.read(code);
-      return (other) => other !== now.attemptId || reversedStates.includes(now.state);
+      const isOver = (payment: Payment) =>
+        reversedStates.includes(now.state) && (this.orders.isCard(payment) || !reversingStates.includes(now.state));
+      return (other, payment) => other !== now.attemptId || isOver(payment);
     });
     await this.orders.alone(
       code,

@@ -2,7 +2,10 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { startFaultProxy } from "../../../test/support/fault-proxy.js";
+import { startPlayedStripe } from "../../../test/support/played-stripe.js";
 import { openStage } from "./support/stage.js";
+import { addStripe, payByStripe } from "./support/stripe.js";
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-vendure-"));
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -22,6 +25,34 @@ test("sells, refunds and cancels in a Vendure on SQLite", { tags: "long" }, asyn
     expect(fs.existsSync(path.join(folder, "vendure.sqlite.giftcards"))).toBe(true);
   } finally {
     await stage.close();
+  }
+});
+
+test("refunds once at a slow Stripe if an order on SQLite is canceled", { tags: "long" }, async () => {
+  const stripe = await startPlayedStripe();
+  const proxy = await startFaultProxy(stripe.url);
+  const env = { SQLITE_FILE: path.join(folder, "canceled.sqlite"), STRIPE_URL: proxy.url };
+  const stage = await openStage({ env });
+  try {
+    await addStripe(stage, stripe);
+    for (let time = 1; time <= 3; time++) {
+      const order = await stage.order(7500);
+      await order.payByCard();
+      await payByStripe(stage, stripe, await order.ask("mutation { createStripePaymentIntent }"));
+      await expect.poll(async () => (await stage.admin().look(order.code)).state).toBe("PaymentSettled");
+      proxy.set("refunds", "delay");
+      await stage.admin().cancel(order.id);
+      const state = () => stage.admin().call(`{ giftcardPurchase(orderCode: "${order.code}") { state } }`);
+      await expect.poll(state).toEqual({ state: "canceled" });
+      expect(await stage.heldByCards(order)).toBe(0);
+      const { refunds } = await stage.paymentOf(order.code, "stripe");
+      expect(refunds).toEqual([{ state: "Settled", total: 2498 }]);
+      expect(proxy.seen.filter(({ operation }) => operation === "refunds")).toHaveLength(time);
+    }
+  } finally {
+    await stage.close();
+    await proxy.stop();
+    await stripe.stop();
   }
 });
 
