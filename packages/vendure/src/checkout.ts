@@ -76,7 +76,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
             throw Object.assign(new Error("The other payments are refunded next."), { code: LATER });
           // Recorded as this purchase's error, shown to staff, and retried.
           if (!(await this.orders.closePayments(orderId, isOver)))
-            throw Object.assign(new Error("A payment could not be refunded."), { code: "refund_failed" });
+            throw Object.assign(new Error(`Order ${orderId} waits for a refund.`), { code: "refund_failed" });
           await closePayment?.({ orderCode: orderId, attemptId }, new Injector(this.module));
         },
       },

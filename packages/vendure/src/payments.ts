@@ -7,6 +7,9 @@ import { cartOf, linesOf } from "./lines.js";
 import { heldCents, Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
 
+/** The states of a purchase whose cards are charged. */
+const chargedStates = ["pending", "paid"];
+
 const sumHeld = (payments: readonly Payment[]): number =>
   payments.reduce((sum, payment) => sum + heldCents(payment), 0);
 
@@ -37,21 +40,27 @@ export class CardPayments {
     );
     // Keep the lock until Vendure has stored the payment.
     const now = await this.orders.lock(ctx, code);
-    const { attemptId } = await this.checkout.read(code);
-    const isSame = now.totalWithTax === order.totalWithTax && now.currencyCode === order.currencyCode;
+    const { attemptId, totalCents, remainderCents, state } = await this.checkout.read(code);
+    const amount = cards.reduce((sum, { amountCents }) => sum + amountCents, 0);
+    // While this call waited for the lock, the cards may have been reversed, and charged again in another attempt.
+    const isHeld = chargedStates.includes(state) && amount === totalCents - remainderCents;
+    const isSame = isHeld && now.totalWithTax === order.totalWithTax && now.currencyCode === order.currencyCode;
     if (now.state !== "ArrangingPayment" || !isSame) {
       this.settlement.soon(code);
-      throw new CheckoutError("cart_completed");
+      if (now.orderPlacedAt != null) throw new CheckoutError("cart_completed");
+      const message = "The order has changed while its gift cards were charged. They get their money back.";
+      throw new CheckoutError("amount_changed", { message });
     }
     // Another method has paid while the cards were charged.
     if (sumHeld(await this.othersOf(ctx, order)) !== sumHeld(besides)) {
       await this.orders.within(ctx, code, () => this.checkout.calls.cancel(code, attemptId));
       throw new CheckoutError("amount_changed");
     }
-    if (await this.orders.liveCard(ctx, order.id)) throw new CheckoutError("cart_completed");
+    if (await this.orders.liveCard(ctx, order.id))
+      throw new CheckoutError("cart_completed", { message: "The gift cards of this order are charged already." });
     await this.adopt(ctx, besides, attemptId);
     return {
-      amount: cards.reduce((sum, { amountCents }) => sum + amountCents, 0),
+      amount,
       state: status === "paid" ? "Settled" : "Authorized",
       transactionId: attemptId,
       metadata: { public: { cards } },
