@@ -5,8 +5,7 @@
  * @param known the names of its options
  * @throws {TypeError} naming the unknown option
  */
-export function checkNames(call: string, options: object, known: Iterable<string>): void {
-  const names = new Set(known);
+export function checkNames(call: string, options: object, known: readonly string[]): void {
   for (const name of Object.keys(options ?? {}))
-    if (!names.has(name)) throw new TypeError(`${call}: unknown option ${name}.`);
+    if (!known.includes(name)) throw new TypeError(`${call}: unknown option ${name}.`);
 }

@@ -1,4 +1,5 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
+import type { Purchase } from "@giftcard-pay/checkout/store";
 import { type Cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import { type CreatePaymentResult, type Order, Payment, type RequestContext } from "@vendure/core";
@@ -7,8 +8,8 @@ import { cartOf, linesOf } from "./lines.js";
 import { heldCents, Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
 
-/** The states of a purchase whose cards are charged. */
-const chargedStates = ["pending", "paid"];
+/** Whether the cards of a purchase are charged, and not being reversed. */
+const isCharged = (purchase: Purchase | null) => purchase?.state === "pending" || purchase?.state === "paid";
 
 const sumHeld = (payments: readonly Payment[]): number =>
   payments.reduce((sum, payment) => sum + heldCents(payment), 0);
@@ -40,10 +41,11 @@ export class CardPayments {
     );
     // Keep the lock until Vendure has stored the payment.
     const now = await this.orders.lock(ctx, code);
-    const { attemptId, totalCents, remainderCents, state } = await this.checkout.read(code);
+    const purchase = await this.checkout.read(code);
+    const { attemptId, totalCents, remainderCents } = purchase;
     const amount = cards.reduce((sum, { amountCents }) => sum + amountCents, 0);
     // While this call waited for the lock, the cards may have been reversed, and charged again in another attempt.
-    const isHeld = chargedStates.includes(state) && amount === totalCents - remainderCents;
+    const isHeld = isCharged(purchase) && amount === totalCents - remainderCents;
     const isSame = isHeld && now.totalWithTax === order.totalWithTax && now.currencyCode === order.currencyCode;
     if (now.state !== "ArrangingPayment" || !isSame) {
       this.settlement.soon(code);
@@ -77,7 +79,7 @@ export class CardPayments {
     const others = await this.othersOf(ctx, order);
     const known = await this.checkout.calls.read(order.code);
     // If this is a retry after a lost response, the cards are spent already, and the purchase has the amounts.
-    if (known?.state === "paid" || known?.state === "pending") return others;
+    if (isCharged(known)) return others;
     const { coveredCents, totalCents, cards } = await this.checkout.calls.list(cartOf(order));
     if (cards.length === 0)
       throw new CheckoutError("nothing_to_pay", { message: "No gift card is applied to this order." });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import pg from "pg";
 import { expect, test } from "vitest";
+import { holdOrder } from "../../../scripts/shops/vendure-shop.mjs";
 import { addUpTo } from "../dist/lines.js";
 import { useStage } from "./support/stage.js";
 
@@ -26,13 +27,16 @@ test("makes the lines of any order add up to its total, to the cent", () => {
   );
 });
 
-/** Changes an order in Vendure's table, as a mutation does that has read it earlier. */
-async function overwrite(code: string, set: string) {
+async function write(statement: string, code: string) {
   const client = new pg.Client({ connectionString: stage().databaseUrl });
   await client.connect();
-  await client.query(`update "order" set ${set} where code = $1`, [code]);
+  const { rowCount } = await client.query(statement, [code]);
   await client.end();
+  return rowCount;
 }
+
+/** Changes an order in Vendure's table, as a mutation does that has read it earlier. */
+const overwrite = (code: string, set: string) => write(`update "order" set ${set} where code = $1`, code);
 
 test.each(["ArrangingPayment", "AddingItems"])(
   "a placed order that Vendure overwrites as %s stays placed",
@@ -76,6 +80,17 @@ test("six shoppers whose bank declines go back, and pay again at once, each with
     await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
   };
   await Promise.all(Array.from({ length: 6 }, buy));
+});
+
+test("stores no payment for cards whose reversal begins while the call waits for the order", async () => {
+  const order = await stage().order(7500);
+  const release = await holdOrder(stage().databaseUrl, order.code);
+  const paying = order.payByCard();
+  const begin = "update giftcard.giftcard_purchase set state = 'voiding' where order_id = $1 and state = 'pending'";
+  await expect.poll(() => write(begin, order.code)).toBe(1);
+  await release();
+  expect(await paying).toMatchObject({ errorCode: "PAYMENT_DECLINED_ERROR" });
+  await stage().expectHeld(order, { state: "ArrangingPayment", cards: 0, bank: 0 });
 });
 
 test("does not place an order whose currency has changed since its cards were charged", async () => {
