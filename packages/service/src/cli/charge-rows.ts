@@ -1,9 +1,8 @@
 import { MAX_DEDUCTION_CENTS } from "@giftcard-pay/client/contract";
-import { exitCodes, OperatorError } from "../operator-error.js";
 import type { LineFault } from "../store/bulk-change.js";
 import type { JournalCharge } from "../store/lost-charges.js";
-import { readCsv } from "./csv-file.js";
 import { isIdentifier } from "./output.js";
+import { readTableFile } from "./table-file.js";
 
 const NEEDED = ["reference", "company", "requested", "deducted", "last_four", "token_sha256", "reversed_at"] as const;
 const MAX_CENTS = 2_147_483_647;
@@ -16,23 +15,17 @@ const MAX_CENTS = 2_147_483_647;
 export async function readJournalCharges(file: string): Promise<{ charges: JournalCharge[]; faults: LineFault[] }> {
   const faults: LineFault[] = [];
   const charges: JournalCharge[] = [];
-  const pages = readCsv<JournalCharge>(
+  const pages = readTableFile<string, JournalCharge>(
     file,
-    (names) => {
-      const places = NEEDED.map((name) => names.indexOf(name));
-      if (places.includes(-1)) {
-        throw new OperatorError(
-          `The first line must name the columns ${NEEDED.join(", ")}. Others are ignored.`,
-          exitCodes.usage,
-        );
-      }
-      return (line, cells) =>
-        cells.length === names.length
-          ? readRow(
-              line,
-              places.map((place) => cells[place] ?? ""),
-            )
-          : { line, fault: `the line must have ${names.length} cells, as the first line has` };
+    {
+      columns: NEEDED,
+      choose: (has) => (NEEDED.every(has) ? NEEDED : []),
+      missing: `The first line must name the columns ${NEEDED.join(", ")}. Others are ignored.`,
+      readRow: (line, cells) =>
+        readRow(
+          line,
+          NEEDED.map((name) => cells[name] ?? ""),
+        ),
     },
     (fault) => faults.push(fault),
   );

@@ -3,8 +3,8 @@ import { checkFilter } from "../store/filters.js";
 import { type ReportRow, report } from "../store/report.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { addDayOptions, checkDays } from "./day-options.js";
-import { csvCell, identifier, type Output, print } from "./output.js";
-import { formatOf } from "./rows.js";
+import { identifier, type Output, print } from "./output.js";
+import { csvRows, formatOf } from "./rows.js";
 
 interface ReportOptions extends CommonOptions {
   readonly from: string;
@@ -103,9 +103,9 @@ const jsonForm = (days: { from: string; to: string }): Form => ({
 });
 
 const csvForm: Form = {
-  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance,loads,loaded",
-  card: (row) => `\r\n${Object.values(wireOf(row)).map(csvCell).join(",")}`,
-  foot: () => "\n",
+  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance,loads,loaded\r\n",
+  card: (row) => csvRows([Object.values(wireOf(row))]),
+  foot: () => "",
 };
 
 /** The table's columns with their widths. A longer cell shifts only its own line. */

@@ -1,5 +1,6 @@
+import { type Cell, tableText } from "@giftcard-pay/events/table";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { csvCell, print } from "./output.js";
+import { print } from "./output.js";
 
 type Format = "text" | "json" | "csv";
 
@@ -21,15 +22,14 @@ export interface RowFormat<Row> {
   readonly columns?: readonly string[];
 }
 
-const CRLF = "\r\n";
-
 /** Formats the first line of CSV, with the column names. */
-export const csvHead = (columns: readonly string[]): string => columns.join(",") + CRLF;
+export const csvHead = (columns: readonly string[]): string => `${columns.join(",")}\r\n`;
 
-/** Formats a line of CSV. */
-export const csvLine = (cells: readonly (string | number | object | null)[]): string =>
-  cells.map((cell) => csvCell(typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell)).join(",") +
-  CRLF;
+/** Formats rows as CSV. */
+export const csvRows = (rows: readonly (readonly (Cell | object)[])[]): string =>
+  tableText(
+    rows.map((cells) => cells.map((cell) => (typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell))),
+  );
 
 /** Prints rows while they are read, so that a long list needs no more memory than a page. */
 export function printRows<Row>(
@@ -41,13 +41,14 @@ export function printRows<Row>(
     const before = isFirst ? "" : ",";
     isFirst = false;
     if (format === "json") return before + JSON.stringify(wire(row));
-    if (format === "text") return `${line(row)}\n`;
-    return csvLine(Object.values(wire(row)));
+    return `${line(row)}\n`;
   };
   return print(async (write) => {
     if (format === "json") await write("[");
     if (format === "csv") await write(csvHead(columns));
-    await read((rows) => write(rows.map(formatRow).join("")));
+    await read((rows) =>
+      write(format === "csv" ? csvRows(rows.map((row) => Object.values(wire(row)))) : rows.map(formatRow).join("")),
+    );
     if (format === "json") await write("]\n");
     else if (format === "text" && isFirst) await write(`${none}\n`);
   });

@@ -3,7 +3,7 @@ import { today } from "../store/days.js";
 import { readPaymentVolume } from "../store/payment-volume.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { pastDay } from "./day-options.js";
-import { csvHead, csvLine, formatOf } from "./rows.js";
+import { csvHead, csvRows, formatOf } from "./rows.js";
 
 /** A limited network notifies its authority above this value in twelve months: Directive (EU) 2015/2366, Article 37(2). */
 const THRESHOLD_CENTS = 100_000_000;
@@ -47,7 +47,7 @@ export const volumeCommand = () =>
           verdictOf(value),
         ].join("\n");
         const cells = Object.values(value).map((cell) => (typeof cell === "boolean" ? String(cell) : cell));
-        out.result(value, format === "csv" ? (csvHead(Object.keys(value)) + csvLine(cells)).trimEnd() : text);
+        out.result(value, format === "csv" ? (csvHead(Object.keys(value)) + csvRows([cells])).trimEnd() : text);
       });
     });
 
