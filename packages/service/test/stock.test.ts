@@ -255,7 +255,7 @@ describe("card import", () => {
       "\uFEFFpin;note;cardnumber;balance;expiry_date",
       '"0012";x;"6006000000000000011";2500;2099-01-31',
       "",
-      "9;y;GC77;0;2099-01-31\r",
+      "9;y;GC77;0;2099-01-31",
     );
     const before = await count("cards");
     const dryRun = await importFile(file, "--dry-run");

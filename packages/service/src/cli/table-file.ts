@@ -34,9 +34,9 @@ export async function* readTableFile<Name extends string, Row extends object>(
   for await (const { line, cells } of tableRowsOf(file, columns)) {
     if (!header) {
       const names = cells.map(plainName);
-      refuseRepeated(line, names);
       const chosen = choose((name) => names.includes(plainName(name)));
       if (chosen.length === 0) break;
+      refuseRepeated(line, names);
       header = { width: cells.length, places: chosen.map((name) => [name, names.indexOf(plainName(name))]) };
       continue;
     }
@@ -107,7 +107,7 @@ function cellsOf(
   return faults.length > 0 ? faults.join("; ") : Object.fromEntries(read);
 }
 
-/** What spreadsheets did to numbers. */
+/** The traces that a spreadsheet leaves in numbers. */
 class Traces {
   #guards = 0;
   #guardedLine = 0;
