@@ -1,7 +1,6 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { lockedUntil } from "../store/card-locks.js";
-import { type Card, findCard } from "../store/card-lookup.js";
-import { listMovements, type Movement } from "../store/movements.js";
+import { type Card, findCard, listMovements, type Movement } from "../store/card-lookup.js";
 import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 

@@ -1,38 +1,19 @@
-import type { Cents } from "@giftcard-pay/client/contract";
-import { formatCents } from "@giftcard-pay/client/contract";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import {
-  type ApiKey,
-  createApiKey,
-  type KeyScope,
-  keyScopes,
-  keysStatement,
-  revokeApiKey,
-  revokeCompanyKeys,
-  type TillLimits,
-} from "../store/api-keys.js";
-import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
+import { type ApiKey, createApiKey, keysStatement, revokeApiKey, revokeCompanyKeys } from "../store/api-keys.js";
 import { checkFilter } from "../store/filters.js";
 import { type ActOptions, actOf, addActOptions, erasableText } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { day, identifier, wholeCents, wholeNumber } from "./output.js";
+import { day, identifier, wholeNumber } from "./output.js";
 import { printRows } from "./rows.js";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 const MAX_LABEL = 100;
-/** A till's key may put this on cards in a day. */
-const DEFAULT_DAY_CENTS = 500_000 as Cents;
-/** A till's key may leave this on a card. */
-const DEFAULT_CARD_CENTS = 15_000 as Cents;
-const MAX_DAY_CENTS = 100_000_000_000;
 
 const shown = (key: ApiKey) => ({
   key_id: key.id,
   company_id: key.companyId,
-  scope: key.scope,
-  ...(key.scope === "till" && { per_day: key.dayCents, per_card: key.cardCents }),
   label: key.label,
   by_login: key.byLogin,
   created_at: key.createdAt,
@@ -41,23 +22,10 @@ const shown = (key: ApiKey) => ({
   revoked_at: key.revokedAt,
 });
 
-const line = ({
-  id,
-  companyId,
-  scope,
-  dayCents,
-  cardCents,
-  label,
-  byLogin,
-  createdAt,
-  lastUsedAt,
-  expiresAt,
-  revokedAt,
-}: ApiKey) =>
+const line = ({ id, companyId, label, byLogin, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) =>
   [
     id,
     `company ${companyId}`,
-    scope === "till" ? `till, ${formatCents(dayCents ?? 0)} a day, ${formatCents(cardCents ?? 0)} a card` : scope,
     label ?? (byLogin ? "(by login)" : ""),
     `created ${createdAt.toISOString()}`,
     lastUsedAt ? `used ${lastUsedAt.toISOString()}` : "never used",
@@ -73,46 +41,21 @@ function stateOf(expiresAt: Date | null, revokedAt: Date | null): string {
 type CreateOptions = CommonOptions &
   ActOptions & {
     readonly company: number;
-    readonly scope: KeyScope;
-    readonly perDay?: Cents;
-    readonly perCard?: Cents;
     readonly label?: string;
     readonly expires?: string;
   };
-
-/** @throws {OperatorError} if limits of a till are given for a shop's key */
-function tillLimitsOf({ scope, perDay, perCard }: CreateOptions): TillLimits | undefined {
-  if (scope === "till") return { dayCents: perDay ?? DEFAULT_DAY_CENTS, cardCents: perCard ?? DEFAULT_CARD_CENTS };
-  if (perDay === undefined && perCard === undefined) return undefined;
-  throw new OperatorError("--per-day and --per-card need --scope till.", exitCodes.usage);
-}
 
 const create = () =>
   addActOptions(command("create", "Create an API key for a company; it is shown only now"), {
     isReasonRequired: false,
   })
     .requiredOption("--company <id>", "the company's id", identifier)
-    .addOption(
-      new Option("--scope <scope>", "till: the key can only activate cards and top them up")
-        .choices(keyScopes)
-        .default("shop"),
-    )
-    .option(
-      "--per-day <cents>",
-      `of a till: the amount that it may put on cards in a day (default: ${DEFAULT_DAY_CENTS})`,
-      wholeCents(MAX_DAY_CENTS),
-    )
-    .option(
-      "--per-card <cents>",
-      `of a till: the balance that it may leave on a card (default: ${DEFAULT_CARD_CENTS})`,
-      wholeCents(MAX_BALANCE_CENTS),
-    )
     .option("--label <text>", "the key's purpose, shown by `key list`", erasableText(MAX_LABEL))
     .option("--expires <yyyy-mm-dd>", "the last day of validity (default: until it is revoked)", day)
     .action((options: CreateOptions) =>
       withContext(options, async ({ pool, out }) => {
         const { company: companyId, label, expires: lastDay } = options;
-        const order = { companyId, label, lastDay, till: tillLimitsOf(options) };
+        const order = { companyId, label, lastDay };
         const { key, apiKey } = await createApiKey(pool, order, actOf(options));
         if (key.expiresAt && key.expiresAt.getTime() <= Date.now()) out.warn("the key has already expired");
         out.result({ ...shown(key), apikey: apiKey.reveal() }, `${line(key)}\napikey  ${apiKey.reveal()}`);

@@ -75,7 +75,6 @@ const amountsOf = (sums: RollForward) => ({
   opening: sums.openingCents,
   issued: sums.issuedCents,
   activated: sums.activatedCents,
-  topped_up: sums.toppedUpCents,
   redeemed: sums.redeemedCents,
   reversed: sums.reversedCents,
   adjusted: sums.adjustedCents,

@@ -15,15 +15,14 @@ interface ReportOptions extends CommonOptions {
 
 /** `report` */
 export const reportCommand = () =>
-  addDayOptions(command("report", "List devalues, cancels and tills' loads of a period, by company and card"), {
+  addDayOptions(command("report", "List devalues and cancels of a period, by company and card"), {
     isRequired: true,
   })
     .option("--company <id>", "only this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
-      "\nOutstanding is devalued minus canceled within the period; loaded is what the company's tills put on a card;\n" +
-        "balance is what a card holds now.\n" +
+      "\nOutstanding is devalued minus canceled within the period; balance is what a card holds now.\n" +
         "Cards are printed while they are read. The report is complete only if the exit code is 0.",
     )
     .action((options: ReportOptions) => {
@@ -37,7 +36,7 @@ export const reportCommand = () =>
     });
 
 /** Sums, by their printed names. */
-const nothing = { devalues: 0, devalued: 0, cancels: 0, canceled: 0, outstanding: 0, loads: 0, loaded: 0 };
+const nothing = { devalues: 0, devalued: 0, cancels: 0, canceled: 0, outstanding: 0 };
 type Totals = typeof nothing;
 interface CompanyTotals extends Totals {
   readonly company_id: number;
@@ -92,8 +91,6 @@ const wireOf = (row: ReportRow) => ({
   canceled: row.canceledCents,
   outstanding: row.outstandingCents,
   balance: row.balanceCents,
-  loads: row.loads,
-  loaded: row.loadedCents,
 });
 
 const jsonForm = (days: { from: string; to: string }): Form => ({
@@ -103,7 +100,7 @@ const jsonForm = (days: { from: string; to: string }): Form => ({
 });
 
 const csvForm: Form = {
-  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance,loads,loaded",
+  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance",
   card: (row) => `\r\n${Object.values(wireOf(row)).map(csvCell).join(",")}`,
   foot: () => "\n",
 };
@@ -117,8 +114,6 @@ const COLUMNS = {
   cancels: 8,
   canceled: 12,
   outstanding: 12,
-  loads: 8,
-  loaded: 12,
   balance: 12,
 };
 
@@ -135,8 +130,6 @@ const amountsOf = (of: Totals) => [
   String(of.cancels),
   formatCents(of.canceled),
   formatCents(of.outstanding),
-  String(of.loads),
-  formatCents(of.loaded),
 ];
 
 const tableForm: Form = {

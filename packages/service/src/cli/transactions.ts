@@ -14,7 +14,6 @@ import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
 import { identifier } from "./output.js";
 import { formatOf, printRows } from "./rows.js";
 import { readLine } from "./stdin.js";
-import { transactionsImport } from "./transactions-import.js";
 
 interface TransactionOptions extends CommonOptions, DayOptions {
   readonly company?: number;
@@ -35,12 +34,9 @@ export const transactionsCommand = () =>
   )
     .option("--company <id>", "only this company", identifier)
     .option("--card <id>", "only this card, by its id", identifier)
-    .option("--reference <key>", "the devalue with this Idempotency-Key and its reversal, or a till's load")
+    .option("--reference <key>", "the devalue with this Idempotency-Key, and its reversal")
     .option("--token <token>", "the devalue with this cancel token, and its reversal; `-` reads it from standard input")
     .option("--csv", "print comma-separated values, amounts in cents", false)
-    // Otherwise the options of `transactions import` would be read as those of this command.
-    .enablePositionalOptions()
-    .addCommand(transactionsImport())
     .addHelpText("after", '\nSeveral options are combined with "and". The output cannot be used to cancel anything.')
     .action(async (options: TransactionOptions) => {
       const { company, card, reference, token, from, to, csv, json } = options;
@@ -75,8 +71,7 @@ async function findRows(
   const found: number[][] = [];
   if (reference !== undefined) {
     const uses = await findReference(pool, await keyring(), reference);
-    if (uses.length === 0)
-      out.warn("this reference is unknown: no devalue or load carried it, and it was not resolved");
+    if (uses.length === 0) out.warn("this reference is unknown: no devalue carried it, and it was not resolved");
     for (const { row, companyId, at } of uses) {
       if (row === null)
         out.warn(

@@ -1,6 +1,8 @@
 import pino from "pino";
 import type { EndedCall } from "./ended-call.js";
-import type { LogLevel } from "./log-level.js";
+
+/** The least severe lines that are logged. */
+export type LogLevel = "info" | "warn" | "error" | "silent";
 
 /** A failure, with its call if there is one. Only the error's name, code and stack are logged: its message may hold anything. */
 export interface Failure {

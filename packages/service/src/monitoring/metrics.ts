@@ -1,14 +1,16 @@
+import { type EndpointName, endpoints } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Queryable } from "../database/database.js";
 import { limitNames } from "../limits/limits.js";
-import { nameOnWire, type OperationName, operations } from "../operations.js";
 import { listStorage } from "../store/company-storage.js";
-import { listFeeds } from "../store/event-feeds.js";
 import type { CallObserver } from "./ended-call.js";
 
 /** In seconds, around the duration of one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Returns an operation's name in its path. */
+const nameOnWire = (operation: EndpointName) => endpoints[operation].path.replace(/\/$/, "");
 
 /** The metrics of a process and its database. No label comes from a caller. */
 export interface Metrics {
@@ -17,7 +19,7 @@ export interface Metrics {
 }
 
 /**
- * Creates the metrics: calls, money, connections, locks, and the time of each feed's last pull.
+ * Creates the metrics: calls, money, connections, locks and storage.
  *
  * @param pool the pool whose connections are counted
  * @param probe a connection for metrics of the database, which must answer while the pool is busy
@@ -41,7 +43,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   const money = new Counter({
     name: "giftcard_money_cents_total",
-    help: "Cents deducted by devalue, put back by canceldevalue, and put on cards by activate and top-up",
+    help: "Cents deducted by devalue, and put back by canceldevalue",
     labelNames: ["operation"] as const,
     registers,
   });
@@ -53,13 +55,12 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   // A counter that begins with 1 has no increase, so a rule would miss what happened before the first scrape that shows it.
   for (const limit of limitNames) limited.inc({ limit }, 0);
-  for (const [name, { errors }] of Object.entries(operations)) {
-    const operation = nameOnWire(name as OperationName);
+  for (const [name, { errors }] of Object.entries(endpoints)) {
+    const operation = nameOnWire(name as EndpointName);
     for (const outcome of ["done", ...errors]) calls.inc({ operation, outcome }, 0);
     durations.zero({ operation });
   }
-  for (const name of ["devalue", "cancelDevalue", "activate", "topUp"] as const)
-    money.inc({ operation: nameOnWire(name) }, 0);
+  for (const name of ["devalue", "cancelDevalue"] as const) money.inc({ operation: nameOnWire(name) }, 0);
   const inFlight = new Gauge({
     name: "giftcard_calls_in_flight",
     help: "Calls that are not answered yet",
@@ -67,7 +68,6 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   registerPool(pool, registers);
   registerLocks(probe, registers);
-  registerFeeds(probe, registers);
   registerStorage(probe, registers);
   new Gauge({
     name: "giftcard_processes",
@@ -129,26 +129,6 @@ function registerLocks(probe: Queryable, registers: Registry[]): void {
         waits.set(rows[0]?.waits ?? 0);
       } catch {
         // Without an answer the metric is absent, instead of 0.
-      }
-    },
-  });
-}
-
-function registerFeeds(probe: Queryable, registers: Registry[]): void {
-  const pulled = new Gauge({
-    name: "giftcard_event_feed_pulled_timestamp_seconds",
-    help: "Time of the last successful pull of each company's feed of events; absent while the database does not answer",
-    labelNames: ["company"] as const,
-    // All processes report the same value.
-    aggregator: "max",
-    registers,
-    async collect() {
-      pulled.reset();
-      try {
-        for (const { companyId, pulledAt } of await listFeeds(probe))
-          pulled.set({ company: companyId }, pulledAt.getTime() / 1000);
-      } catch {
-        // Without an answer the metric is absent, instead of outdated.
       }
     },
   });

@@ -21,7 +21,7 @@ export async function readStorage(db: Queryable, companyId: number): Promise<Com
   return rows[0] ?? { events: 0, eventBytes: 0 };
 }
 
-/** Lists the storage of all companies that have created events. */
+/** Lists the storage of all companies that have had events. */
 export async function listStorage(db: Queryable): Promise<(CompanyStorage & { readonly companyId: number })[]> {
   const { rows } = await db.query(
     `select company_id as "companyId", events, event_bytes as "eventBytes" from company_storage order by company_id`,
@@ -55,27 +55,23 @@ export interface Removed {
 }
 
 /**
- * Deletes the events and concepts that a company created through the interface. Events of its feed stay: the next pull would
- * create them again.
+ * Deletes events and concepts of a company.
  *
  * @throws {OperatorError} if there is no such company
  */
-export function removeCreated(pool: pg.Pool, removal: Removal, act: Act): Promise<Removed> {
+export function removeEvents(pool: pg.Pool, removal: Removal, act: Act): Promise<Removed> {
   const { companyId, from, to, isDryRun } = removal;
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     const company = await db.query("select from companies where id = $1", [companyId]);
     if (company.rowCount === 0) throw noCompany();
-    const remove = async (table: string, condition: string) => {
-      const matching = `from ${table} where company_id = $1 and ${condition}
+    const remove = async (table: string) => {
+      const matching = `from ${table} where company_id = $1
         and ($2::date is null or ${isSince("created_at", "$2")}) and ($3::date is null or ${isUntil("created_at", "$3")})`;
       const text = isDryRun ? `select ${matching}` : `delete ${matching}`;
       return (await db.query(text, [companyId, from ?? null, to ?? null])).rowCount ?? 0;
     };
-    const removed = {
-      events: await remove("events", "not from_feed"),
-      concepts: await remove("event_concepts", "true"),
-    };
+    const removed = { events: await remove("events"), concepts: await remove("event_concepts") };
     const details = { ...removed, from: from ?? null, to: to ?? null };
     if (!isDryRun) await writeAudit(db, act, { action: "events remove", companyId, details });
     return removed;

@@ -87,13 +87,11 @@ export const createDevalue =
 export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: LockoutRule): DevalueArguments {
   const { companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey } = order;
   const keyed = idempotencyKey !== undefined;
-  const numberHashes = keys.cardNumbers(cardNumber);
-  // The newest generation: the card is hashed under it from this call on.
-  const derived = keyed && keys.deductions({ companyId, idempotencyKey, amountCents }, numberHashes).at(-1);
-  const { id: deductionId, nonce } = derived || { id: randomUUID(), nonce: randomBytes(16) };
+  const deductionId = randomUUID();
+  const nonce = randomBytes(16);
   return {
     companyId,
-    numberHashes,
+    numberHashes: keys.cardNumbers(cardNumber),
     pinHashes: keys.pins(cardNumber, pin),
     amountCents,
     deductionId,

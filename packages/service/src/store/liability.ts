@@ -58,7 +58,7 @@ const AT_DAY = {
         order by a.id desc limit 1), false) as blocked
     from ledger l join cards c on c.id = l.card_id where ${isUntil("l.created_at", "$2")}
     group by c.id having sum(l.amount_cents) > 0) held`,
-  stock: `select coalesce(c.inactive_cents, (a.details ->> 'issued_for')::bigint, l.amount_cents) as cents from cards c
+  stock: `select coalesce(c.inactive_cents, l.amount_cents) as cents from cards c
     left join (ledger l join audit_log a on a.id = l.audit_id and a.action = 'card activate')
       on l.card_id = c.id and l.kind = 'issue' and not ${isUntil("l.created_at", "$1")}
     where ${isUntil("c.created_at", "$1")} and (c.inactive_cents is not null or l.id is not null)`,

@@ -14,15 +14,12 @@ export interface ReportRow {
   readonly canceledCents: number;
   /** Devalued minus canceled, for the merchant's invoice over the period. */
   readonly outstandingCents: number;
-  /** Activations and top-ups at the company's tills, which it owes to the issuer. */
-  readonly loads: number;
-  readonly loadedCents: number;
   /** The card's balance now. */
   readonly balanceCents: number;
 }
 
 /**
- * Lists devalues, cancels and loads by company and card. Days are inclusive, by the clock in Amsterdam.
+ * Lists devalues and cancels by company and card. Days are inclusive, by the clock in Amsterdam.
  *
  * @param companyId limits the list to one company
  * @param onPage called with pages of rows, all from one snapshot of the database
@@ -34,16 +31,13 @@ export function report(
 ): Promise<void> {
   const text = `select o.id as "companyId", o.name as company, c.id as "cardId", c.last_four as "lastFour",
          m.devalues, m.devalued as "devaluedCents", m.cancels, m.canceled as "canceledCents",
-         m.devalued - m.canceled as "outstandingCents", m.loads, m.loaded as "loadedCents",
-         c.balance_cents as "balanceCents"
+         m.devalued - m.canceled as "outstandingCents", c.balance_cents as "balanceCents"
        from (
          select company_id, card_id,
            count(*) filter (where kind = 'devalue')::int as devalues,
            coalesce(sum(refund_cents) filter (where kind = 'devalue'), 0)::bigint as devalued,
            count(*) filter (where kind = 'cancel')::int as cancels,
-           coalesce(sum(amount_cents) filter (where kind = 'cancel'), 0)::bigint as canceled,
-           count(*) filter (where kind in ('issue', 'top_up'))::int as loads,
-           coalesce(sum(amount_cents) filter (where kind in ('issue', 'top_up')), 0)::bigint as loaded
+           coalesce(sum(amount_cents) filter (where kind = 'cancel'), 0)::bigint as canceled
          from ledger
          where company_id is not null and ($3::int is null or company_id = $3)
            and ${isSince("created_at", "$1")} and ${isUntil("created_at", "$2")}

@@ -11,8 +11,6 @@ export interface RollForward {
   readonly issuedCents: Cents;
   /** First money of sold stock. */
   readonly activatedCents: Cents;
-  /** Added to active cards by tills. */
-  readonly toppedUpCents: Cents;
   readonly redeemedCents: Cents;
   readonly reversedCents: Cents;
   readonly adjustedCents: Cents;
@@ -31,7 +29,7 @@ export function readRollForward(pool: pg.Pool, { from, to }: { from: string; to:
   return readSnapshot(pool, async (db) => {
     const { rows } = await db.query<RollForward>(
       `select ${sum("not is_within")} as "openingCents", ${within("issue")} as "issuedCents",
-         ${within("activate")} as "activatedCents", ${within("top_up")} as "toppedUpCents",
+         ${within("activate")} as "activatedCents",
          ${within("devalue")} as "redeemedCents", ${within("cancel")} as "reversedCents",
          ${within("adjust")} as "adjustedCents", ${within("expire")} as "expiredCents",
          ${within("move")} as "movedCents", ${sum("true")} as "closingCents"

@@ -9,7 +9,7 @@ const PAUSE_MS = 50;
 
 /**
  * Statements that remove expired data: answers after 24 hours, whose Idempotency-Keys stay for good; old counts of guesses,
- * calls and loads; API keys 90 days after they were revoked or expired. Each materializes its rows first: PostgreSQL may run
+ * calls; API keys 90 days after they were revoked or expired. Each materializes its rows first: PostgreSQL may run
  * a subquery of `in` repeatedly, and each run would skip the rows that the last one locked.
  */
 const SWEEPS = [
@@ -32,9 +32,6 @@ const SWEEPS = [
      select company_id, minute from wrong_pins where minute < extract(epoch from now() - interval '25 hours') / 60
        limit ${BATCH_ROWS} for update skip locked)
    delete from wrong_pins as kept using old where (kept.company_id, kept.minute) = (old.company_id, old.minute)`,
-  `with old as materialized (
-     select key_id, day from key_loads where day < current_date - 2 limit ${BATCH_ROWS} for update skip locked)
-   delete from key_loads as kept using old where (kept.key_id, kept.day) = (old.key_id, old.day)`,
   `with old as materialized (
      select id from api_keys
        where (revoked_at is not null or expires_at is not null)

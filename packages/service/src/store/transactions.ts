@@ -7,7 +7,7 @@ import { isSince, isUntil } from "./days.js";
 export interface Transaction {
   readonly id: number;
   readonly at: Date;
-  readonly kind: "issue" | "top_up" | "devalue" | "cancel" | "adjust" | "expire" | "move";
+  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
   readonly amountCents: Cents;
   readonly companyId: number | null;
   readonly company: string | null;
@@ -20,7 +20,7 @@ export interface Transaction {
   /** The cancel that reversed a devalue, and its time. */
   readonly reversedBy: number | null;
   readonly reversedAt: Date | null;
-  /** The entry in the audit log, if a person or a till made the row. */
+  /** The entry in the audit log, if a person made the row. */
   readonly auditId: number | null;
   /** The other card of a move. */
   readonly otherCardId: number | null;
@@ -61,7 +61,7 @@ export const transactionsStatement = ({ companyId, cardId, from, to, rows }: Tra
 /** The use of an Idempotency-Key. */
 export interface ReferenceUse {
   readonly companyId: number;
-  /** The row of the devalue or load that carried it, or null if the key was closed before its devalue came. */
+  /** The row of the devalue that carried it, or null if the key was closed before its devalue came. */
   readonly row: number | null;
   readonly at: Date;
 }
@@ -71,7 +71,7 @@ export async function findReference(db: Queryable, keys: Keyring, reference: str
   const { rows } = await db.query<ReferenceUse>(
     `select k.company_id as "companyId", k.ledger_id as row, k.created_at as at
        from companies c join idempotency_keys k
-         on k.company_id = c.id and k.operation in ('devalue', 'load') and k.key_hash = $1 order by c.id`,
+         on k.company_id = c.id and k.operation = 'devalue' and k.key_hash = $1 order by c.id`,
     [keys.idempotencyKey(reference)],
   );
   return rows;
