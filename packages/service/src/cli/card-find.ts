@@ -1,12 +1,11 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { InvalidArgumentError } from "commander";
-import { readPages } from "../database/database.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
 import { type FoundCard, type FoundMovement, searchStatement } from "../store/card-search.js";
 import { cardLine, shownCard } from "./card-show.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { day, wholeCents } from "./output.js";
-import { printRows } from "./rows.js";
+import { formatOf, printRows } from "./rows.js";
 
 interface FindOptions extends CommonOptions {
   readonly lastFour: string;
@@ -32,8 +31,9 @@ export const find = () =>
     .addHelpText("after", "\nOne of 10,000 cards has the same last four digits, so give an amount or a day, too.")
     .action(({ lastFour, amount: amountCents, on, ...options }: FindOptions) =>
       withContext(options, ({ pool }) =>
-        printRows<FoundCard>((onPage) => readPages(pool, searchStatement({ lastFour, amountCents, day: on }), onPage), {
-          format: options.json ? "json" : "text",
+        printRows<FoundCard>(pool, {
+          statement: searchStatement({ lastFour, amountCents, day: on }),
+          format: formatOf(options),
           wire: ({ movements, ...card }) => ({ ...shownCard(card), movements: movements.map(shown) }),
           line: ({ movements, ...card }) => [cardLine(card), ...movements.map(movementLine)].join("\n"),
           none: "no card matches",

@@ -1,35 +1,23 @@
 import type { Command } from "commander";
-import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type ApiKey, createApiKey, keysStatement, revokeApiKey, revokeCompanyKeys } from "../store/api-keys.js";
 import { checkFilter } from "../store/filters.js";
 import { type ActOptions, actOf, addActOptions, erasableText } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { day, identifier, wholeNumber } from "./output.js";
-import { printRows } from "./rows.js";
+import { formatOf, printRows } from "./rows.js";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 const MAX_LABEL = 100;
 
-const shown = (key: ApiKey) => ({
-  key_id: key.id,
-  company_id: key.companyId,
-  label: key.label,
-  by_login: key.byLogin,
-  created_at: key.createdAt,
-  last_used_at: key.lastUsedAt,
-  expires_at: key.expiresAt,
-  revoked_at: key.revokedAt,
-});
-
-const line = ({ id, companyId, label, byLogin, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKey) =>
+const line = ({ key_id, company_id, label, by_login, created_at, last_used_at, expires_at, revoked_at }: ApiKey) =>
   [
-    id,
-    `company ${companyId}`,
-    label ?? (byLogin ? "(by login)" : ""),
-    `created ${createdAt.toISOString()}`,
-    lastUsedAt ? `used ${lastUsedAt.toISOString()}` : "never used",
-    stateOf(expiresAt, revokedAt),
+    key_id,
+    `company ${company_id}`,
+    label ?? (by_login ? "(by login)" : ""),
+    `created ${created_at.toISOString()}`,
+    last_used_at ? `used ${last_used_at.toISOString()}` : "never used",
+    stateOf(expires_at, revoked_at),
   ].join("\t");
 
 function stateOf(expiresAt: Date | null, revokedAt: Date | null): string {
@@ -57,8 +45,8 @@ const create = () =>
         const { company: companyId, label, expires: lastDay } = options;
         const order = { companyId, label, lastDay };
         const { key, apiKey } = await createApiKey(pool, order, actOf(options));
-        if (key.expiresAt && key.expiresAt.getTime() <= Date.now()) out.warn("the key has already expired");
-        out.result({ ...shown(key), apikey: apiKey.reveal() }, `${line(key)}\napikey  ${apiKey.reveal()}`);
+        if (key.expires_at && key.expires_at.getTime() <= Date.now()) out.warn("the key has already expired");
+        out.result({ ...key, apikey: apiKey.reveal() }, `${line(key)}\napikey  ${apiKey.reveal()}`);
       }),
     );
 
@@ -68,12 +56,8 @@ const list = () =>
     .action((options: CommonOptions & { company?: number }) =>
       withContext(options, async ({ pool }) => {
         await checkFilter(pool, { companyId: options.company });
-        await printRows<ApiKey>((onPage) => readPages(pool, keysStatement(options.company), onPage), {
-          format: options.json ? "json" : "text",
-          wire: shown,
-          line,
-          none: "no keys",
-        });
+        const statement = keysStatement(options.company);
+        await printRows<ApiKey>(pool, { statement, format: formatOf(options), line, none: "no keys" });
       }),
     );
 
@@ -91,13 +75,13 @@ const revoke = () =>
       return withContext(options, async ({ pool, out }) => {
         if (company !== undefined) {
           const revoked = await revokeCompanyKeys(pool, company, actOf(options));
-          out.result(revoked.map(shown), revoked.map(line).join("\n") || "no active keys");
+          out.result(revoked, revoked.map(line).join("\n") || "no active keys");
           return;
         }
         const key = await revokeApiKey(pool, id as number, actOf(options));
         if (!key)
           throw new OperatorError("There is no key with this id. `key list` lists the keys.", exitCodes.notFound);
-        out.result(shown(key), line(key));
+        out.result(key, line(key));
       });
     });
 

@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { exitCodes } from "../operator-error.js";
 import { version } from "../version.js";
 import { accountCommand } from "./account.js";
-import { auditCommand } from "./audit.js";
 import { backupCommand, restoreCommand } from "./backup.js";
 import { cardChanges } from "./card-change.js";
 import { find } from "./card-find.js";
@@ -17,14 +16,13 @@ import { expireCommand } from "./expire.js";
 import { healthCommand } from "./health.js";
 import { styleHelp } from "./help.js";
 import { keyCommand } from "./key.js";
+import { auditCommand, reversalsCommand, transactionsCommand } from "./ledger-lists.js";
 import { liabilityCommand } from "./liability.js";
 import { migrateCommand } from "./migrate.js";
 import { providerCommand } from "./provider.js";
 import { reportCommand } from "./report.js";
-import { reversalsCommand } from "./reversals.js";
 import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
-import { transactionsCommand } from "./transactions.js";
 
 const EXIT_CODES = `
 Exit codes:

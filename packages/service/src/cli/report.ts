@@ -64,13 +64,12 @@ function printReport(
     await read(async (rows) => {
       await write(rows.map((row, index) => form.card(row, cards + index === 0)).join(""));
       for (const row of rows) {
-        const { companyId, company } = row;
-        const ofCompany = companies.get(companyId) ?? { company_id: companyId, company, ...nothing };
-        companies.set(companyId, ofCompany);
+        const { company_id, company } = row;
+        const ofCompany = companies.get(company_id) ?? { company_id, company, ...nothing };
+        companies.set(company_id, ofCompany);
         for (const name of Object.keys(nothing) as (keyof Totals)[]) {
-          const more = wireOf(row)[name];
-          ofCompany[name] += more;
-          total[name] += more;
+          ofCompany[name] += row[name];
+          total[name] += row[name];
         }
       }
       cards += rows.length;
@@ -80,28 +79,15 @@ function printReport(
   });
 }
 
-const wireOf = (row: ReportRow) => ({
-  company_id: row.companyId,
-  company: row.company,
-  card: row.cardId,
-  last_four: row.lastFour,
-  devalues: row.devalues,
-  devalued: row.devaluedCents,
-  cancels: row.cancels,
-  canceled: row.canceledCents,
-  outstanding: row.outstandingCents,
-  balance: row.balanceCents,
-});
-
 const jsonForm = (days: { from: string; to: string }): Form => ({
   head: `${JSON.stringify(days).slice(0, -1)},"cards":[`,
-  card: (row, isFirst) => `${isFirst ? "" : ","}${JSON.stringify(wireOf(row))}`,
+  card: (row, isFirst) => `${isFirst ? "" : ","}${JSON.stringify(row)}`,
   foot: (companies, total) => `],"companies":${JSON.stringify(companies)},"total":${JSON.stringify(total)}}\n`,
 });
 
 const csvForm: Form = {
   head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance",
-  card: (row) => `\r\n${Object.values(wireOf(row)).map(csvCell).join(",")}`,
+  card: (row) => `\r\n${Object.values(row).map(csvCell).join(",")}`,
   foot: () => "\n",
 };
 
@@ -135,8 +121,8 @@ const amountsOf = (of: Totals) => [
 const tableForm: Form = {
   head: lineOf(Object.keys(COLUMNS)),
   card: (row) => {
-    const [company, card] = [`${row.companyId} ${row.company}`, `…${row.lastFour}`];
-    return `\n${lineOf([company, card, ...amountsOf(wireOf(row)), formatCents(row.balanceCents)])}`;
+    const [company, card] = [`${row.company_id} ${row.company}`, `…${row.last_four}`];
+    return `\n${lineOf([company, card, ...amountsOf(row), formatCents(row.balance)])}`;
   },
   foot: (_companies, total) => `\n${lineOf(["total", "", ...amountsOf(total)])}\n`,
 };

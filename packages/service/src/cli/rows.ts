@@ -1,24 +1,26 @@
+import type pg from "pg";
+import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { csvCell, print } from "./output.js";
 
-type Format = "text" | "json" | "csv";
+export type Format = "text" | "json" | "csv";
 
 /** @throws {OperatorError} if both are given */
-export function formatOf({ csv, json }: { csv: boolean; json: boolean }): Format {
+export function formatOf({ csv = false, json }: { csv?: boolean; json: boolean }): Format {
   if (csv && json) throw new OperatorError("Give --json or --csv, not both.", exitCodes.usage);
   return json ? "json" : csv ? "csv" : "text";
 }
 
-/** The format of a list: text for people, one JSON array, or CSV. */
-export interface RowFormat<Row> {
+/** A list that a command prints: text for people, one JSON array, or CSV. */
+export interface RowList<Row> {
+  /** Its columns are the columns of CSV, and the fields of JSON. */
+  readonly statement: { text: string; values: unknown[] };
   readonly format: Format;
-  /** Converts a row to JSON. Its values are the cells of CSV. */
-  readonly wire: (row: Row) => object;
   readonly line: (row: Row) => string;
   /** The text if there are no rows. */
   readonly none: string;
-  /** The column names of CSV. */
-  readonly columns?: readonly string[];
+  /** Converts a row to JSON. Default: the row itself. */
+  readonly wire?: (row: Row) => object;
 }
 
 const CRLF = "\r\n";
@@ -28,26 +30,29 @@ export const csvHead = (columns: readonly string[]): string => columns.join(",")
 
 /** Formats a line of CSV. */
 export const csvLine = (cells: readonly (string | number | object | null)[]): string =>
-  cells.map((cell) => csvCell(typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell)).join(",") +
-  CRLF;
+  cells.map((cell) => csvCell(textOf(cell))).join(",") + CRLF;
+
+function textOf(cell: string | number | object | null): string | number | null {
+  if (cell instanceof Date) return cell.toISOString();
+  return typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell;
+}
 
 /** Prints rows while they are read, so that a long list needs no more memory than a page. */
-export function printRows<Row>(
-  read: (onPage: (rows: Row[]) => Promise<void>) => Promise<void>,
-  { format, wire, line, none, columns = [] }: RowFormat<Row>,
+export function printRows<Row extends object>(
+  pool: pg.Pool,
+  { statement, format, line, none, wire = (row) => row }: RowList<Row>,
 ): Promise<void> {
   let isFirst = true;
   const formatRow = (row: Row): string => {
     const before = isFirst ? "" : ",";
     isFirst = false;
     if (format === "json") return before + JSON.stringify(wire(row));
-    if (format === "text") return `${line(row)}\n`;
-    return csvLine(Object.values(wire(row)));
+    return format === "text" ? `${line(row)}\n` : csvLine(Object.values(row));
   };
   return print(async (write) => {
     if (format === "json") await write("[");
-    if (format === "csv") await write(csvHead(columns));
-    await read((rows) => write(rows.map(formatRow).join("")));
+    const onColumns = (columns: string[]) => (format === "csv" ? write(csvHead(columns)) : undefined);
+    await readPages<Row>(pool, statement, (rows) => write(rows.map(formatRow).join("")), onColumns);
     if (format === "json") await write("]\n");
     else if (format === "text" && isFirst) await write(`${none}\n`);
   });

@@ -8,10 +8,7 @@ import { wholeNumber } from "./output.js";
 import type { ServeOptions } from "./run-serve.js";
 
 /** The address of the service. */
-export interface AddressOptions {
-  readonly port: number;
-  readonly host: string;
-}
+export type AddressOptions = Pick<ServeOptions, "port" | "host">;
 
 /** Adds the options for the service's address. */
 export const addAddressOptions = (command: Command): Command =>

@@ -4,10 +4,11 @@ import { type Log, type LogLevel, openLog } from "../monitoring/log.js";
 import { type RunningService, type ServiceOptions, startService } from "../service.js";
 import type { Environment } from "../store/environment.js";
 import { openKeyring } from "../store/secret-generations.js";
-import type { AddressOptions } from "./serve.js";
 
 /** The options of `serve`. They are sent to each worker as JSON. */
-export interface ServingOptions extends AddressOptions {
+export interface ServingOptions {
+  readonly port: number;
+  readonly host: string;
   readonly environment: Environment;
   readonly metricsPort?: number;
   readonly metricsHost: string;

@@ -14,23 +14,21 @@ const API_KEY_LENGTH = 60;
 export const makeApiKey = () =>
   new Secret(Array.from({ length: API_KEY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join(""));
 
-/** An API key as an operator sees it, without the secret. */
+/** An API key as an operator sees it, without the secret, by its printed names. */
 export interface ApiKey {
-  readonly id: number;
-  readonly companyId: number;
+  readonly key_id: number;
+  readonly company_id: number;
   readonly label: string | null;
   /** Whether a login made it, not the operator. */
-  readonly byLogin: boolean;
-  readonly createdAt: Date;
+  readonly by_login: boolean;
+  readonly created_at: Date;
   /** Rounded to the minute. */
-  readonly lastUsedAt: Date | null;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
 }
 
-const COLUMNS = `id, company_id as "companyId", label,
-  by_login as "byLogin", created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt",
-  revoked_at as "revokedAt"`;
+const COLUMNS = "id as key_id, company_id, label, by_login, created_at, last_used_at, expires_at, revoked_at";
 
 /** An order for a new key. */
 export interface NewApiKey {
@@ -64,7 +62,7 @@ export function createApiKey(pool: pg.Pool, order: NewApiKey, act: Act): Promise
     const { companyId, label = null, lastDay = null } = order;
     await lockOpenCompany(db, companyId);
     const made = await insertApiKey(db, order);
-    const details = { key: made.key.id, label, last_day: lastDay };
+    const details = { key: made.key.key_id, label, last_day: lastDay };
     await writeAudit(db, act, { action: "key create", companyId, details });
     return made;
   });
@@ -130,5 +128,5 @@ export async function revokeActive(db: Queryable, companyId: number): Promise<Ap
     `update api_keys set revoked_at = now() where company_id = $1 and revoked_at is null returning ${COLUMNS}`,
     [companyId],
   );
-  return rows.sort((one, other) => one.id - other.id);
+  return rows.sort((one, other) => one.key_id - other.key_id);
 }

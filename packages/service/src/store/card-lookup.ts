@@ -52,10 +52,12 @@ export async function findCard(
   throw "cardId" in reference ? noCardOfId() : noCardOfNumber();
 }
 
+export type MovementKind = "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
+
 /** One movement of money on a card. */
 export interface Movement {
   readonly at: Date;
-  readonly kind: "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
+  readonly kind: MovementKind;
   readonly amountCents: Cents;
   readonly companyId: number | null;
   /** The balance after the movement. */

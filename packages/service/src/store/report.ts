@@ -2,20 +2,20 @@ import type pg from "pg";
 import { readPages } from "../database/database.js";
 import { isSince, isUntil } from "./days.js";
 
-/** One company's movements on one card within a period. */
+/** One company's movements on one card within a period, by their printed names. */
 export interface ReportRow {
-  readonly companyId: number;
+  readonly company_id: number;
   readonly company: string;
-  readonly cardId: number;
-  readonly lastFour: string;
+  readonly card: number;
+  readonly last_four: string;
   readonly devalues: number;
-  readonly devaluedCents: number;
+  readonly devalued: number;
   readonly cancels: number;
-  readonly canceledCents: number;
+  readonly canceled: number;
   /** Devalued minus canceled, for the merchant's invoice over the period. */
-  readonly outstandingCents: number;
+  readonly outstanding: number;
   /** The card's balance now. */
-  readonly balanceCents: number;
+  readonly balance: number;
 }
 
 /**
@@ -29,9 +29,8 @@ export function report(
   { from, to, companyId }: { from: string; to: string; companyId?: number | undefined },
   onPage: (rows: ReportRow[]) => Promise<void>,
 ): Promise<void> {
-  const text = `select o.id as "companyId", o.name as company, c.id as "cardId", c.last_four as "lastFour",
-         m.devalues, m.devalued as "devaluedCents", m.cancels, m.canceled as "canceledCents",
-         m.devalued - m.canceled as "outstandingCents", c.balance_cents as "balanceCents"
+  const text = `select company_id, o.name as company, card_id as card, c.last_four, m.devalues, m.devalued, m.cancels,
+         m.canceled, m.devalued - m.canceled as outstanding, c.balance_cents as balance
        from (
          select company_id, card_id,
            count(*) filter (where kind = 'devalue')::int as devalues,
