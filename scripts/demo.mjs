@@ -106,8 +106,8 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
     : "";
   const inAdmin = `    In the admin: cancel an order, and see the card's balance come back. Or capture an order with two Open-air Cinema,
     take one off by Edit order, and press Refund under Gift cards: its part is on the card again.
-    At the end of a product's page, make the product an event and publish it. Then edit it: the card issuer fetches the shop's
-    feed (${store.url}/giftcard-pay/events.json), and has the change within a minute. Press "Compare with the issuer" then.
+    At the end of a product's page, make the product an event and publish it: the card issuer lists it. Then edit it: the
+    page shows the difference, since the interface can't change an event at the issuer.
 `;
   return `
   Storefront   ${storefrontUrl}${admin}

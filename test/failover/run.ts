@@ -41,7 +41,7 @@ export async function runFailover({
 }): Promise<FailoverResult> {
   const pair = await startPair();
   try {
-    const args = ["--calls-per-minute", "0", "--company-calls-per-minute", "0", "--log-level", "silent"];
+    const args = ["--calls-per-minute", "0", "--log-level", "silent"];
     const service = await startGiftcardService({ databaseUrl: pair.url, args });
     let sales: Sales | undefined;
     try {

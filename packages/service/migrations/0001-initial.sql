@@ -103,7 +103,7 @@ create table events (
 create index events_company on events (company_id, id);
 create unique index events_key on events (company_id, event_key);
 
--- The size of a company's events, kept by triggers. An event is never changed.
+-- The size of a company's events, kept by triggers.
 create table company_storage (
   company_id integer primary key references companies,
   events integer not null default 0,
@@ -125,6 +125,11 @@ end $$;
 create trigger events_inserted after insert on events
   referencing new table as moved for each statement execute function move_storage('1');
 create trigger events_deleted after delete on events
+  referencing old table as moved for each statement execute function move_storage('-1');
+-- The service changes no event, but a person may.
+create trigger events_changed_new after update on events
+  referencing new table as moved for each statement execute function move_storage('1');
+create trigger events_changed_old after update on events
   referencing old table as moved for each statement execute function move_storage('-1');
 
 -- Cards that were issued or imported together.
