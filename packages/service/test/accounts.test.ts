@@ -155,7 +155,6 @@ describe("a key", () => {
     const shown = {
       key_id: expect.any(Number),
       company_id: company.companyId,
-      scope: "shop",
       label: "shop 4",
       by_login: false,
       created_at: expect.stringMatching(/Z$/),
