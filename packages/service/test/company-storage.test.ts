@@ -61,7 +61,7 @@ describe("a company's events", () => {
     const refused = await newEvents(4);
     expect([refused.status, refused.body.errors]).toEqual([
       422,
-      [{ path: "events", message: expect.stringMatching(/exceeds what this company may store.*operator/) }],
+      [{ path: "events", message: expect.stringMatching(/exceeds what this company may store.*card issuer/) }],
     ]);
     const answers = await Promise.all(Array.from({ length: 8 }, () => newEvents(1)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
