@@ -10,7 +10,7 @@ const { createCompany } = await import("../../packages/service/dist/store/accoun
 const { issueCards } = await import("../../packages/service/dist/store/card-issue.js");
 const { hashOf } = await import("../../packages/service/dist/secrets/keyring.js");
 const { alone } = await import("../../packages/service/dist/store/card-calls.js");
-const { createDevalue, devalueFunction } = await import("../../packages/service/dist/store/devalue.js");
+const { createDevalue } = await import("../../packages/service/dist/store/devalue.js");
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const CARDS_AT_ONCE = 10_000;
@@ -68,7 +68,7 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
     body: `${bodyOf(card)}&amount=${AMOUNT_CENTS}`,
     key: `bench-${keysUsed++}`,
   });
-  const devalue = createDevalue(alone(pool, devalueFunction), keys, defaultLimits.card);
+  const devalue = createDevalue(alone(pool, "devalue"), keys, defaultLimits.card);
   return {
     url: url.href,
     size,

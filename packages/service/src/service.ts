@@ -26,13 +26,16 @@ import type { Log } from "./monitoring/log.js";
 import { createMetrics } from "./monitoring/metrics.js";
 import type { Keyring } from "./secrets/keyring.js";
 import { inBatches } from "./store/card-calls.js";
-import { createRead, readFunction } from "./store/cards.js";
-import { createDevalue, devalueFunction } from "./store/devalue.js";
+import { createRead } from "./store/cards.js";
+import { createDevalue } from "./store/devalue.js";
 import { claimEnvironment, type Environment } from "./store/environment.js";
 import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
-import { sweepRegularly } from "./store/sweep.js";
+import { regularly, sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
+
+/** How often the use of keys is written. */
+const KEY_USES_MS = 20_000;
 
 /** Options of a service. */
 export interface ServiceOptions {
@@ -76,8 +79,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let isEnding = false;
   const ask = askReadiness(probe);
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());
-  const read = createRead(inBatches(db, readFunction), keys, limits.card);
-  const devalue = createDevalue(inBatches(db, devalueFunction), keys, limits.card);
+  const read = createRead(inBatches(db, "read_card"), keys, limits.card);
+  const devalue = createDevalue(inBatches(db, "devalue"), keys, limits.card);
   const companyPins = new CompanyPins(db, limits.companyPins);
   const keyUses = new KeyUses(pool);
   const app = createApp({
@@ -104,7 +107,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const onFailure = (error: unknown) => log.failure({ error });
   const stopSweeping = sweepRegularly(pool, onFailure);
-  const stopWriting = keyUses.writeRegularly(onFailure);
+  const stopWriting = regularly(() => keyUses.write(), KEY_USES_MS, onFailure);
   const closing: ((idleMs?: number) => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];
   try {
     const server = await listen(app, { ...options, connections: limits.connections });

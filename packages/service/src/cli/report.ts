@@ -1,6 +1,6 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { checkFilter } from "../store/filters.js";
-import { type ReportRow, report } from "../store/report.js";
+import { type ReportCard, type ReportRow, type ReportSums, report } from "../store/report.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { addDayOptions, checkDays } from "./day-options.js";
 import { csvCell, identifier, type Output, print } from "./output.js";
@@ -35,19 +35,11 @@ export const reportCommand = () =>
       });
     });
 
-/** Sums, by their printed names. */
-const nothing = { devalues: 0, devalued: 0, cancels: 0, canceled: 0, outstanding: 0 };
-type Totals = typeof nothing;
-interface CompanyTotals extends Totals {
-  readonly company_id: number;
-  readonly company: string;
-}
-
 /** A format of the report: the text before the cards, of each card, and after them. */
 interface Form {
   readonly head: string;
-  card(row: ReportRow, isFirst: boolean): string;
-  foot(companies: readonly CompanyTotals[], total: Totals): string;
+  card(row: ReportCard, isFirst: boolean): string;
+  foot(companies: readonly object[], total: ReportSums): string;
 }
 
 /** Prints cards while they are read. Keeps only the sums of each company in memory. */
@@ -56,26 +48,21 @@ function printReport(
   out: Output,
   read: (onPage: (rows: ReportRow[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const companies = new Map<number, CompanyTotals>();
-  const total = { ...nothing };
+  const companies: object[] = [];
   let cards = 0;
   return print(async (write) => {
     await write(form.head);
     await read(async (rows) => {
-      await write(rows.map((row, index) => form.card(row, cards + index === 0)).join(""));
+      const texts: string[] = [];
       for (const row of rows) {
-        const { company_id, company } = row;
-        const ofCompany = companies.get(company_id) ?? { company_id, company, ...nothing };
-        companies.set(company_id, ofCompany);
-        for (const name of Object.keys(nothing) as (keyof Totals)[]) {
-          ofCompany[name] += row[name];
-          total[name] += row[name];
-        }
+        const { company_id, company, card, last_four, balance, ...sums } = row;
+        if (card !== null) texts.push(form.card(row as ReportCard, cards++ === 0));
+        else if (company_id !== null) companies.push({ company_id, company, ...sums });
+        else texts.push(form.foot(companies, sums));
       }
-      cards += rows.length;
+      await write(texts.join(""));
       out.progress(cards, undefined, "cards");
     });
-    await write(form.foot([...companies.values()], total));
   });
 }
 
@@ -110,7 +97,7 @@ function lineOf(cells: readonly string[]): string {
   return cells.map(pad).join("  ").trimEnd();
 }
 
-const amountsOf = (of: Totals) => [
+const amountsOf = (of: ReportSums) => [
   String(of.devalues),
   formatCents(of.devalued),
   String(of.cancels),

@@ -67,8 +67,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
     registers,
   });
   registerPool(pool, registers);
-  registerLocks(probe, registers);
-  registerStorage(probe, registers);
+  registerDatabase(probe, registers);
   new Gauge({
     name: "giftcard_processes",
     help: "Processes that serve",
@@ -112,57 +111,37 @@ function registerPool(pool: pg.Pool, registers: Registry[]): void {
   });
 }
 
-function registerLocks(probe: Queryable, registers: Registry[]): void {
-  const waits = new Gauge({
-    name: "giftcard_database_lock_waits",
-    help: "Sessions of this database that wait for a lock; absent while the database does not answer",
-    // All processes report the same value.
-    aggregator: "max",
-    registers,
-    async collect() {
-      waits.reset();
-      waits.remove();
-      try {
-        const { rows } = await probe.query<{ waits: number }>(
-          "select count(*)::int as waits from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-        );
-        waits.set(rows[0]?.waits ?? 0);
-      } catch {
-        // Without an answer the metric is absent, instead of 0.
-      }
-    },
-  });
-}
-
-function registerStorage(probe: Queryable, registers: Registry[]): void {
-  const common = { registers, aggregator: "max" as const };
-  const bytes = new Gauge({
-    ...common,
-    name: "giftcard_company_event_bytes",
-    help: "Size of each company's events; absent while the database does not answer",
-    labelNames: ["company"] as const,
-    async collect() {
-      bytes.reset();
-      try {
-        for (const { companyId, eventBytes } of await listStorage(probe)) bytes.set({ company: companyId }, eventBytes);
-      } catch {
-        // Without an answer the metric is absent, instead of outdated.
-      }
-    },
-  });
-  const database = new Gauge({
-    ...common,
-    name: "giftcard_database_bytes",
-    help: "Size of the database; absent while it does not answer",
-    async collect() {
-      database.reset();
-      database.remove();
-      try {
-        const { rows } = await probe.query<{ bytes: number }>("select pg_database_size(current_database()) as bytes");
-        database.set(rows[0]?.bytes ?? 0);
-      } catch {
-        // Without an answer the metric is absent, instead of outdated.
-      }
-    },
+/** Registers metrics of the database. Without an answer they are absent, instead of outdated. */
+function registerDatabase(probe: Queryable, registers: Registry[]): void {
+  const gauge = (name: string, help: string, labelNames: string[], set: (gauge: Gauge) => Promise<void>) => {
+    const made = new Gauge({
+      name,
+      help: `${help}; absent while the database does not answer`,
+      labelNames,
+      registers,
+      // All processes report the same value.
+      aggregator: "max",
+      async collect() {
+        made.reset();
+        if (labelNames.length === 0) made.remove();
+        await set(made).catch(() => {});
+      },
+    });
+  };
+  const read = async (made: Gauge, text: string) => {
+    const { rows } = await probe.query<{ value: number }>(text);
+    made.set(rows[0]?.value ?? 0);
+  };
+  gauge("giftcard_database_lock_waits", "Sessions of this database that wait for a lock", [], (made) =>
+    read(
+      made,
+      "select count(*)::int as value from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+    ),
+  );
+  gauge("giftcard_database_bytes", "Size of the database", [], (made) =>
+    read(made, "select pg_database_size(current_database()) as value"),
+  );
+  gauge("giftcard_company_event_bytes", "Size of each company's events", ["company"], async (made) => {
+    for (const { companyId, eventBytes } of await listStorage(probe)) made.set({ company: companyId }, eventBytes);
   });
 }

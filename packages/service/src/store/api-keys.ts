@@ -2,9 +2,9 @@ import { randomInt } from "node:crypto";
 import { Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
-import { exitCodes, OperatorError } from "../operator-error.js";
 import { hashOf } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
+import { lockOpenCompany } from "./companies.js";
 import { noCompany } from "./filters.js";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -66,20 +66,6 @@ export function createApiKey(pool: pg.Pool, order: NewApiKey, act: Act): Promise
     await writeAudit(db, act, { action: "key create", companyId, details });
     return made;
   });
-}
-
-/**
- * Prevents a company from being closed during the transaction.
- *
- * @throws {OperatorError} if there is no such company, or it is closed
- */
-export async function lockOpenCompany(db: Queryable, companyId: number): Promise<void> {
-  const { rows } = await db.query<{ closed: boolean }>(
-    "select closed_at is not null as closed from companies where id = $1 for share",
-    [companyId],
-  );
-  if (!rows[0]) throw noCompany();
-  if (rows[0].closed) throw new OperatorError("The company is closed for good.", exitCodes.conflict);
 }
 
 /** Creates the statement that lists the keys of one company or all, oldest first. */

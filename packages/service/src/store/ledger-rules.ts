@@ -1,14 +1,15 @@
 import type { Queryable } from "../database/database.js";
 
-/** A row that breaks a rule of the ledger. */
+/** A row that breaks a rule of the ledger, by printed names. */
 export interface LedgerFault {
   /** The broken rule, such as `balance_is_ledger`. */
   readonly rule: string;
-  readonly cardId: number | null;
-  readonly lastFour: string | null;
-  readonly ledgerId: number | null;
-  readonly expectedCents: number | null;
-  readonly foundCents: number | null;
+  readonly card: number | null;
+  readonly last_four: string | null;
+  readonly ledger_row: number | null;
+  /** In cents, as `found`. */
+  readonly expected: number | null;
+  readonly found: number | null;
 }
 
 /** Rules by name, each with a statement that finds all rows that break it. */
@@ -35,8 +36,8 @@ export async function findFaults(
   for (const [index, [rule, text]] of entries.entries()) {
     onProgress?.(index, entries.length);
     const { rows } = await db.query({ text, rowMode: "array" });
-    for (const [cardId, lastFour, ledgerId, expectedCents, foundCents] of rows)
-      faults.push({ rule, cardId, lastFour, ledgerId, expectedCents, foundCents });
+    for (const [card, last_four, ledger_row, expected, found] of rows)
+      faults.push({ rule, card, last_four, ledger_row, expected, found });
   }
   return faults;
 }

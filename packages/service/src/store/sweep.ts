@@ -51,20 +51,27 @@ export async function sweep(db: Queryable, signal?: AbortSignal): Promise<void> 
   }
 }
 
+/** Sweeps every minute. See {@link regularly}. */
+export const sweepRegularly = (db: Queryable, onFailure: (error: unknown) => void): (() => Promise<void>) =>
+  regularly((signal) => (signal.aborted ? Promise.resolve() : sweep(db, signal)), EVERY_MS, onFailure);
+
 /**
- * Sweeps every minute until it is stopped.
+ * Runs work periodically until it is stopped, and then a last time, with the aborted signal.
  *
- * @param onFailure called if a sweep fails; the next one is tried anyway
- * @returns a function that stops, and waits for a sweep in progress
+ * @param onFailure called if the work fails; it is tried again anyway
+ * @returns a function that stops, and waits for the work
  */
-export function sweepRegularly(db: Queryable, onFailure: (error: unknown) => void): () => Promise<void> {
+export function regularly(
+  work: (signal: AbortSignal) => Promise<void>,
+  everyMs: number,
+  onFailure: (error: unknown) => void,
+): () => Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
   const run = async () => {
-    for (let pauseMs = FIRST_AFTER_MS; ; pauseMs = EVERY_MS) {
+    for (let pauseMs = FIRST_AFTER_MS; !signal.aborted; pauseMs = everyMs) {
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      await sweep(db, signal).catch(onFailure);
+      await work(signal).catch(onFailure);
     }
   };
   const running = run();
