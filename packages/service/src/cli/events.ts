@@ -24,7 +24,7 @@ const remove = () =>
     .action(({ company: companyId, from, to, dryRun, ...options }: RemoveOptions) => {
       checkDays({ from, to });
       return withContext(options, async ({ pool, out }) => {
-        const removed = await removeEvents(pool, { companyId, from, to, isDryRun: dryRun }, actOf(options));
+        const removed = await removeEvents(pool, { company: companyId, from, to, isDryRun: dryRun }, actOf(options));
         out.result(
           { company_id: companyId, ...removed, dry_run: dryRun },
           `company ${companyId}: ${removed.events} events and ${removed.concepts} concepts ${dryRun ? "would be" : "are"} deleted`,

@@ -19,15 +19,9 @@ export interface Log {
   /** Logs an unexpected failure. */
   failure(failure: Failure): void;
   /** Logs that a worker died and is replaced. */
-  workerLost(worker: LostWorker): void;
+  workerLost(worker: { workerPid: number | undefined; code: number | null; signal: string | null }): void;
   /** Logs that a call has `X-Forwarded-For` although `--proxies` is 0. */
   proxiesUnknown(): void;
-}
-
-export interface LostWorker {
-  readonly workerPid: number | undefined;
-  readonly code: number | null;
-  readonly signal: string | null;
 }
 
 export interface LogOptions {

@@ -12,19 +12,17 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Returns an operation's name in its path. */
 const nameOnWire = (operation: EndpointName) => endpoints[operation].path.replace(/\/$/, "");
 
-/** The metrics of a process and its database. No label comes from a caller. */
-export interface Metrics {
-  readonly registry: Registry;
-  readonly observer: CallObserver;
-}
-
 /**
- * Creates the metrics: calls, money, connections, locks and storage.
+ * Creates the metrics of a process and its database. No label comes from a caller.
  *
  * @param pool the pool whose connections are counted
  * @param probe a connection for metrics of the database, which must answer while the pool is busy
  */
-export function createMetrics(pool: pg.Pool, probe: Queryable, environment: string): Metrics {
+export function createMetrics(
+  pool: pg.Pool,
+  probe: Queryable,
+  environment: string,
+): { registry: Registry; observer: CallObserver } {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });

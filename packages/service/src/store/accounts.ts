@@ -10,14 +10,8 @@ import { lockOpenCompany } from "./companies.js";
 
 const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
-/** A new company, with its first key, which is shown only once. */
-export interface NewCompany {
-  readonly companyId: number;
-  readonly apiKey: Secret;
-}
-
 /**
- * Creates a company with one account and an API key.
+ * Creates a company with one account and an API key, which is shown only once.
  *
  * @throws {OperatorError} if an account with this email exists
  */
@@ -25,7 +19,7 @@ export async function createCompany(
   pool: pg.Pool,
   company: { name: string; email: string; password: Secret },
   act: Act,
-): Promise<NewCompany> {
+): Promise<{ companyId: number; apiKey: Secret }> {
   const passwordHash = await hashPassword(company.password);
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ id: number }>("insert into companies (name) values ($1) returning id", [

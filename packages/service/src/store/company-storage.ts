@@ -2,7 +2,7 @@ import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { type Act, writeAudit } from "./audit.js";
 import { isSince, isUntil } from "./days.js";
-import { noCompany } from "./filters.js";
+import { type ListFilter, noCompany } from "./filters.js";
 
 /** A company's events. */
 export interface CompanyStorage {
@@ -39,28 +39,16 @@ export async function hasConcepts(db: Queryable, companyId: number, number: numb
   return rowCount === 1;
 }
 
-/** What to remove. Days are inclusive, by the clock in Amsterdam. */
-export interface Removal {
-  readonly companyId: number;
-  /** The days of creation. */
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  readonly isDryRun: boolean;
-}
-
-/** The numbers of removed rows. */
-export interface Removed {
-  readonly events: number;
-  readonly concepts: number;
-}
-
 /**
- * Deletes events and concepts of a company.
+ * Deletes events and concepts of a company, by the days of their creation. Returns their numbers.
  *
  * @throws {OperatorError} if there is no such company
  */
-export function removeEvents(pool: pg.Pool, removal: Removal, act: Act): Promise<Removed> {
-  const { companyId, from, to, isDryRun } = removal;
+export function removeEvents(
+  pool: pg.Pool,
+  { company: companyId, from, to, isDryRun }: ListFilter & { readonly company: number; readonly isDryRun: boolean },
+  act: Act,
+): Promise<{ events: number; concepts: number }> {
   return transaction(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     const company = await db.query("select from companies where id = $1", [companyId]);
