@@ -12,9 +12,9 @@ import { tooLong } from "./check/lengths.mjs";
 import { deadLinks } from "./check/markdown.mjs";
 import { longPages } from "./check/page-lengths.mjs";
 import { PAGE, violationsIn } from "./check/written-tables.mjs";
-import { command, loadTypeScript, root, UsageError } from "./command.mjs";
+import { command, loadTypeScript, root, UsageError } from "./lib/command.mjs";
 import { published as packages } from "./packed/pack.mjs";
-import { runNode } from "./process.mjs";
+import { runNode } from "./lib/process.mjs";
 import { readVersion, staleFiles } from "./release/version-places.mjs";
 
 const require = createRequire(import.meta.url);
@@ -138,10 +138,10 @@ const steps = [
     name: "test results",
     async run() {
       const document = await readFile(path.join(root, PAGE), "utf8");
-      /** @type {typeof import("../test/faults/matrix.js")} */
-      const { allCells } = await loadTypeScript("test/faults/matrix.ts");
-      /** @type {typeof import("../test/faults/vendure/run.js")} */
-      const { vendureCells } = await loadTypeScript("test/faults/vendure/run.ts");
+      /** @type {typeof import("../test/prove/faults/matrix.js")} */
+      const { allCells } = await loadTypeScript("test/prove/faults/matrix.ts");
+      /** @type {typeof import("../test/prove/faults/vendure/run.js")} */
+      const { vendureCells } = await loadTypeScript("test/prove/faults/vendure/run.ts");
       const wrong = [allCells(), vendureCells()].flatMap((cells, index) =>
         faultsOfTable(document, /** @type {(typeof writers)[number]} */ (writers[index]), cells),
       );
@@ -169,13 +169,13 @@ const steps = [
   },
   {
     name: "schemas",
-    run: () => node("schema", ["scripts/schema.mjs", "--check"]),
+    run: () => node("schema", ["scripts/docs/schema.mjs", "--check"]),
     fix: "don't edit released migrations, add one; then run npm run schema and review the changes",
   },
   ...packages.map(packed),
   {
     name: "sizes",
-    run: () => node("sizes", ["scripts/sizes.mjs", "--check"]),
+    run: () => node("sizes", ["scripts/docs/sizes.mjs", "--check"]),
     fix: "find out what was added; if it is intended, run npm run sizes to record it",
   },
 ];

@@ -1,5 +1,5 @@
 import { build } from "./build.mjs";
-import { command, interrupted } from "./command.mjs";
+import { command, interrupted } from "./lib/command.mjs";
 
 const HELP = `Runs the whole shop on this machine, with throwaway databases.
 

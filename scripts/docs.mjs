@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import path from "node:path";
 import { Application, Logger, LogLevel, OptionDefaults, ReflectionKind, UnknownType } from "typedoc";
 import { build } from "./build.mjs";
-import { command, root } from "./command.mjs";
+import { command, root } from "./lib/command.mjs";
 import { pageWithOptions, pluginsWithOptions } from "./docs/options-table.mjs";
 import { CompactTheme } from "./docs/theme.mjs";
 

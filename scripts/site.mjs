@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { command, interrupted, readPort, requireNode, root, UsageError } from "./command.mjs";
-import { runNode } from "./process.mjs";
+import { command, interrupted, readPort, requireNode, root, UsageError } from "./lib/command.mjs";
+import { runNode } from "./lib/process.mjs";
 import { findDeadLinks } from "./site/dead-links.mjs";
 
 const HELP = `Builds the docs site into site/dist: files for any web server. The first run installs the build tools.

@@ -1,7 +1,7 @@
 /** Checks that each code block in the pages says how it is tested, and is tested that way. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { runNode } from "../process.mjs";
+import { runNode } from "../lib/process.mjs";
 import { listPages, readBlocks } from "./markdown.mjs";
 
 /**

@@ -5,7 +5,7 @@ import { rowsOf } from "./written-tables.mjs";
 const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
 
 /** @typedef {{ shop: string, place: string }} Cell */
-/** @typedef {{ cell: Cell, verdict: import("../../test/faults/verdict.js").Verdict }} Result */
+/** @typedef {{ cell: Cell, verdict: import("../../test/prove/faults/verdict.js").Verdict }} Result */
 
 /** The commands that write a table. */
 export const writers = /** @type {const} */ (["npm run faults", "npm run faults -- --vendure"]);

@@ -4,8 +4,8 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { recordTime } from "../../scripts/process/times.mjs";
-import { startNode } from "../../scripts/process.mjs";
+import { recordTime } from "../../scripts/lib/process/times.mjs";
+import { startNode } from "../../scripts/lib/process.mjs";
 import { openServiceDesk, type ServiceDesk, type TestCard, type TestCompany } from "./service-desk.js";
 
 export type { TestCard, TestCompany };

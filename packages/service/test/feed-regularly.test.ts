@@ -4,7 +4,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startNode } from "../../../scripts/process.mjs";
+import { startNode } from "../../../scripts/lib/process.mjs";
 import { runCommand, startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { type PullOutcome, pauseOf, pullRegularly } from "../dist/feed/pull-regularly.js";

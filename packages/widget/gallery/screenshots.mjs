@@ -1,8 +1,8 @@
 /** Takes screenshots of every state, in every view, in each browser that is installed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { command, root, UsageError } from "../../../scripts/command.mjs";
-import { engines, whyMissing } from "../../../scripts/driven-browser.mjs";
+import { command, root, UsageError } from "../../../scripts/lib/command.mjs";
+import { engines, whyMissing } from "../../../scripts/lib/driven-browser.mjs";
 import { serveGallery } from "./serve.mjs";
 import { openView, views } from "./tour.mjs";
 

@@ -2,7 +2,7 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { createServer } from "vite";
-import { command, interrupted, readPort } from "../../../scripts/command.mjs";
+import { command, interrupted, readPort } from "../../../scripts/lib/command.mjs";
 import { shop } from "../test/shop/shop.mjs";
 
 /** Adapts the tests' shop, which is Koa middleware, to Vite, which uses plain Node middleware. */
