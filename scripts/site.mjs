@@ -34,6 +34,9 @@ async function install(signal, say) {
 /** @param {{ address: string | undefined, base: string, signal: AbortSignal, say: (text: string) => void }} options */
 async function build({ address, base, signal, say }) {
   await install(signal, say);
+  say("building the API reference");
+  const { writeApi } = await import("./docs/api.mjs");
+  await writeApi({ say, signal });
   say("building the pages");
   const program = path.join(site, "node_modules", "vitepress", "bin", "vitepress.js");
   await runNode({

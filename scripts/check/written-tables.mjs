@@ -27,7 +27,7 @@ export async function writeTable(writer, table) {
 /**
  * A complete run of a long test.
  * @typedef {object} Run
- * @property {string} command such as `npm run people`
+ * @property {string} command such as `npm run prove -- people`
  * @property {Date} at
  * @property {string} extent such as `100 carts`
  * @property {number} violations

@@ -8,7 +8,7 @@ import { FROZEN, freeze, readSqlite } from "./schema/checkout.mjs";
 import { readPostgres } from "./schema/postgres.mjs";
 
 const NOTE =
-  "-- Written by `npm run schema`, the tables that the migrations create. To change them, add a migration.\n\n";
+  "-- Written by `npm run docs -- schema`, the tables that the migrations create. To change them, add a migration.\n\n";
 
 /**
  * The writers of the schema files, by file. Each gets an empty PostgreSQL database.
@@ -36,8 +36,8 @@ const files = {
 
 const HELP = `Writes the tables that the migrations create, for reading.
 
-  npm run schema             writes all files
-  npm run schema -- --check  fails if a file is out of date; writes nothing
+  npm run docs -- schema           writes all files
+  npm run docs -- schema --check   fails if a file is out of date; writes nothing
 
 Files: ${Object.keys(files).join(", ")}
 `;
@@ -72,7 +72,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
       if (values.check) old.push(file);
       else await writeFile(target, text);
     }
-    if (old.length > 0) throw new Error(`Out of date: ${old.join(", ")}. Run npm run schema.`);
+    if (old.length > 0) throw new Error(`Out of date: ${old.join(", ")}. Run npm run docs -- schema.`);
   } finally {
     await server.close();
   }

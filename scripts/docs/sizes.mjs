@@ -13,8 +13,8 @@ const FILE = "scripts/check/sizes.json";
 const HELP = `Writes the download size of each package, in kB, into ${FILE}, and the bytes of the widget's
 standalone file into packages/widget/test/sizes.json and its README. Review the changes, then commit them.
 
-  npm run sizes             writes the sizes
-  npm run sizes -- --check  fails if a package's size differs by more than the tolerance; writes nothing
+  npm run docs -- sizes           writes the sizes
+  npm run docs -- sizes --check   fails if a package's size differs by more than the tolerance; writes nothing
 `;
 
 const options = /** @type {const} */ ({ check: { type: "boolean" } });
@@ -34,7 +34,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
       return await writeReadme();
     }
     const changed = changedSizes(JSON.parse(await readFile(file, "utf8")), sizesKb);
-    if (changed.length > 0) throw new Error(`${changed.join("\n")}\nIs that meant? Then run npm run sizes.`);
+    if (changed.length > 0) throw new Error(`${changed.join("\n")}\nIs that meant? Then run npm run docs -- sizes.`);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

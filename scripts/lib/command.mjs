@@ -67,6 +67,21 @@ export async function command({ help, options, positionals: allowPositionals = f
 }
 
 /**
+ * Runs the subcommand that the first word of the command line names: the program of that name in a folder.
+ *
+ * @param {readonly string[]} names
+ * @param {URL} folder with a slash at its end
+ * @returns {Promise<boolean>} whether there was one
+ */
+export async function runSubcommand(names, folder) {
+  const [name = ""] = process.argv.slice(2);
+  if (!names.includes(name)) return false;
+  process.argv.splice(2, 1);
+  await import(new URL(`${name}.mjs`, folder).href);
+  return true;
+}
+
+/**
  * Checks that Node is new enough for the repository's tools. npm can't install a Node on every system.
  * @param {string} whatNeeds the beginning of the error message
  */

@@ -5,8 +5,8 @@ import { command, loadTypeScript, UsageError } from "../lib/command.mjs";
 const HELP = `Runs a bulk refund of many orders while Medusa is killed every second and the service is down half of the time.
 Then proves, order by order, that each card and the bank refunded their part once, and that Medusa's books agree.
 
-  npm run bulk-refund                    1,000 orders: about an hour
-  npm run bulk-refund -- --orders 50     fewer orders
+  npm run prove -- bulk-refund               1,000 orders: about an hour
+  npm run prove -- bulk-refund --orders 50   fewer orders
 
   --life <ms>   average time between two kills of Medusa (default 1000)
   --seed <n>    seed for the times of the kills (default 1)

@@ -7,11 +7,11 @@ const HELP = `Buys random carts with VAT, promotions and one to five cards over 
 Refunds their units in random order by returns, order edits and bulk refunds. Then proves that each card and the bank
 hold the same amount as before.
 
-  npm run carts                    300 carts, with a seed from the clock (half an hour)
-  npm run carts -- --carts 20      fewer carts
-  npm run carts -- --seed 42       with this seed: the first cart uses 42, the next 43
+  npm run prove -- carts              300 carts, with a seed from the clock (half an hour)
+  npm run prove -- carts --carts 20   fewer carts
+  npm run prove -- carts --seed 42    with this seed: the first cart uses 42, the next 43
 
-  npm run carts -- --vendure       in a Vendure shop, refunded charge by charge; takes --carts, --seed and --json (15 minutes)
+  npm run prove -- carts --vendure    in a Vendure shop, refunded charge by charge; takes --carts, --seed and --json (15 minutes)
 
   --workers <n>   number of concurrent Medusa shops (default 2)
   --json          prints the results as JSON, and progress on standard error
@@ -79,7 +79,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   say(`books exact: ${results.length} carts, ${bad} bad`);
   if (values.seed === undefined && values.carts === options.carts.default && results.length === carts)
     await recordRun({
-      command: `npm run carts${values.vendure ? " -- --vendure" : ""}`,
+      command: `npm run prove -- carts${values.vendure ? " --vendure" : ""}`,
       extent: `${carts} carts`,
       violations: bad,
     });

@@ -4,8 +4,8 @@ import { command, loadTypeScript, UsageError } from "../lib/command.mjs";
 
 const HELP = `64 callers sell while the database's primary fails repeatedly and its synchronous standby takes over.
 
-  npm run failover                   ten rounds
-  npm run failover -- --rounds 3     this number of rounds
+  npm run prove -- failover              ten rounds
+  npm run prove -- failover --rounds 3   this number of rounds
 
   --json   prints the result as JSON, and progress on standard error
 

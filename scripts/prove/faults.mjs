@@ -6,12 +6,12 @@ import { command, loadTypeScript } from "../lib/command.mjs";
 
 const HELP = `Makes purchases with every fault at every step, and proves the books after each. Takes at most 20 minutes.
 
-  npm run faults                        all cells; writes the table in docs/how-it-is-tested.md
-  npm run faults -- --short             each fault and each step once, as npm test does
-  npm run faults -- --cell <name>       one cell, or all whose names begin with this
-  npm run faults -- --list              the cells' names
-  npm run faults -- --vendure           the same for examples/vendure (ten minutes; installs Vendure the first time);
-                                        also takes --cell and --list
+  npm run prove -- faults                 all cells; writes the table in docs/how-it-is-tested.md
+  npm run prove -- faults --short         each fault and each step once, as npm test does
+  npm run prove -- faults --cell <name>   one cell, or all whose names begin with this
+  npm run prove -- faults --list          the cells' names
+  npm run prove -- faults --vendure       the same for examples/vendure (ten minutes; installs Vendure the first time);
+                                          also takes --cell and --list
 
   --workers <n>   number of concurrent Medusa shops, besides one plain shop for each store (default 3)
   --json          prints the results as JSON, and progress on standard error

@@ -6,8 +6,8 @@ import { runNode } from "../lib/process.mjs";
 
 const HELP = `Sends malformed input to a real service. The service's tests do the same for a few seconds.
 
-  npm run malformed            for a minute
-  npm run malformed -- 600     for 600 seconds
+  npm run prove -- malformed       for a minute
+  npm run prove -- malformed 600   for 600 seconds
 `;
 
 await command({ help: HELP, positionals: true }, async ({ positionals: [seconds = "60"], signal, say }) => {

@@ -5,10 +5,10 @@ import { command, loadTypeScript, UsageError } from "../lib/command.mjs";
 
 const HELP = `Runs random sequences of actions by shoppers, shops and banks, and of crashes, and proves the books after each.
 
-  npm run model                          10,000 sequences on both stores, from a new seed
-  npm run model -- --seed <n>            the same sequences again
-  npm run model -- --seed <n> --path <p> one of these sequences
-  npm run model -- --steps '<json>'      a shortened sequence, as printed by a failed run
+  npm run prove -- model              10,000 sequences on both stores, from a new seed
+  npm run prove -- model --seed <n>   the same sequences again
+  npm run prove -- model --seed <n> --path <p> one of these sequences
+  npm run prove -- model --steps '<json>'   a shortened sequence, as printed by a failed run
 
   --sequences <n>   how many (default 10000)
   --minutes <n>     time limit (default 20)
@@ -76,7 +76,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     const isComplete = method === "bank" && [values.seed, sequences, store, only].every((value) => value === undefined);
     if (isComplete && !signal.aborted) {
       const extent = `${result.sequences.toLocaleString("en")} sequences`;
-      await recordRun({ command: "npm run model", extent, violations: result.violations });
+      await recordRun({ command: "npm run prove -- model", extent, violations: result.violations });
     }
     process.stdout.write(`${values.json ? JSON.stringify(result, null, 2) : modelReport(result)}\n`);
     return result.violations > 0 ? 1 : 0;

@@ -16,12 +16,12 @@ second run continues where the first ended, and repeats only what has changed. R
 docs/how-it-is-tested.md lists the survivors. A run over all files of packages/checkout writes its table there.
 Exits with 1 if fewer mutants than required are killed: 85 % in checkout, 80 % in a file of the others. The plugin and the service are mutated in place: don't edit or build them meanwhile.
 
-  npm run mutants                                    packages/checkout (scripts/prove/mutants/stryker.config.mjs lists the files)
-  npm run mutants -- medusa                          the plugin (scripts/prove/mutants/server-files.mjs lists files and tests)
-  npm run mutants -- service --sample 10             the service, ten random mutants of each file
-  npm run mutants -- medusa --only amount            one file; may be repeated
-  npm run mutants -- --only engine/recovery:40-80    some of its lines
-  npm run mutants -- --force                         repeats what hasn't changed too, for example after a change of tests
+  npm run prove -- mutants                                packages/checkout (scripts/prove/mutants/stryker.config.mjs lists the files)
+  npm run prove -- mutants medusa                         the plugin (scripts/prove/mutants/server-files.mjs lists files and tests)
+  npm run prove -- mutants service --sample 10            the service, ten random mutants of each file
+  npm run prove -- mutants medusa --only amount           one file; may be repeated
+  npm run prove -- mutants --only engine/recovery:40-80   some of its lines
+  npm run prove -- mutants --force                        repeats what hasn't changed too, for example after a change of tests
 `;
 
 const require = createRequire(import.meta.url);
@@ -72,7 +72,10 @@ async function mutateCheckout({ only, sample, force, signal }) {
   const mutate = places.length > 0 ? ["--mutate", places.flat().join(",")] : [];
   const code = await runStryker(["scripts/prove/mutants/stryker.config.mjs", ...mutate, ...force], { signal });
   if (!only && !signal.aborted)
-    await writeTable("npm run mutants", mutantsTable(JSON.parse(await readFile(path.join(root, REPORT), "utf8"))));
+    await writeTable(
+      "npm run prove -- mutants",
+      mutantsTable(JSON.parse(await readFile(path.join(root, REPORT), "utf8"))),
+    );
   return code;
 }
 

@@ -8,7 +8,7 @@ const HELP = `Adds gift cards to a copy of Medusa's Next.js storefront, as docs/
 browser: card and method in either order, two cards, a covered cart, a wrong PIN, reloads, and the pages of the order.
 
   git clone https://github.com/medusajs/dtc-starter
-  npm run nextjs -- dtc-starter/apps/storefront
+  npm run prove -- nextjs dtc-starter/apps/storefront
 
   --pictures <folder>   saves screenshots of the pages there, also of the page where a purchase failed
   --only <text>         only purchases whose name contains this

@@ -5,12 +5,12 @@ import { command, loadTypeScript, UsageError } from "../lib/command.mjs";
 const HELP = `Sells a show with managed inventory to many buyers within seconds, in two Medusa processes and a worker, and compares
 what they were told with seats, orders, cards and the bank.
 
-  npm run on-sale                                            40 seats, 120 buyers, locking-postgres
-  npm run on-sale -- --lock redis                            locking-redis; needs an installed redis-server
-  npm run on-sale -- --lock memory --processes 1             one process, with Medusa's default lock
-  npm run on-sale -- --seats 167 --buyers 500                a larger hall
-  npm run on-sale -- --hostile                               kills each process meanwhile, and freezes one
-  npm run on-sale -- --plain                                 first the same shop without this plugin, and then compares
+  npm run prove -- on-sale                               40 seats, 120 buyers, locking-postgres
+  npm run prove -- on-sale --lock redis                  locking-redis; needs an installed redis-server
+  npm run prove -- on-sale --lock memory --processes 1   one process, with Medusa's default lock
+  npm run prove -- on-sale --seats 167 --buyers 500      a larger hall
+  npm run prove -- on-sale --hostile                     kills each process meanwhile, and freezes one
+  npm run prove -- on-sale --plain                       first the same shop without this plugin, and then compares
 
   --lock <name>      postgres (default), redis or memory
   --processes <n>    number of Medusa processes that pages call (default 2)

@@ -8,14 +8,14 @@ import { command, loadTypeScript } from "../lib/command.mjs";
 
 const HELP = `Runs random shoppers and admins concurrently on a real Medusa, a real service and a simulated bank.
 
-  npm run people                        25 rounds of four carts, with a seed from the clock
-  npm run people -- --carts 1000        until this many carts were bought or abandoned
-  npm run people -- --minutes 10        for ten minutes
-  npm run people -- --seed 42           with this seed: the first round uses 42, the next 43
-  npm run people -- --replay <file>     replays the scenario that a violation saved
+  npm run prove -- people                   25 rounds of four carts, with a seed from the clock
+  npm run prove -- people --carts 1000      until this many carts were bought or abandoned
+  npm run prove -- people --minutes 10      for ten minutes
+  npm run prove -- people --seed 42         with this seed: the first round uses 42, the next 43
+  npm run prove -- people --replay <file>   replays the scenario that a violation saved
 
-  npm run people -- --vendure           the same on a real Vendure in two servers and a worker, with Stripe's webhooks;
-                                        takes --seed, --rounds, --minutes and --json (installs Vendure the first time)
+  npm run prove -- people --vendure         the same on a real Vendure in two servers and a worker, with Stripe's webhooks;
+                                            takes --seed, --rounds, --minutes and --json (installs Vendure the first time)
 
   --rounds <n>      number of rounds
   --workers <n>     number of concurrent worlds, each with two Medusas for each way of charging cards (default 2)
@@ -80,7 +80,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   /** @param {RoundResult} result */
   const tell = async (result) => {
     const file = await keep(result, folder);
-    say(`\nseed ${result.seed}\n${result.story}\n  again: npm run people -- --replay ${file}\n`);
+    say(`\nseed ${result.seed}\n${result.story}\n  again: npm run prove -- people --replay ${file}\n`);
   };
   const result = await runPeople({
     ...{ seed, say, signal, allowsPending: values.pending, sharesLock: values["shared-lock"] },
@@ -102,7 +102,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const isComplete = [replay, scenario, given, rounds, minutes, carts].every((value) => value === undefined);
   if (isComplete && !signal.aborted) {
     const ways = [values.pending && "--pending", values["shared-lock"] && "--shared-lock"].filter(Boolean);
-    const name = ["npm run people", ...(ways.length > 0 ? ["--", ...ways] : [])].join(" ");
+    const name = ["npm run prove -- people", ...ways].join(" ");
     await recordRun({ command: name, extent: `${result.carts} carts`, violations });
   }
   if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
@@ -140,7 +140,7 @@ async function playVendure({ seed, values, signal, say }) {
   });
   const violations = result.rounds.reduce((sum, round) => sum + round.wrong.length, 0);
   if (isComplete && !signal.aborted)
-    await recordRun({ command: "npm run people -- --vendure", extent: `${result.orders} orders`, violations });
+    await recordRun({ command: "npm run prove -- people --vendure", extent: `${result.orders} orders`, violations });
   if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
   say(`\n${tableOf(result.counts)}\n\nseed ${seed}, ${result.minutes.toFixed(1)} minutes`);
   say(`${result.orders} orders, ${violations} violations`);

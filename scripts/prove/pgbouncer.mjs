@@ -6,8 +6,8 @@ import { command, loadTypeScript, root, vitest } from "../lib/command.mjs";
 
 const HELP = `Runs the service's contract, race and idempotency tests with PgBouncer in transaction mode before the database.
 
-  npm run pgbouncer                  without prepared statements: any version of PgBouncer
-  npm run pgbouncer -- --prepared    with prepared statements: PgBouncer 1.21 or newer
+  npm run prove -- pgbouncer              without prepared statements: any version of PgBouncer
+  npm run prove -- pgbouncer --prepared   with prepared statements: PgBouncer 1.21 or newer
 
 Uses the installed pgbouncer (Debian: apt install pgbouncer), or the program that PGBOUNCER names. Exits with 1 if a test
 fails. Without a PgBouncer it prints a notice and exits with 0.

@@ -8,9 +8,9 @@ import { command, UsageError } from "../lib/command.mjs";
 const HELP = `Runs random calls of 64 callers on 20 cards, while a process is killed every second and the database once. Then
 compares every answer with the ledger. Exits with 1 if anything differs.
 
-  npm run soak                       two minutes, from a new seed
-  npm run soak -- --minutes 10       for ten minutes
-  npm run soak -- --seed 42          repeats the calls of this seed
+  npm run prove -- soak                two minutes, from a new seed
+  npm run prove -- soak --minutes 10   for ten minutes
+  npm run prove -- soak --seed 42      repeats the calls of this seed
 
   --json   prints the result as JSON
 `;

@@ -1,14 +1,14 @@
 /** Applies the pending changesets, and writes the new version everywhere. */
 import path from "node:path";
 import { command, root } from "../lib/command.mjs";
-import { published, runNpm, workspaces } from "../packed/pack.mjs";
 import { runNode } from "../lib/process.mjs";
+import { published, runNpm, workspaces } from "../packed/pack.mjs";
 import { readVersion, renewVersion, waitingChangesets } from "./version-places.mjs";
 
 const HELP = `Makes the next version of all packages: raises it by what the changesets in .changeset ask for, moves their texts into
 each CHANGELOG.md, and writes the version into the sources, the examples, the README and the lockfile. Publishes nothing.
 
-  npm run version    read what changed, then commit it as "chore: release X.Y.Z"
+  npm run release -- version    read what changed, then commit it as "chore: release X.Y.Z"
 
 If no changeset is pending, the version doesn't change. It is only written to files that have another one.
 `;

@@ -6,8 +6,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { installDashboard } from "../lib/install-vendure.mjs";
-import { packPackages } from "../packed/pack.mjs";
 import { runNode } from "../lib/process.mjs";
+import { packPackages } from "../packed/pack.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const scope = "@giftcard-pay";

@@ -2,7 +2,7 @@ import { expect, inject, test } from "vitest";
 import { type CartPlan, makeCart } from "./carts/make-cart.js";
 import { runCarts } from "./carts/run-carts.js";
 
-/** The first seed of small carts that together cover every case. `npm run carts` takes its seed from the clock. */
+/** The first seed of small carts that together cover every case. `npm run prove -- carts` takes its seed from the clock. */
 const SEED = 859;
 const CARTS = 6;
 const MOST_UNITS = 3;

@@ -6,7 +6,7 @@ import { tryStorefront } from "./nextjs/run.js";
 const MINUTE = 60_000;
 
 /**
- * Medusa's own storefront isn't in the npm registry: `npm run nextjs -- FOLDER` buys there. This one has the parts of it that
+ * Medusa's own storefront isn't in the npm registry: `npm run prove -- nextjs FOLDER` buys there. This one has the parts of it that
  * our files use.
  */
 test(

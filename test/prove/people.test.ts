@@ -3,7 +3,7 @@ import { runPeople } from "./people/run-people.js";
 
 /**
  * The seed of a round with many kinds of steps, in a shop that charges by line. The round has no webhooks, because
- * their timing against page requests differs in each run. `npm run people` takes its seed from the clock.
+ * their timing against page requests differs in each run. `npm run prove -- people` takes its seed from the clock.
  */
 const FIXED = [52];
 

@@ -49,13 +49,13 @@ it("rejects a row that doesn't add up", () => {
 it("records a command's last run, and reports its violations", () => {
   const page = "# Tests\n<!-- written by the runs -->\nold\nold\n<!-- end -->\n";
   const at = new Date("2036-04-12T10:00:00Z");
-  const bad = putRun(page, { command: "npm run people", at, extent: "100 carts", violations: 2 });
-  expect(violationsIn(bad)).toEqual(["| `npm run people` | 2036-04-12 | 100 carts | 2 |"]);
+  const bad = putRun(page, { command: "npm run prove -- people", at, extent: "100 carts", violations: 2 });
+  expect(violationsIn(bad)).toEqual(["| `npm run prove -- people` | 2036-04-12 | 100 carts | 2 |"]);
   const later = { at: new Date("2036-04-13T10:00:00Z"), violations: 0 };
-  const both = putRun(bad, { ...later, command: "npm run carts", extent: "300 carts" });
-  const good = putRun(both, { ...later, command: "npm run people", extent: "104 carts" });
+  const both = putRun(bad, { ...later, command: "npm run prove -- carts", extent: "300 carts" });
+  const good = putRun(both, { ...later, command: "npm run prove -- people", extent: "104 carts" });
   expect(good).toContain(
-    "| `npm run carts` | 2036-04-13 | 300 carts | 0 |\n| `npm run people` | 2036-04-13 | 104 carts | 0 |\n<!-- end -->",
+    "| `npm run prove -- carts` | 2036-04-13 | 300 carts | 0 |\n| `npm run prove -- people` | 2036-04-13 | 104 carts | 0 |\n<!-- end -->",
   );
   expect(good).not.toContain("2036-04-12");
   expect(violationsIn(good)).toEqual([]);

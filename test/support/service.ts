@@ -57,7 +57,7 @@ export function throughDoor(databaseUrl: string, door: string): string {
   return url.href;
 }
 
-/** The environment variable with the PgBouncer's address: `npm run pgbouncer` makes each service connect through it. */
+/** The environment variable with the PgBouncer's address: `npm run prove -- pgbouncer` makes each service connect through it. */
 const DOOR = "GIFTCARD_TEST_DOOR";
 
 /** The environment and the output of a command that runs in this process. */

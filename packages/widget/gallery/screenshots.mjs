@@ -14,7 +14,7 @@ const HELP = `Takes screenshots of the gallery. Keys and touch bring it into eve
 
 Views: ${Object.keys(views).join(", ")}
 Browsers: ${engines.join(", ")}
-Also: npm run widget, which shows the gallery
+Also: npm run demo -- --gallery, which shows the gallery
 `;
 
 const options = /** @type {const} */ ({

@@ -1,8 +1,8 @@
+import { startPostgres } from "../../support/postgres.js";
 import { readMarket } from "../faults/medusa/tenders.js";
 import { openWorld, type World } from "../faults/medusa/world.js";
 import { pause } from "../faults/run-cell.js";
 import { createRandom } from "../people/random.js";
-import { startPostgres } from "../../support/postgres.js";
 import { judge } from "./judge.js";
 import { type BoughtOrder, buy, prices } from "./orders.js";
 

@@ -1,8 +1,8 @@
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { outsideEnv, packPackages, runNpm } from "../../../scripts/packed/pack.mjs";
 import { runNode, startNode } from "../../../scripts/lib/process.mjs";
+import { outsideEnv, packPackages, runNpm } from "../../../scripts/packed/pack.mjs";
 import type { CleanUp } from "../../../scripts/shops/card-service.mjs";
 import type { MedusaStore } from "../../../scripts/shops/medusa-store.mjs";
 

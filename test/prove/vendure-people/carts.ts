@@ -1,8 +1,8 @@
 import { openShopper } from "../../../scripts/shops/vendure-shopper.mjs";
-import type { IssuedCard } from "../faults/service.js";
-import { createRandom } from "../people/random.js";
 import { startPostgres } from "../../support/postgres.js";
 import { bookedCents } from "../../support/vendure-books.js";
+import type { IssuedCard } from "../faults/service.js";
+import { createRandom } from "../people/random.js";
 import { channels, coupons, openShop, type Shop } from "./shop.js";
 
 const FAULT = "... on ErrorResult { errorCode message }";

@@ -1,7 +1,7 @@
 import { openShopper } from "../../../scripts/shops/vendure-shopper.mjs";
+import type { Fault } from "../../support/fault-proxy.js";
 import type { IssuedCard } from "../faults/service.js";
 import type { Random } from "../people/random.js";
-import type { Fault } from "../../support/fault-proxy.js";
 import { channels, coupons, type Shop } from "./shop.js";
 
 const VISA = "4242424242424242";

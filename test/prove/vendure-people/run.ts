@@ -1,6 +1,6 @@
+import { startPostgres } from "../../support/postgres.js";
 import type { IssuedCard } from "../faults/service.js";
 import { createRandom } from "../people/random.js";
-import { startPostgres } from "../../support/postgres.js";
 import { judgeRound, judgeSale, type Standing } from "./judge.js";
 import { administer, type Entry, shop as goShopping, type Round, type Sale, storm } from "./people.js";
 import { openShop, type Shop } from "./shop.js";

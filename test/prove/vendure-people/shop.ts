@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { openAdmin } from "../../../scripts/shops/vendure-shopper.mjs";
-import { openWorld, type World } from "../faults/vendure/world.js";
 import { type PlayedStripe, startPlayedStripe } from "../../support/played-stripe.js";
+import { openWorld, type World } from "../faults/vendure/world.js";
 
 const PROGRAM = fileURLToPath(new URL("../../../packages/vendure/test/support/shop.mjs", import.meta.url));
 const FAULT = "... on ErrorResult { errorCode message }";
