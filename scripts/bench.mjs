@@ -14,7 +14,7 @@ import {
   measureWorkers,
 } from "./bench/service.mjs";
 import { build } from "./build.mjs";
-import { command, UsageError } from "./command.mjs";
+import { command, UsageError } from "./lib/command.mjs";
 
 const ALL_PARTS = ["devalue", "floor", "growth", "workers", "memory", "lists", "carts", "widget", "events"];
 const HELP = `Measures speed, as ratios within one run.

@@ -1,5 +1,6 @@
 import { build } from "./build.mjs";
-import { command, interrupted } from "./command.mjs";
+import { runVendure } from "./demo/vendure.mjs";
+import { command, interrupted, readPort, UsageError } from "./lib/command.mjs";
 
 const HELP = `Runs the whole shop on this machine, with throwaway databases.
 
@@ -7,8 +8,12 @@ const HELP = `Runs the whole shop on this machine, with throwaway databases.
   npm run demo -- --buy        buys with a gift card and the bank without a browser, refunds one of two tickets, cancels orders
   npm run demo -- --plain      the shop without a framework: service, shop and a simulated bank
   npm run demo -- --plain --buy  buys there, is declined, closes the tab at the bank; prints all amounts
+  npm run demo -- --vendure    Vendure's APIs: examples/vendure (the first run installs Vendure)
+  npm run demo -- --vendure --buy  buys there in six ways; fails if an amount is wrong by a cent
+  npm run demo -- --gallery    the widget's gallery: every state of both tags, in several themes
   npm run demo -- --no-admin   without Medusa's admin pages, which take half a minute to build the first time
-  npm run demo -- --help       prints this text
+
+  --port <n>   the gallery's port (default 5173, or the next free one)
 `;
 
 const startedAt = performance.now();
@@ -126,13 +131,31 @@ ${withAdmin ? inAdmin : ""}
 `;
 }
 
+/** @param {number} port @param {AbortSignal} signal */
+async function runGallery(port, signal) {
+  progress("building what has changed");
+  await build(["widget"], { progress, signal });
+  const { serveGallery } = await import("../packages/widget/gallery/serve.mjs");
+  const gallery = await serveGallery(port);
+  progress(`the gallery: ${gallery.url}   Ctrl-C stops it`);
+  await interrupted(signal);
+  await gallery.close();
+}
+
 const options = /** @type {const} */ ({
   plain: { type: "boolean" },
+  vendure: { type: "boolean" },
+  gallery: { type: "boolean" },
+  port: { type: "string", default: "5173" },
   buy: { type: "boolean" },
   "no-admin": { type: "boolean" },
 });
 
 await command({ help: HELP, options }, async ({ values, signal }) => {
-  const { plain = false, buy = false, "no-admin": withoutAdmin = false } = values;
-  await (plain ? runPlain : run)({ buy, withAdmin: !buy && !withoutAdmin }, signal);
+  const { plain = false, vendure, gallery, buy = false, "no-admin": withoutAdmin = false } = values;
+  if ([plain, vendure, gallery].filter(Boolean).length > 1 || (gallery && buy))
+    throw new UsageError("Give only one of --plain, --vendure and --gallery; --gallery takes no --buy.");
+  if (gallery) return runGallery(readPort(values.port), signal);
+  if (vendure) return runVendure({ buy, progress, signal });
+  return (plain ? runPlain : run)({ buy, withAdmin: !buy && !withoutAdmin }, signal);
 });

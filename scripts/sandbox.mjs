@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "./build.mjs";
-import { command, UsageError } from "./command.mjs";
+import { command, UsageError } from "./lib/command.mjs";
 
 const HELP = `Pays orders by a gift card and by Stripe's or Mollie's test mode, refunds and cancels them, and compares the amounts
 there. The gift cards are in memory, so you only need a test key:

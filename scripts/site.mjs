@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { command, interrupted, readPort, requireNode, root, UsageError } from "./command.mjs";
-import { runNode } from "./process.mjs";
+import { command, interrupted, readPort, requireNode, root, UsageError } from "./lib/command.mjs";
+import { runNode } from "./lib/process.mjs";
 import { findDeadLinks } from "./site/dead-links.mjs";
 
 const HELP = `Builds the docs site into site/dist: files for any web server. The first run installs the build tools.
@@ -34,6 +34,9 @@ async function install(signal, say) {
 /** @param {{ address: string | undefined, base: string, signal: AbortSignal, say: (text: string) => void }} options */
 async function build({ address, base, signal, say }) {
   await install(signal, say);
+  say("building the API reference");
+  const { writeApi } = await import("./docs/api.mjs");
+  await writeApi({ say, signal });
   say("building the pages");
   const program = path.join(site, "node_modules", "vitepress", "bin", "vitepress.js");
   await runNode({

@@ -1,4 +1,4 @@
--- Written by `npm run schema`, the tables that the migrations create. To change them, add a migration.
+-- Written by `npm run docs -- schema`, the tables that the migrations create. To change them, add a migration.
 
 create type lockout_rule as (
   failures integer,

@@ -1,7 +1,7 @@
 // A benchmark database: companies with their API keys, and cards with their history. Starts the service on it.
 import { randomInt } from "node:crypto";
 import path from "node:path";
-import { startNode } from "../process.mjs";
+import { startNode } from "../lib/process.mjs";
 
 const { cents, Secret } = await import("@giftcard-pay/client/contract");
 const { defaultLimits, migrate, openKeyring, openPool } = await import("@giftcard-pay/service");

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { runNode } from "../process.mjs";
+import { runNode } from "../lib/process.mjs";
 import { addJest, runJest } from "./jest.mjs";
 import { installStore } from "./medusa-store.mjs";
 import { outsideEnv } from "./pack.mjs";

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { startThrowawayPostgres } from "@giftcard-pay/service";
-import { runNode, startNode } from "../process.mjs";
+import { runNode, startNode } from "../lib/process.mjs";
 import { createDatabase } from "./medusa-store.mjs";
 
 /**

@@ -6,7 +6,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { freePort, runNode, startNode } from "../process.mjs";
+import { freePort, runNode, startNode } from "../lib/process.mjs";
 
 /**
  * The shop's access to the gift card service.

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { startNode } from "../process.mjs";
+import { startNode } from "../lib/process.mjs";
 import { CleanUp, startCardService } from "./card-service.mjs";
 
 const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.url));

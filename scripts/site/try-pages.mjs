@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
-import { findBrowser } from "../find-browser.mjs";
-import { press } from "../press.mjs";
+import { findBrowser } from "../lib/find-browser.mjs";
+import { press } from "../lib/press.mjs";
 
 const require = createRequire(import.meta.url);
 

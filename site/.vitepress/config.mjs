@@ -1,6 +1,7 @@
 import path from "node:path";
 import { slug } from "github-slugger";
 import { defineConfig } from "vitepress";
+import { keepBraces } from "../braces.mjs";
 import { followLinks } from "../links.mjs";
 import { description, files, groups, pageOf, present, repository, root, titleOf } from "../pages.mjs";
 import { weightOf } from "../search.mjs";
@@ -32,7 +33,10 @@ export default defineConfig({
     // The same anchors as on GitHub.
     slugify: slug,
     anchor: { slugify: slug },
-    config: followLinks,
+    config(md) {
+      followLinks(md);
+      keepBraces(md);
+    },
   },
   transformPageData(page) {
     // API pages have many names, each with the same subheadings.
@@ -48,7 +52,7 @@ export default defineConfig({
     externalLinkIcon: true,
     nav: [
       { text: "Interface", link: link("docs/interface.md") },
-      { text: "API reference", link: link("docs/api/README.md") },
+      { text: "API reference", link: link("site/api/README.md") },
       { text: "Gallery", link: "/gallery/", target: "_self" },
     ],
     socialLinks: [{ icon: "github", link: repository }],

@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { passTime } from "../../packages/medusa/test/support/pass-time.js";
 import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
-import { press } from "../../scripts/press.mjs";
+import { press } from "../../scripts/lib/press.mjs";
 import {
   buildAdmin,
   createStoreDatabase,

@@ -3,7 +3,7 @@ import { createClient, type GiftcardClient } from "@giftcard-pay/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createStorefront, type Storefront } from "../../packages/medusa/test/support/storefront.js";
-import { press } from "../../scripts/press.mjs";
+import { press } from "../../scripts/lib/press.mjs";
 import { buildAdmin, type MedusaStore } from "../../scripts/shops/medusa-store.mjs";
 import { startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";

@@ -5,8 +5,8 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { Limits, Timeouts } from "@giftcard-pay/service";
-import { recordTime } from "../../scripts/process/times.mjs";
-import { startNode } from "../../scripts/process.mjs";
+import { recordTime } from "../../scripts/lib/process/times.mjs";
+import { startNode } from "../../scripts/lib/process.mjs";
 import { openServiceDesk, type ServiceDesk, type TestCard, type TestCompany } from "./service-desk.js";
 
 export type { TestCard, TestCompany };
@@ -62,7 +62,7 @@ export function throughDoor(databaseUrl: string, door: string): string {
   return url.href;
 }
 
-/** The environment variable with the PgBouncer's address: `npm run pgbouncer` makes each service connect through it. */
+/** The environment variable with the PgBouncer's address: `npm run prove -- pgbouncer` makes each service connect through it. */
 const DOOR = "GIFTCARD_TEST_DOOR";
 
 /** The environment and the output of a command that runs in this process. */

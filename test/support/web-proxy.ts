@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
-import { freePort } from "../../scripts/process.mjs";
+import { freePort } from "../../scripts/lib/process.mjs";
 
 const DEPLOY = path.resolve(import.meta.dirname, "../../packages/service/deploy");
 const STARTS_WITHIN_MS = 30_000;

@@ -3,7 +3,7 @@ import type { MethodName } from "./model/other-method.js";
 import { modelReport } from "./model/report.js";
 import { runModel } from "./model/run.js";
 
-/** The same number on every machine. `npm run model` runs thousands. */
+/** The same number on every machine. `npm run prove -- model` runs thousands. */
 const SEQUENCES = 200;
 
 const runs = async (method: MethodName, seed: number, sequences: number) => {

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runNode, startNode } from "../../../scripts/process.mjs";
+import { runNode, startNode } from "../../../scripts/lib/process.mjs";
 import { readBlock, readBlocks } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { callMounted, NAMED_ORIGIN } from "./mounted.js";
