@@ -50,9 +50,3 @@ export type { Sql } from "./store/postgres/sql.js";
 export { sqlInterval } from "./store/postgres/sql-interval.js";
 export { isUniqueViolation } from "./store/postgres/unique-violation.js";
 export { sqlList } from "./store/sql-text.js";
-export {
-  changeStorefront,
-  type StorefrontChange,
-  type StorefrontOptions,
-  type StorefrontStep,
-} from "./storefront-files.js";
