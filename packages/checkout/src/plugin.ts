@@ -44,8 +44,9 @@ export {
 } from "./sealing/seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
 export type { Piece } from "./store/order-line.js";
+export type { TableMigration } from "./store/migrations.js";
 export { createSqlJournal } from "./store/postgres/journal.js";
-export { type JournalMigration, journalMigrations } from "./store/postgres/journal-migrations.js";
+export { postgresMigrations } from "./store/postgres/migrate.js";
 export type { Sql } from "./store/postgres/sql.js";
 export { sqlInterval } from "./store/postgres/sql-interval.js";
 export { isUniqueViolation } from "./store/postgres/unique-violation.js";
