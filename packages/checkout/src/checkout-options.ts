@@ -2,8 +2,7 @@ import type { EngineOptions } from "./engine/engine.js";
 import { checkNames } from "./option-names.js";
 import type { RemainderMethod } from "./purchase/remainder.js";
 import type { SealingKey } from "./sealing/seal.js";
-import type { CheckoutStore } from "./store/checkout-store.js";
-import type { Purchase } from "./store/purchase-store.js";
+import type { CheckoutStore, Purchase } from "./store/purchase-store.js";
 
 /** The options of a shop's checkout. */
 export interface CheckoutOptions

@@ -43,11 +43,9 @@ export {
   type SealingKey,
 } from "./sealing/seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
-export type { Piece } from "./store/order-line.js";
 export type { TableMigration } from "./store/migrations.js";
+export type { Piece } from "./store/order-line.js";
 export { createSqlJournal } from "./store/postgres/journal.js";
 export { postgresMigrations } from "./store/postgres/migrate.js";
-export type { Sql } from "./store/postgres/sql.js";
-export { sqlInterval } from "./store/postgres/sql-interval.js";
-export { isUniqueViolation } from "./store/postgres/unique-violation.js";
-export { sqlList } from "./store/sql-text.js";
+export { isUniqueViolation, type Sql, sqlInterval } from "./store/postgres/sql.js";
+export { sqlList } from "./store/rows.js";

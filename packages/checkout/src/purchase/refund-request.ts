@@ -12,7 +12,8 @@ import { toOpenCharge } from "../engine/refunds.js";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { OrderLine } from "../store/order-line.js";
-import { type Purchase, paidStates, type Refund, type RefundRule, refundRules } from "../store/purchase-store.js";
+import { soldStates } from "../store/purchase-states.js";
+import { type Purchase, type Refund, type RefundRule, refundRules } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 
 /** A refund of a paid order: units of its lines, or an amount. */
@@ -112,7 +113,7 @@ const whyNotPaid = ({ state }: Purchase): string =>
     : "The order isn't paid: there is nothing to refund.";
 
 /** Whether an order was paid, and not canceled since. */
-export const wasPaid = ({ state }: Purchase): boolean => [...paidStates, "refunded"].includes(state);
+export const wasPaid = ({ state }: Purchase): boolean => soldStates.includes(state);
 
 /** Returns the charges that a further refund can reverse. Earlier refunds keep theirs, whether or not they are done. */
 export function openCharges({ purchase, refunds, charges }: PaidBooks): Charge[] {

@@ -4,7 +4,8 @@ import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossib
 import type { RefundShares, RefundSplit } from "../engine/refund-plan.js";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
-import { type NewRefund, type Purchase, type Refund, refundRules, undecidedStates } from "../store/purchase-store.js";
+import { undecidedStates } from "../store/purchase-states.js";
+import { type NewRefund, type Purchase, type Refund, refundRules } from "../store/purchase-store.js";
 import { amountOf, groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import {

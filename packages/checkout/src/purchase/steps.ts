@@ -5,14 +5,8 @@ import { CheckoutError } from "../engine/errors.js";
 import { retryDelayMs } from "../engine/recovery.js";
 import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
-import {
-  type Purchase,
-  type PurchaseChange,
-  type PurchaseStore,
-  paidStates,
-  type Refund,
-  undecidedStates,
-} from "../store/purchase-store.js";
+import { paidStates, undecidedStates } from "../store/purchase-states.js";
+import type { Purchase, PurchaseChange, PurchaseStore, Refund } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import { faultCode, type RemainderAnswer } from "./remainder.js";

@@ -2,6 +2,16 @@ import type { Cents } from "@giftcard-pay/client";
 import type { Charge, ChargeState } from "./charge.js";
 import type { Tender } from "./tender.js";
 
+/** Formats texts as SQL literals. They are not escaped: only for constants such as states. */
+export const sqlList = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(", ");
+
+/** The column with the time at which a charge first reached a state. */
+export const momentOf: Partial<Record<ChargeState, string>> = {
+  sent: "sent_at",
+  devalued: "devalued_at",
+  reversed: "reversed_at",
+};
+
 /** Converts a row of giftcard_tender. */
 export function toTender(row: Record<string, unknown>): Tender {
   return {

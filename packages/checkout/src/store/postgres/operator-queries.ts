@@ -2,11 +2,9 @@ import type { ActionRecord, Charge, ChargeFilter, ChargeMatch, ChargeState } fro
 import { settledStates } from "../charge-states.js";
 import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
-import { toCharge } from "../rows.js";
-import { sqlList } from "../sql-text.js";
+import { sqlList, toCharge } from "../rows.js";
 import { movedCharges, moveStatement } from "./move.js";
-import type { Sql } from "./sql.js";
-import { sqlInterval } from "./sql-interval.js";
+import { sqlInterval, type Sql } from "./sql.js";
 
 /** Selects all sealed values that are still needed. The token of a settled charge is not. */
 const LIVING_SEALS = `

@@ -2,8 +2,7 @@ import type { ActionRecord, ChargeFilter, ChargeMatch, ChargeState } from "../ch
 import { settledStates } from "../charge-states.js";
 import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
-import { toCharge } from "../rows.js";
-import { sqlList } from "../sql-text.js";
+import { sqlList, toCharge } from "../rows.js";
 import { DAY_MS, type Sqlite, type Value } from "./database.js";
 import { createSqliteMoves } from "./move.js";
 
