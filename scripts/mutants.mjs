@@ -20,7 +20,7 @@ Exits with 1 if fewer mutants than required are killed: 85 % in checkout, 80 % i
   npm run mutants -- medusa                          the plugin (scripts/mutants/server-files.mjs lists files and tests)
   npm run mutants -- service --sample 10             the service, ten random mutants of each file
   npm run mutants -- medusa --only amount            one file; may be repeated
-  npm run mutants -- --only engine/recovery:40-80    some of its lines
+  npm run mutants -- --only engine/charge-recovery:40-80    some of its lines
   npm run mutants -- --force                         repeats what hasn't changed too, for example after a change of tests
 `;
 

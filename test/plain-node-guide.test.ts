@@ -133,17 +133,6 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     expect((await reconcile()).stdout).toContain("no difference");
   });
 
-  it("write the charges for an issuer that restored a backup", async () => {
-    const [from, to] = [-1, 1].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10));
-    const script = newcomer.take("node lost.mjs").replace("2026-11-01", String(from)).replace("2026-11-30", String(to));
-    newcomer.takeFile("lost.mjs");
-    await newcomer.shell(script);
-    const imported = await newcomer.shell("npx giftcard-service transactions import charges.csv --dry-run");
-    expect(imported.stdout).toMatch(
-      /^0 charges can be booked, 0 can be canceled, [1-9]\d* already in the ledger, 0 failed/m,
-    );
-  });
-
   for (const [choice, outcome, leftCents] of [
     ["decline", "declined", 7500],
     ["approve", "paid", 2500],

@@ -33,7 +33,7 @@ export interface CheckoutOptions
    */
   readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */
-  readonly pendingLifeMs?: number;
+  readonly pendingRemainderMs?: number;
   /**
    * How long a payment owns its order between two steps. Half of it is the timeout of the remainder method. Default two
    * minutes.
@@ -90,7 +90,7 @@ const optional: Readonly<Record<string, Rule>> = {
   "remainder.webhook": aFunction,
   charges: ['"whole" or "by-line"', (value) => value === "whole" || value === "by-line"],
   maxChargesPerCard: count(50),
-  pendingLifeMs: wholeMs(1000, 30 * DAY_MS),
+  pendingRemainderMs: wholeMs(1000, 30 * DAY_MS),
   leaseMs: wholeMs(1000, DAY_MS),
   maxCards: count(100),
   tenderLifeMs: wholeMs(1000, DAY_MS),

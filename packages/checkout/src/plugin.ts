@@ -25,7 +25,6 @@ export {
   returnedUnits,
 } from "./engine/refund-plan.js";
 export { toOpenCharge } from "./engine/refunds.js";
-export { type ExportedCharge, type ExportOptions, exportCsv, readExport } from "./operator/charge-export.js";
 export { type ReportSource, readAnyCharges } from "./operator/charge-pages.js";
 export { type HealthSource, readHealth } from "./operator/health.js";
 export { type BookedCharge, bookedChargeOf, movementsOf as cardMovementsOf } from "./operator/movements.js";

@@ -91,7 +91,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     const checkout = (client = shop.client, keys = sealingKeys): Checkout =>
       createCheckout({
         ...{ issuer: client, environment: "sandbox", store, sealingKeys: keys },
-        ...{ leaseMs: LEASE_MS, pendingLifeMs: LEASE_MS },
+        ...{ leaseMs: LEASE_MS, pendingRemainderMs: LEASE_MS },
         remainder: {
           authorize: async () => ({ status: bank }),
           status: async () => ({ status: bank }),

@@ -53,11 +53,11 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
 
   private open(store: OpenedStore): Checkout {
     const { environment, sealingKeys, maxCards, charges, maxChargesPerCard, guessLimits } = this.settings;
-    const { tenderLifeMs, quoteLifeMs, pendingLifeMs, leaseMs, closePayment } = this.settings;
+    const { tenderLifeMs, quoteLifeMs, pendingRemainderMs, leaseMs, closePayment } = this.settings;
     const { journal, purchases } = store;
     return createCheckout({
       ...{ environment, sealingKeys, maxCards, charges, maxChargesPerCard, guessLimits },
-      ...{ tenderLifeMs, quoteLifeMs, pendingLifeMs, leaseMs },
+      ...{ tenderLifeMs, quoteLifeMs, pendingRemainderMs, leaseMs },
       issuer: clientOf(this.settings),
       store: { journal, purchases },
       remainder: {

@@ -42,9 +42,10 @@ export const declaration = z.strictObject({
   maxCards: count.max(20).default(5),
   /**
    * How a card is charged. `by-line`: one charge for each unit that it pays, so that a returned unit is refunded to the card
-   * to the cent. `whole`: one charge for everything that it pays, which is only refunded as a whole. Default: `by-line`.
+   * to the cent. `whole`: one charge for everything that it pays, which is only refunded as a whole. Without this option,
+   * by line.
    */
-  charges: z.enum(["whole", "by-line"]).default("by-line"),
+  charges: z.enum(["whole", "by-line"]).optional(),
   /** Maximum number of charges per card and order, 1 to 50, if cards are charged by line. Default: 50. */
   maxChargesPerCard: count.max(50).default(50),
   /** Timeout of a call to the service in milliseconds, including its retries. Default: 10 seconds. */
@@ -54,7 +55,7 @@ export const declaration = z.strictObject({
   /** How long a quote can be applied, in milliseconds. Default: 15 minutes. */
   quoteLifeMs: count.default(15 * MINUTE_MS),
   /** How long the remainder may stay unpaid before the cards are reversed, in milliseconds. Default: 30 minutes. */
-  pendingLifeMs: count.default(30 * MINUTE_MS),
+  pendingRemainderMs: count.default(30 * MINUTE_MS),
   /** How long a process owns the charges and orders that it works on, in milliseconds. Default: 2 minutes. */
   leaseMs: count.default(2 * MINUTE_MS),
   /** Limits on wrong card numbers and PINs. */

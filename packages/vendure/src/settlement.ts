@@ -172,8 +172,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Returns the cents that are off the cards for this purchase. */
   async cardHeldCents({ orderId, attemptId }: Purchase): Promise<number> {
-    const { charges } = await this.checkout.calls.operator.charges({ orderIds: [orderId], limit: 10_000 });
-    return charges
+    return (await this.checkout.calls.charges(orderId))
       .filter(({ state, externalId }) => heldStates.includes(state) && externalId.startsWith(`${attemptId}:`))
       .reduce((sum, { deductedCents, amountCents }) => sum + (deductedCents ?? amountCents), 0);
   }

@@ -28,7 +28,7 @@ export type PayResult =
 
 interface FlowOptions extends PurchaseContext {
   readonly steps: PurchaseSteps;
-  readonly pendingLifeMs: number;
+  readonly pendingRemainderMs: number;
   /** How a card's part is charged: as one charge, or by line. Default: by line if the order has lines. */
   readonly charges: "whole" | "by-line" | undefined;
   readonly maxChargesPerCard: number;
@@ -36,7 +36,7 @@ interface FlowOptions extends PurchaseContext {
 
 /** Pays orders, at once or when the shopper returns. */
 export function createPurchaseFlow(options: FlowOptions) {
-  const { steps, engine, journal, purchases, remainder, leaseMs, pendingLifeMs, report } = options;
+  const { steps, engine, journal, purchases, remainder, leaseMs, pendingRemainderMs, report } = options;
 
   async function toResult(purchase: Purchase, status: PayResult["status"]): Promise<PayResult> {
     const { remainderCents, remainderData } = purchase;
@@ -141,12 +141,12 @@ export function createPurchaseFlow(options: FlowOptions) {
       to: "pending",
       attemptId,
       lease: null,
-      retryInMs: pendingLifeMs,
+      retryInMs: pendingRemainderMs,
     } as const;
     const pending = await steps.change(orderId, { ...wait, ...(remainderData !== undefined && { remainderData }) });
     if (!pending) throw new CheckoutError("payment_in_progress");
     // Until then, recovery can skip these charges; it would leave them to the purchase anyway.
-    await journal.renew(attemptId, pendingLifeMs).catch(report);
+    await journal.renew(attemptId, pendingRemainderMs).catch(report);
     return pending;
   }
 

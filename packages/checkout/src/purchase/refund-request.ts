@@ -140,9 +140,9 @@ export function splitRefund(
   if (!wasPaid(purchase)) throw new RefundError("order_not_paid", whyNotPaid(purchase));
   const { lines: returning, rule } = request;
   const open = openCharges(books);
-  const otherCents = purchase.remainderCents - refundedRemainderCents(refunds);
-  const left = { charges: open.map(toOpenCharge), otherCents, rule };
-  const leftCents = otherCents + sum(left.charges.map(({ cents }) => cents));
+  const remainderCents = purchase.remainderCents - refundedRemainderCents(refunds);
+  const left = { charges: open.map(toOpenCharge), remainderCents, rule };
+  const leftCents = remainderCents + sum(left.charges.map(({ cents }) => cents));
   if (returning === undefined) {
     const { amountCents } = request;
     return { ...planRefund({ ...left, amountCents }), amountCents, leftCents };
@@ -177,9 +177,9 @@ export function sharesOf(
 }
 
 /** Converts a split to the fields of its record. */
-export const recordOf = ({ amountCents, charges, otherCents }: RefundSplit) => ({
+export const recordOf = ({ amountCents, charges, remainderCents }: RefundSplit) => ({
   amountCents,
-  remainderCents: otherCents,
+  remainderCents,
   references: charges.map(({ reference }) => reference),
 });
 

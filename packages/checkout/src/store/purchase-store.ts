@@ -15,7 +15,7 @@ export interface Purchase {
   readonly totalCents: Cents;
   /** Of all its amounts; ISO 4217. */
   readonly currency: string;
-  /** The part that another method pays. */
+  /** The part that the remainder method pays. */
   readonly remainderCents: Cents;
   /** The shop's data of a pending remainder, such as the address of a bank's page. JSON. */
   readonly remainderData: string | null;
@@ -35,12 +35,12 @@ export interface Purchase {
  * How a refund is split, as far as charges can be chosen:
  * - `as-paid`: each returned unit is refunded the way it was paid, to the cent. Without units, in proportion
  * - `cards-first`: as much as possible to the cards
- * - `other-first`: as much as possible by the other method
+ * - `remainder-first`: as much as possible by the remainder method
  * - `in-proportion`: to the cards in proportion to their share of what can still be refunded
  */
 export type RefundRule = (typeof refundRules)[number];
 /** Every rule, the default first. */
-export const refundRules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
+export const refundRules = ["as-paid", "cards-first", "remainder-first", "in-proportion"] as const;
 
 /** The lease of a purchase. */
 export interface PurchaseLease {
