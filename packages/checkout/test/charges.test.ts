@@ -358,10 +358,10 @@ describe("a devalue whose response is lost", () => {
     expect(await stateOf(charge)).toBe("unknown");
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "settling", amountCents: 0 }]);
     await expect(engine.remove(cart, charge.tenderId)).rejects.toEqual(refusal("payment_in_progress"));
-    await engine.settle(cart.id);
+    await engine.recoverCart(cart.id);
     expect(await stateOf(charge)).toBe("unknown");
     shop.proxy.clear();
-    await engine.settle(cart.id);
+    await engine.recoverCart(cart.id);
     expect(await stateOf(charge)).toBe("reversed");
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", amountCents: 5000 }]);
     expect(await card.balanceCents()).toBe(7500);
@@ -804,7 +804,7 @@ describe("a charge that is voided after it was committed", () => {
     });
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "settling", amountCents: 0 }]);
     shop.proxy.clear();
-    await engine.settle(cart.id);
+    await engine.recoverCart(cart.id);
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", amountCents: 5000 }]);
     expect(await shop.journal.charge(reference)).toMatchObject({ state: "reversed", lastError: null });
     expect(await card.balanceCents()).toBe(7500);

@@ -108,7 +108,7 @@ export class CardRefunds {
   }
 
   /** Settles Vendure's pending refunds whose charges are reversed. */
-  async settlePending(): Promise<void> {
+  async finishPending(): Promise<void> {
     const refunds = this.orders.connection.rawConnection.getRepository(Refund);
     for (let skip = 0; ; skip += PAGE_SIZE) {
       const pending = await refunds.find({
@@ -120,7 +120,7 @@ export class CardRefunds {
       });
       const ofCards = pending.filter(({ payment }) => payment?.order && this.orders.isCard(payment));
       for (const { id, total, payment } of ofCards)
-        await this.settle(id, total, payment).catch((error: unknown) =>
+        await this.finishRefund(id, total, payment).catch((error: unknown) =>
           Logger.error(`Order ${payment.order.code}: ${messageOf(error)}`, LOGGER),
         );
       if (pending.length < PAGE_SIZE) return;
@@ -128,7 +128,7 @@ export class CardRefunds {
   }
 
   /** Settles a pending refund whose money is back on the cards. If it isn't, and can't be, the refund has failed. */
-  private async settle(
+  private async finishRefund(
     id: Refund["id"],
     totalCents: number,
     { id: paymentId, order: { code } }: Payment,

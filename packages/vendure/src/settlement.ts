@@ -92,7 +92,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
       async (ctx, given) => {
         const order = await this.placement.restore(ctx, given);
         const purchase = await this.checkout.read(code);
-        if (soldStates.includes(purchase.state)) await this.settleCard(ctx, order, purchase);
+        if (soldStates.includes(purchase.state)) await this.updateCardPayment(ctx, order, purchase);
         await this.placement.placeIfCovered(ctx, order);
       },
       origin,
@@ -178,7 +178,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Settles the gift card payment of a paid order, or adds it, or records a refund that Vendure has missed. */
-  private async settleCard(ctx: RequestContext, order: Order, purchase: Purchase): Promise<void> {
+  private async updateCardPayment(ctx: RequestContext, order: Order, purchase: Purchase): Promise<void> {
     const card = await this.orders.liveCard(ctx, order.id);
     if (card) await this.recordMissedRefund(ctx, order, card, purchase);
     if (purchase.state !== "paid") return;

@@ -74,7 +74,7 @@ export function createEngine(options: EngineOptions): Engine {
     reverse: charges.reverse,
     cancel: charges.cancel,
     void: charges.void,
-    settle: recovery.settle,
+    recoverCart: recovery.recoverCart,
     recover: recovery.recover,
     renew: (owner) => journal.renew(owner, leaseMs),
   };

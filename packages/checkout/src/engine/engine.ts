@@ -155,7 +155,7 @@ export interface Engine {
    * Settles charges that an earlier completion of this cart left open, so that a new one can begin. Charges stay if a
    * running completion owns them, or if they can't be settled now; their cards then pay nothing.
    */
-  settle(cartId: string, options?: RecoverOptions): Promise<void>;
+  recoverCart(cartId: string, options?: RecoverOptions): Promise<void>;
   /**
    * Refuses a completion if its cards and other payments don't add up to the total.
    * @param remainderCents the amount that the order's other payments will authorize

@@ -115,7 +115,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   ): Promise<void> {
     const tried = new Set<string>();
     const running = new Set<Promise<void>>();
-    const settle = async (due: Purchase, owner: string) => {
+    const decideDue = async (due: Purchase, owner: string) => {
       const settled = await steps.decide(due, owner).catch((error: unknown) => {
         report(error);
         return due;
@@ -127,7 +127,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
         const owner = newOwner();
         const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
         if (!due) return;
-        const step = settle(due, owner).finally(() => {
+        const step = decideDue(due, owner).finally(() => {
           running.delete(step);
           waiting.delete(due);
         });
@@ -165,7 +165,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     });
     const recovered: Recovered = { purchases: [], charges: [] };
     const waiting = new Map<Purchase, string>();
-    const settleAll = async () => {
+    const recoverAll = async () => {
       const charges = engine.recover({ orderOf: steps.orderOf, limit, signal: end }).then((all) => {
         recovered.charges = all.map(viewCharge);
       });
@@ -179,7 +179,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
       if (second.status === "rejected") throw second.reason;
     };
     try {
-      const all = settleAll();
+      const all = recoverAll();
       await Promise.race([all, ended]);
       // The process may end now. Otherwise, what has hung in this run would be the first again in the next one.
       if (end.aborted) {
