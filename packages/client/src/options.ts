@@ -27,10 +27,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** The installation at that address, for logs and journals. */
   readonly environment?: Environment | undefined;
-  /** The API key. Without it, the first call that needs one fetches it with `credentials`. */
+  /** The API key. `authenticate` and `listProviders` need none. */
   readonly apiKey?: string | Secret | undefined;
-  /** Email and password. Exchanged for an API key if there is none, or if a read finds that the key was revoked. */
-  readonly credentials?: { readonly email: string; readonly password: string | Secret } | undefined;
   /** The issuer's number for the company; `balance`, `devalue`, `cancelDevalue` and `resolveDevalue` need it. */
   readonly companyId?: number | undefined;
   /** Replaces the global fetch. It must send each request once, and honour `redirect: "manual"`. */
@@ -50,7 +48,6 @@ export interface Settings {
   readonly environment: Environment | undefined;
   readonly baseUrl: string;
   readonly apiKey: Secret | undefined;
-  readonly credentials: { readonly email: string; readonly password: Secret } | undefined;
   readonly companyId: number | undefined;
   readonly fetch: typeof fetch;
   /** Whether `fetch` is the caller's. It may retry, so its errors don't prove that nothing was sent. */
@@ -96,7 +93,6 @@ export function readOptions(options: ClientOptions): Settings {
     environment,
     baseUrl: readAddress(options.baseUrl, options.allowHttp === true),
     apiKey: options.apiKey === undefined ? undefined : readSecret("apiKey", options.apiKey),
-    credentials: options.credentials === undefined ? undefined : readCredentials(options.credentials),
     companyId,
     // Look it up at each call: a page or a test may replace the global fetch later.
     isForeignFetch: options.fetch !== undefined,
@@ -134,13 +130,4 @@ function readSecret(name: string, value: unknown): Secret {
   const secret = value instanceof Secret || typeof value === "string" ? Secret.of(value) : undefined;
   if (!secret || secret.reveal() === "") throw new TypeError(`${name} must be a string that is not empty.`);
   return secret;
-}
-
-function readCredentials(value: { email: string; password: string | Secret }) {
-  const email: unknown = value?.email;
-  // In HTTP Basic, the user name ends at the first colon.
-  if (typeof email !== "string" || email === "" || email.includes(":")) {
-    throw new TypeError("credentials.email must be an email address without a colon.");
-  }
-  return { email, password: readSecret("credentials.password", value.password) };
 }

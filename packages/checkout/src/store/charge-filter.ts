@@ -51,5 +51,6 @@ const paymentsOf = (cents: string) => `select external_id from giftcard_charge
 /** The orders of a list of charges. */
 export const sortings = {
   attention: "state = 'needs_attention' desc, created_at desc, position desc, reference",
+  newest: "created_at desc, position desc, reference desc",
   oldest: "created_at, position, reference",
 } as const;

@@ -186,5 +186,5 @@ export interface ChargeListing extends ChargeFilter {
   /** Default 0. */
   readonly offset?: number;
   /** By the time when they were created. Default: charges that need attention, then the newest. */
-  readonly sort?: "oldest";
+  readonly sort?: "newest" | "oldest";
 }
