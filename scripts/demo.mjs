@@ -64,7 +64,7 @@ async function runPlain({ buy }, signal) {
   const news = (/** @type {string} */ text) => text.endsWith("up to date") || progress(text);
   await build(["service", "checkout", "widget"], { progress: news, signal });
   const { startPlainShop } = await import("./shops/plain-shop.mjs");
-  const haste = buy ? { pendingLifeMs: 8_000, recoverEveryMs: 1_000 } : {};
+  const haste = buy ? { pendingRemainderMs: 8_000, recoverEveryMs: 1_000 } : {};
   const shop = await startPlainShop({ ...haste, progress, signal });
   try {
     const issueCard = () => shop.service.issueCard(7500);

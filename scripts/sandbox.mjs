@@ -18,7 +18,7 @@ const cents = (/** @type {number} */ amount) => /** @type {import("@giftcard-pay
 /** @typedef {import("@giftcard-pay/checkout/remainder").RemainderMethod} RemainderMethod */
 
 const returnUrl = () => "https://shop.example/return";
-const TEN_EURO = { id: "return-1", amountCents: cents(1000), rule: /** @type {const} */ ("other-first") };
+const TEN_EURO = { id: "return-1", amountCents: cents(1000), rule: /** @type {const} */ ("remainder-first") };
 
 await command({ help: HELP }, async ({ signal, say }) => {
   const { STRIPE_SECRET_KEY: stripeKey, MOLLIE_API_KEY: mollieKey } = process.env;

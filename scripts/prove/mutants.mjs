@@ -20,7 +20,7 @@ Exits with 1 if fewer mutants than required are killed: 85 % in checkout, 80 % i
   npm run prove -- mutants medusa                         the plugin (scripts/prove/mutants/server-files.mjs lists files and tests)
   npm run prove -- mutants service --sample 10            the service, ten random mutants of each file
   npm run prove -- mutants medusa --only amount           one file; may be repeated
-  npm run prove -- mutants --only engine/recovery:40-80   some of its lines
+  npm run prove -- mutants --only engine/charge-recovery:40-80   some of its lines
   npm run prove -- mutants --force                        repeats what hasn't changed too, for example after a change of tests
 `;
 

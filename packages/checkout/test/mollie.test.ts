@@ -229,7 +229,7 @@ onEachStore("refunds of a remainder by Mollie", (stage) => {
 
   it("return a part once, also if it is asked for twice and at the same time", async () => {
     const { o, remainder, by } = await paidOrder();
-    const request = { id: newId(), amountCents: cents(999), rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(999), rule: "remainder-first" } as const;
     const refund = (one = by) => one.refund(o.id, request).catch((error: Error) => error);
     await Promise.all([refund(), refund(checkout({ remainder }))]);
     expect(await by.refund(o.id, request)).toMatchObject({ isDone: true });
@@ -244,7 +244,7 @@ onEachStore("refunds of a remainder by Mollie", (stage) => {
     it(`return a part once if the answer is lost (${fault}), although Mollie forgets the key`, async () => {
       const { o, remainder, by } = await paidOrder();
       wire.set("refund", fault);
-      const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
+      const request = { id: newId(), amountCents: cents(500), rule: "remainder-first" } as const;
       expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
       wire.clear();
       played.forgetKeys();
@@ -275,7 +275,7 @@ onEachStore("refunds of a remainder by Mollie", (stage) => {
     const { o, remainder, by } = await paidOrder({ captureMethod: "manual" });
     expect(paymentOf(o)).toMatchObject({ status: "authorized", captureMode: "manual" });
     expect(await standing(o)).toEqual(["paid", 5000, 2498]);
-    const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(500), rule: "remainder-first" } as const;
     expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
     wire.set("capture", "cut-after");
     await expect(remainder.capture(await by.read(o.id))).rejects.toThrow();

@@ -27,6 +27,25 @@ onEachStore(
       expect(await paid()).toEqual([0, 7498]);
     });
 
+    it("lists the charges of all its attempts, the newest first, and none of another order's", async () => {
+      const o = await order();
+      bank.mood = "decline";
+      await pay(o);
+      bank.mood = "approve";
+      const retried = { ...o, cart: { ...o.cart } };
+      await pay(retried);
+      const other = await order(1000);
+      await pay(other);
+      const charges = await checkout().charges(o.id);
+      expect(charges.map(({ state, amountCents }) => [state, amountCents])).toEqual([
+        ["committed", 5000],
+        ["reversed", 5000],
+      ]);
+      const { attemptId } = (await checkout().read(o.id)) ?? {};
+      expect(charges.map(({ externalId }) => externalId.startsWith(`${attemptId}:`))).toEqual([true, false]);
+      expect(await checkout().charges("unknown")).toEqual([]);
+    });
+
     describe("the result", () => {
       it("has each card with its amount, in the order in which they were applied", async () => {
         const more = await shop.card(1000);

@@ -360,12 +360,12 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
 
   it("return a part once, also if it is asked for twice and at the same time", async () => {
     const { o, remainder, by } = await paidOrder();
-    const request = { id: newId(), amountCents: cents(999), rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(999), rule: "remainder-first" } as const;
     const refund = (one = by) => one.refund(o.id, request).catch((error: Error) => error);
     await Promise.all([refund(), refund(checkout({ remainder }))]);
     expect(await by.refund(o.id, request)).toMatchObject({ ...shares(0, 999), isDone: true });
     expect(await standing(o)).toEqual(["paid", 5000, 1499]);
-    const { id, ...second } = { id: newId(), amountCents: cents(1499), rule: "other-first" as const };
+    const { id, ...second } = { id: newId(), amountCents: cents(1499), rule: "remainder-first" as const };
     expect(await by.refund(o.id, { id, ...second })).toMatchObject({ isDone: true });
     expect(backOf()).toEqual([
       [999, "succeeded"],
@@ -385,7 +385,7 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
     it(`return a part once if the answer is lost (${fault}${again ? ", and Stripe has forgotten the key" : ""})`, async () => {
       const { o, remainder, by } = await paidOrder();
       wire.set("refund", fault);
-      const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
+      const request = { id: newId(), amountCents: cents(500), rule: "remainder-first" } as const;
       expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
       wire.clear();
       if (again) played.forgetKeys();
@@ -398,7 +398,7 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
 
   it("return everything once if the answer to a cancellation is lost", async () => {
     const { o, remainder, by } = await paidOrder();
-    await by.refund(o.id, { id: newId(), amountCents: cents(998), rule: "other-first" });
+    await by.refund(o.id, { id: newId(), amountCents: cents(998), rule: "remainder-first" });
     wire.set("refund", "cut-after");
     await by.cancel(o.id);
     expect((await standing(o))[0]).toBe("canceling");
@@ -502,7 +502,7 @@ onEachStore("a remainder that Stripe holds until it is captured", (stage) => {
 
   it("is refunded in part only after the capture", async () => {
     const { o, remainder, by } = await paidOrder();
-    const request = { id: newId(), amountCents: cents(500), rule: "other-first" } as const;
+    const request = { id: newId(), amountCents: cents(500), rule: "remainder-first" } as const;
     expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
     expect(await standing(o)).toEqual(["refunding", 5000, 2498]);
     await remainder.capture(await by.read(o.id));

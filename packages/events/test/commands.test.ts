@@ -17,8 +17,7 @@ beforeAll(async () => {
   await service.createProvider("Kaartbureau");
   settings = {
     GIFTCARD_BASE_URL: service.url,
-    GIFTCARD_EMAIL: company.email,
-    GIFTCARD_PASSWORD: company.password,
+    GIFTCARD_API_KEY: company.apiKey,
   };
   const file = await fileOf("one.json", [
     {

@@ -55,11 +55,11 @@ export const declaration = z.strictObject({
    */
   maxChargesPerCard: count.max(50).default(50),
   /**
-   * The payments that are refunded first. `as-paid`: each line the way it was paid. `cards-first` and `other-first`: as much
+   * The payments that are refunded first. `as-paid`: each line the way it was paid. `cards-first` and `remainder-first`: as much
    * as possible to the cards, or to the other payments. `in-proportion`: to all, in proportion to what each of them still
    * holds. Default: `as-paid`.
    */
-  refundRule: z.enum(["as-paid", "cards-first", "other-first", "in-proportion"]).default("as-paid"),
+  refundRule: z.enum(["as-paid", "cards-first", "remainder-first", "in-proportion"]).default("as-paid"),
   /** Timeout of a call to the service in milliseconds, including its retries. Default: 10 seconds. */
   timeoutMs: count.default(10_000),
   /** How long an applied card can be charged, in milliseconds. Default: 2 hours. */

@@ -2,10 +2,10 @@
 const decide = [
   "purchase/pay", // pays an order
   "purchase/steps", // decides a purchase, once
-  "purchase/recovery", // reverses, and recovers
+  "purchase/purchase-recovery", // reverses, and recovers
   "purchase/remainder", // believes the shop's own method
   "engine/charges", // sends a devalue, once
-  "engine/recovery", // reverses, and settles what isn't known
+  "engine/charge-recovery", // reverses, and settles what isn't known
   "engine/late-writes", // keeps what the store couldn't take
   "engine/tenders", // what a card pays
   "engine/create-engine", // holds a plan against the total

@@ -13,7 +13,7 @@ interface CardBooks {
   readonly taken: number;
 }
 
-const openStates = ["intent", "sent", "devalued", "unknown", "reversing"];
+const recoverableStates = ["intent", "sent", "devalued", "unknown", "reversing"];
 
 /** Reads the books of the shop and the service. Returns how the purchase ended, and every mismatch. */
 export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Promise<Verdict> {
@@ -23,7 +23,7 @@ export async function judge<P extends Purchase>(shop: Shop<P>, purchase: P): Pro
   const { faults } = await checkLedger(shop.giftcards.books);
   expect(faults.length === 0, `the service's own check finds ${faults.length} faults`);
   const { charges, order } = books;
-  for (const { state, reason } of charges.filter((a) => openStates.includes(a.state))) {
+  for (const { state, reason } of charges.filter((a) => recoverableStates.includes(a.state))) {
     wrong.push(`a charge is ${state} (${reason})`);
   }
   const takenCents = sum(cards.map((card) => card.takenCents));

@@ -5,7 +5,7 @@ import type { Shop } from "./shop.js";
 
 const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
 const heldStates = ["devalued", "committed", "captured", "taken"];
-const openPurchases = ["charging", "pending", "voiding", "canceling", "refunding"];
+const unsettledStates = ["charging", "pending", "voiding", "canceling", "refunding"];
 const methods = ["giftcard", "bank", "stripe"] as const;
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
@@ -85,7 +85,7 @@ export async function judgeSale(
     expect(!isPlaced, "it is placed and overcollected");
     return { order, booked, wrong, overcollected };
   }
-  expect(!openPurchases.includes(purchase?.state ?? ""), `the purchase is ${purchase?.state}`);
+  expect(!unsettledStates.includes(purchase?.state ?? ""), `the purchase is ${purchase?.state}`);
   for (const { state } of charges) expect(!openStates.includes(state), `a charge is ${state}`);
   if (!isOurs) return { order, booked, wrong, overcollected };
   if (!isPlaced) expect(bookedAll === 0, `it is ${order.state}, and ${bookedAll} are held`);

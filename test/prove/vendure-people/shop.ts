@@ -36,7 +36,7 @@ export interface Shop {
 /** Starts the shop on a PostgreSQL server. */
 export async function openShop(postgresUrl: string): Promise<Shop> {
   const stripe = await startPlayedStripe();
-  const env = { STRIPE_URL: stripe.url, PENDING_LIFE_MS: "9000" };
+  const env = { STRIPE_URL: stripe.url, PENDING_REMAINDER_MS: "9000" };
   const world = await openWorld(postgresUrl, { program: PROGRAM, env, hasWorker: true }).catch(async (error) => {
     await stripe.stop();
     throw error;

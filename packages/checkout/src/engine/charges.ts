@@ -8,7 +8,7 @@ import { type EngineContext, moveAndAnnounce, referencesOf, tenderAudience } fro
 import type { CartView, Engine, PlannedPart } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import { retryUntilWritten } from "./late-writes.js";
-import type { Recovery } from "./recovery.js";
+import type { Recovery } from "./charge-recovery.js";
 
 /** Whether no devalue was sent: the call could not authenticate or connect. */
 const isUnsent = (error: GiftcardError) => error.endpoint === "authenticate" || error.code === "not_connected";

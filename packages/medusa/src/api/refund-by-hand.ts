@@ -124,7 +124,7 @@ function chargesFor(books: OrderBooks, sessionId: string, amountCents: number): 
     amountCents,
     charges: own.map(toOpenCharge),
     reversed: books.charges.filter((charge) => !own.includes(charge)),
-    otherCents: 0,
+    remainderCents: 0,
     lines: books.lines,
     returned: books.returnedOf(books.back),
   });

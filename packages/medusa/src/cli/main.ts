@@ -3,7 +3,6 @@ import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { booksCommand } from "./books.js";
 import { drainCommand } from "./drain.js";
-import { exportChargesCommand } from "./export-charges.js";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand } from "./reconcile.js";
 import { recoveryPlanCommand } from "./recovery-plan.js";
@@ -31,7 +30,6 @@ function program(): Command {
     .addCommand(reconcileCommand())
     .addCommand(statementCommand())
     .addCommand(booksCommand())
-    .addCommand(exportChargesCommand())
     .addCommand(resealCommand())
     .addCommand(recoveryPlanCommand())
     .addCommand(drainCommand())

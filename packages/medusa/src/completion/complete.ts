@@ -241,7 +241,7 @@ async function beginCharges(
 async function settledPlan(engine: Engine, { cart }: CartPayment, tenders: readonly Tender[]): Promise<PaymentPlan> {
   const plan = await engine.plan(cart, tenders);
   if (!plan.hasSettling) return plan;
-  await engine.settle(cart.id);
+  await engine.recoverCart(cart.id);
   return engine.plan(cart);
 }
 

@@ -1,11 +1,11 @@
 /** Statements of the plugin on the journal's tables, because they count, or join the plugin's own tables. */
 import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
-import { openStates } from "@giftcard-pay/checkout/store";
+import { uncapturedStates } from "@giftcard-pay/checkout/store";
 import { hasRows } from "../rows.js";
 
 const RETRIED = sqlList(["reversing", "unknown"]);
 
-export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(openStates)})`;
+export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(uncapturedStates)})`;
 
 /** Counts the payments that are being released, without those that a person has exempted. */
 export const OPEN_RELEASES = `select count(*) from giftcard_release release where (select count(*) from giftcard_job

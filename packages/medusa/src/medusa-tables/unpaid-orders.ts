@@ -1,5 +1,5 @@
 import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
-import { chargingStates } from "@giftcard-pay/checkout/store";
+import { chargingStates, onCartStates } from "@giftcard-pay/checkout/store";
 import { PLAN } from "../names.js";
 import { readEveryOrder, readRows } from "../rows.js";
 import { ORDER_ORIGIN } from "./order-payment.js";
@@ -36,7 +36,7 @@ export const findCardsBesideOrders = ({ sql, leaseMs, only }: Scan): Promise<Unp
          where cart_id = tender.cart_id and deleted_at is null offset 0) placed
        cross join lateral (select created_at from "order"
          where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
-       where tender.state in ('applied', 'charging') and placed.order_id > $2
+       where tender.state in (${sqlList(onCartStates)}) and placed.order_id > $2
          and ($4::text is null or placed.order_id = $4)
          and o.created_at < now() - ${sqlInterval("$1")}
          and (tender.state = 'applied' or (${isOpen("placed.order_id")}))

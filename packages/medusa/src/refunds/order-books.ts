@@ -1,5 +1,5 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
-import type { Charge } from "@giftcard-pay/checkout/store";
+import { bookedStates, type Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
@@ -47,9 +47,6 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   keptCents(back: UnitsBack): number;
 }
 
-/** Committed ones count only in the books of an order whose payments are still to be captured. */
-const openStates: readonly string[] = ["committed", "captured", "reversing", "reversed"];
-
 /** Medusa's figures differ from whole cents by no more than this. Medusa ignores a cent, and can't capture it. */
 export const FRACTION_CENTS = 1;
 
@@ -88,7 +85,7 @@ const openOf = ({ payments }: Noted, { charges, booked }: Charged): Charge[] =>
     if (leftCents === 0) return [];
     const own = charges.filter(({ externalId }) => externalId === sessionId);
     const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
-    return own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge));
+    return own.filter((charge) => bookedStates.includes(charge.state) && !isBooked(charge));
   });
 
 type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines" | "isNoted">;

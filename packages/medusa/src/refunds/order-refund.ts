@@ -64,7 +64,7 @@ export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, 
     amountCents,
     charges: books.open.map(toOpenCharge),
     reversed: books.charges.filter((charge) => !books.open.includes(charge)),
-    otherCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
+    remainderCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
     lines: books.lines,
     returned: books.returnedOf(back),
     rule,
@@ -80,7 +80,7 @@ export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, 
  */
 export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): SplitRefund {
   const gone = new Set(split.charges.map(({ reference }) => reference));
-  let leftCents = split.otherCents;
+  let leftCents = split.remainderCents;
   const partOf = (payment: OpenPayment): RefundPart => {
     const { id: paymentId, providerId, sessionId, isGiftcard } = payment;
     if (!isGiftcard) {

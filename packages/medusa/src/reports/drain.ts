@@ -1,5 +1,5 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
-import { openStates } from "@giftcard-pay/checkout/store";
+import { uncapturedStates } from "@giftcard-pay/checkout/store";
 import { countCardsAndActions, OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
 import { PENDING_REMAINDERS } from "../medusa-tables/unpaid-orders.js";
 import { readRows } from "../rows.js";
@@ -45,7 +45,7 @@ export async function readDrain(sql: Sql): Promise<Drain> {
   const { appliedCards, actions } = await countCardsAndActions(sql);
   const byState = await sumByState(sql);
   const { captured = { count: 0, cents: 0 } } = byState;
-  const isOpen = ([state]: [string, unknown]) => openStates.some((open) => open === state);
+  const isOpen = ([state]: [string, unknown]) => uncapturedStates.some((open) => open === state);
   const charges = Object.fromEntries(Object.entries(byState).filter(isOpen));
   const { pendingRemainders, unpaidOrders, releases, failingJobs } = work;
   const openJobs = pendingRemainders + unpaidOrders + releases + failingJobs;

@@ -4,7 +4,7 @@ import type { PurchaseRow, RefundRow } from "./checkout-books.js";
 import type { PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
-const openStates = ["charging", "pending", "voiding", "canceling", "refunding"];
+const unsettledStates = ["charging", "pending", "voiding", "canceling", "refunding"];
 const orderStates = ["paid", "canceling", "canceled", "refunding", "refunded"];
 
 /** What the shop and the bank wrote down about one cart. */
@@ -46,7 +46,7 @@ export async function readBooks(world: World, purchase: PlainPurchase): Promise<
 }
 
 function checkPaper({ purchases, payments, refunds }: Paper, expect: Expect): void {
-  const open = purchases.filter(({ state }) => openStates.includes(state)).map(({ state }) => state);
+  const open = purchases.filter(({ state }) => unsettledStates.includes(state)).map(({ state }) => state);
   expect(open.length === 0, `a payment is ${list(open)}`);
   const owed = refunds.filter((refund) => refund.done_at === null);
   expect(owed.length === 0, `refunds of ${list(owed.map((refund) => refund.amount_cents))} aren't done`);

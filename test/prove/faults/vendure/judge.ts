@@ -5,7 +5,7 @@ import type { Purchase } from "./purchase.js";
 import type { World } from "./world.js";
 
 const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
-const openPurchases = ["charging", "pending", "voiding", "canceling", "refunding"];
+const unsettledStates = ["charging", "pending", "voiding", "canceling", "refunding"];
 
 /** Reads the books of Vendure, the checkout, the service and the bank, and says what doesn't add up. */
 export async function judge(world: World, purchase: Purchase): Promise<Verdict> {
@@ -27,7 +27,7 @@ export async function judge(world: World, purchase: Purchase): Promise<Verdict> 
   };
   const wrong: string[] = [];
   const expect = (isRight: boolean, what: string) => void (isRight || wrong.push(what));
-  expect(!openPurchases.includes(row?.state), `the purchase is ${row?.state}`);
+  expect(!unsettledStates.includes(row?.state), `the purchase is ${row?.state}`);
   for (const { state } of charges) expect(!openStates.includes(state), `a charge is ${state}`);
   for (const method of ["giftcard", "bank"] as const)
     expect(held[method] === booked[method], `${method}: ${held[method]} held, ${booked[method]} in Vendure`);

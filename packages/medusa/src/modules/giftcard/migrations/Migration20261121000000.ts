@@ -1,9 +1,9 @@
-import { journalMigrations } from "@giftcard-pay/checkout/plugin";
+import { postgresMigrations } from "@giftcard-pay/checkout/plugin";
 import { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import { refuseWhileOpen } from "../open-money.js";
 
 /** The journal's tables of release 0.1.0. Later changes are migrations of their own. */
-const journal = journalMigrations.filter(({ release }) => release === "0.1.0");
+const journal = postgresMigrations.filter(({ release }) => release === "0.1.0");
 
 /** The tables with which recovery finds its work, and the leases of carts. */
 const tables = `
@@ -200,7 +200,7 @@ update payment_session s set deleted_at = now() where s.deleted_at is null
 /** The journal's tables and the plugin's own in release 0.1.0. */
 export class Migration20261121000000 extends Migration {
   override up(): void {
-    for (const { sql } of journal) this.addSql(sql);
+    for (const step of journal) this.addSql(step.journal);
     this.addSql(tables);
     this.addSql(sameAmount);
   }

@@ -34,7 +34,7 @@ export class Recovery {
     await this.checkout.calls.recover({ deadlineMs: RUN_MS });
     const since = new Date(this.#sweptUntil - 3 * this.settings.leaseMs);
     const codes = new Set([...(await this.openOrders()), ...(await this.movedOrders(since))]);
-    await this.refunds.settlePending();
+    await this.refunds.finishPending();
     let hasFailed = false;
     for (const code of codes) {
       if (Date.now() - startedAt > MOST_MS) {

@@ -1,8 +1,9 @@
 import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
-import { retryDelayMs } from "../engine/recovery.js";
+import { retryDelayMs } from "../engine/charge-recovery.js";
 import type { Charge } from "../store/charge.js";
-import { type Purchase, undecidedStates } from "../store/purchase-store.js";
+import { undecidedStates } from "../store/purchase-states.js";
+import type { Purchase } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
 import { wasPaid } from "./refund-request.js";
 import { faultCode } from "./remainder.js";
@@ -114,7 +115,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   ): Promise<void> {
     const tried = new Set<string>();
     const running = new Set<Promise<void>>();
-    const settle = async (due: Purchase, owner: string) => {
+    const decideDue = async (due: Purchase, owner: string) => {
       const settled = await steps.decide(due, owner).catch((error: unknown) => {
         report(error);
         return due;
@@ -126,7 +127,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
         const owner = newOwner();
         const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
         if (!due) return;
-        const step = settle(due, owner).finally(() => {
+        const step = decideDue(due, owner).finally(() => {
           running.delete(step);
           waiting.delete(due);
         });
@@ -164,7 +165,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
     });
     const recovered: Recovered = { purchases: [], charges: [] };
     const waiting = new Map<Purchase, string>();
-    const settleAll = async () => {
+    const recoverAll = async () => {
       const charges = engine.recover({ orderOf: steps.orderOf, limit, signal: end }).then((all) => {
         recovered.charges = all.map(viewCharge);
       });
@@ -178,7 +179,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
       if (second.status === "rejected") throw second.reason;
     };
     try {
-      const all = settleAll();
+      const all = recoverAll();
       await Promise.race([all, ended]);
       // The process may end now. Otherwise, what has hung in this run would be the first again in the next one.
       if (end.aborted) {

@@ -184,7 +184,7 @@ export function createRecovery(context: EngineContext) {
   };
 
   /** Settles a claimed charge after a crash or a lost response: a devalued one is committed to its order, or reversed. */
-  async function settleClaimed(charge: Charge, owner: string, orderId: string | null): Promise<Charge> {
+  async function recoverClaimed(charge: Charge, owner: string, orderId: string | null): Promise<Charge> {
     const { reference } = charge;
     switch (charge.state) {
       case "intent": {
@@ -215,14 +215,14 @@ export function createRecovery(context: EngineContext) {
   }
 
   /** Settles a due charge. Records and reports errors instead of throwing. Returns null if another part decides. */
-  async function settleDue(due: Charge, orderOf: OrderOf): Promise<Charge | null> {
+  async function recoverDue(due: Charge, orderOf: OrderOf): Promise<Charge | null> {
     const lease = { owner: randomUUID(), forMs: leaseMs };
     try {
       // Before the claim: if the purchase decides about this charge, it must keep its lease.
       const orderId = due.state === "devalued" && orderOf ? await orderOf(due) : null;
       if (orderId !== null && typeof orderId !== "string") return null;
       const claimed = await journal.claim(due.reference, lease);
-      return claimed && (await settleClaimed(claimed, lease.owner, orderId));
+      return claimed && (await recoverClaimed(claimed, lease.owner, orderId));
     } catch (error) {
       context.report(error);
       return putOff(due, lease.owner, error).catch((again: unknown) => {
@@ -241,29 +241,29 @@ export function createRecovery(context: EngineContext) {
   }
 
   /** Settles one charge at a time: with a slow service, the leases of waiting charges would run out. */
-  async function settleAll({ limit = Number.POSITIVE_INFINITY, signal, orderOf }: RecoverOptions, cartId?: string) {
+  async function recoverAll({ limit = Number.POSITIVE_INFINITY, signal, orderOf }: RecoverOptions, cartId?: string) {
     await context.lateWrites.flush();
     const settled: Charge[] = [];
     let due = await journal.nextDue("", cartId);
     while (due && settled.length < limit && !signal?.aborted) {
-      const charge = await settleDue(due, orderOf);
+      const charge = await recoverDue(due, orderOf);
       if (charge) settled.push(charge);
       due = await journal.nextDue(due.reference, cartId);
     }
     return settled;
   }
 
-  async function settle(cartId: string, options: RecoverOptions = {}): Promise<void> {
-    await settleAll(options, cartId);
+  async function recoverCart(cartId: string, options: RecoverOptions = {}): Promise<void> {
+    await recoverAll(options, cartId);
   }
 
   async function recover(options: RecoverOptions = {}): Promise<Charge[]> {
-    const settled = await settleAll(options);
+    const settled = await recoverAll(options);
     await journal.purge().catch(context.report);
     return settled;
   }
 
-  return { resolveByKey, readEvidence, reverseOwed, reverse, cancel, void: voidCharge, settle, recover };
+  return { resolveByKey, readEvidence, reverseOwed, reverse, cancel, void: voidCharge, recoverCart, recover };
 }
 
 export type Recovery = ReturnType<typeof createRecovery>;
