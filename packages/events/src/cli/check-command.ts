@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { type EventState, eventStates } from "../event.js";
 import { missingForGoogle } from "../formats/json-ld.js";
-import { FILE, type FileOptions, fileOptions, openEventFile } from "./event-file.js";
+import { FILE, type FileOptions, fileOptions, readEventFile } from "./event-file.js";
 import { faultyFile, say, tellNotices } from "./output.js";
 
 /** `check`: reports the faults of a file. It needs no service. */
@@ -13,7 +13,7 @@ export const checkCommand = (): Command =>
     .action(check);
 
 async function check(file: string, { json, ...options }: FileOptions & { json?: boolean }) {
-  const reading = (await openEventFile(file, options))();
+  const reading = await readEventFile(file, options);
   tellNotices(file, reading);
   const failure = faultyFile(file, reading, "fix them.");
   if (failure) throw failure;

@@ -1,13 +1,15 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { FileReading, Reading } from "../check.js";
 import { DEFAULT_TIME_ZONE, isTimeZone } from "../clock.js";
-import type { DateOrder, TableOptions } from "../formats/csv.js";
+import type { CsvOptions, DateOrder } from "../formats/csv.js";
 import { readCsv } from "../formats/csv.js";
 import { readFeed } from "../formats/feed.js";
 import { readJson } from "../formats/json.js";
+import { TableError } from "../formats/table.js";
 import { type EventRow, type RowField, rowFields } from "../row.js";
 import { exitCodes, Failure } from "./failure.js";
 import { faultLines } from "./output.js";
@@ -16,14 +18,13 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_FAULTS = 100;
 
 /** The file of a command. */
-export const FILE = ["<file>", "events.csv, events.ics, events.json or a feed"] as const;
+export const FILE = ["<file>", "events.csv, events.json or a feed"] as const;
 
 /** The values of `fileOptions`. */
 export interface FileOptions {
   readonly timezone: string;
   readonly dates?: DateOrder;
   readonly default?: EventRow;
-  readonly until?: Date;
 }
 
 /** Adds the options of commands that read a file. */
@@ -47,12 +48,6 @@ export const fileOptions = (command: Command): Command =>
       new Option("--default <field=value>", "the value of a field that an event lacks; can be repeated").argParser(
         withDefault,
       ),
-    )
-    .addOption(
-      new Option(
-        "--until <date>",
-        "for calendars: the last date of repeating events (default: in two years)",
-      ).argParser(endOfDay),
     );
 
 function withDefault(text: string, others: EventRow = {}): EventRow {
@@ -62,12 +57,6 @@ function withDefault(text: string, others: EventRow = {}): EventRow {
   return { ...others, [field]: value.join("=") };
 }
 
-function endOfDay(text: string): Date {
-  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T23:59:59Z`) : new Date(Number.NaN);
-  if (Number.isNaN(day.getTime())) throw new InvalidArgumentError("Give a date, yyyy-mm-dd.");
-  return day;
-}
-
 /** Returns the SHA-256 of a text in hexadecimal. */
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -75,68 +64,57 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const keyOf = (row: EventRow) =>
   `row-${sha256(JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).slice(0, 32)}`;
 
-type Judge = Pick<TableOptions, "judge">;
+type Judge = Pick<CsvOptions, "judge">;
 
 /**
- * Opens a file of events: a CSV table or a JSON array of rows with the interface's field names, a calendar, or a feed.
+ * Reads a file of events: a CSV table or a JSON array of rows with the interface's field names, or a feed.
  *
- * @returns a function that reads the events
- * @throws {Failure} if the file can't be read. The returned function throws it if the file has no events
+ * @param judge finds further faults of a row
+ * @throws {Failure} if the file can't be read, or has no events
  */
-export async function openEventFile(file: string, options: FileOptions): Promise<(judge?: Judge) => FileReading> {
-  const kind = path.extname(file).toLowerCase();
-  if (![".csv", ".tsv", ".ics", ".json"].includes(kind))
-    throw new Failure(
-      `${file}: the name must end in .csv, .tsv, .ics or .json. Save a workbook as CSV.`,
-      exitCodes.usage,
-    );
-  const read = await readerOf(file, kind, await readBytes(file));
-  const { timezone: timeZone, dates, default: defaults, until } = options;
-  const others = {
+export async function readEventFile(file: string, options: FileOptions, judge: Judge = {}): Promise<FileReading> {
+  const { timezone: timeZone, dates, default: defaults } = options;
+  const reading = await readWith(file, {
     timeZone,
     maxFaults: MAX_FAULTS,
     ...(dates && { dates }),
     ...(defaults && { defaults }),
-    ...(until && { until }),
-  };
-  return (judge = {}) => {
-    const reading = read({ ...others, ...judge });
-    if (reading.entries.length + reading.faults.length === 0)
-      throw new Failure(
-        [`${file} contains no events.`, ...faultLines(reading.notices ?? [])].join("\n"),
-        exitCodes.usage,
-      );
-    return { notices: [], ...reading };
-  };
+    ...judge,
+  });
+  if (reading.entries.length + reading.faults.length > 0) return { notices: [], ...reading };
+  const lines = [`${file} contains no events.`, ...faultLines(reading.notices ?? [])];
+  throw new Failure(lines.join("\n"), exitCodes.usage);
 }
 
-type Reader = (options: TableOptions & { until?: Date }) => Reading & Partial<FileReading>;
-
-async function readerOf(file: string, kind: string, bytes: Uint8Array): Promise<Reader> {
-  if (kind === ".ics") {
-    const { readICalendar } = await import("../calendar/index.js");
-    return (options) => parsed(file, "a calendar", () => readICalendar(bytes, { ...options, keyOf }));
-  }
-  if (kind !== ".json") return (options) => parsed(file, "a table", () => readCsv(bytes, { ...options, keyOf }));
-  const value: unknown = parsed(file, "JSON", () => JSON.parse(decoded(bytes)));
-  if (Array.isArray(value)) return (options) => readJson(value, { ...options, keyOf });
-  if (typeof value === "object" && value !== null && "events" in value) return (options) => readFeed(value, options);
+async function readWith(file: string, options: CsvOptions): Promise<Reading & Partial<FileReading>> {
+  const kind = path.extname(file).toLowerCase();
+  if (kind === ".ics")
+    throw new Failure(
+      `${file} is a calendar. Calendars are only written, not read: give a table or JSON.`,
+      exitCodes.usage,
+    );
+  if (![".csv", ".tsv", ".json"].includes(kind))
+    throw new Failure(`${file}: the name must end in .csv, .tsv or .json. Save a workbook as CSV.`, exitCodes.usage);
+  const bytes = await readBytes(file);
+  if (kind !== ".json")
+    return readCsv(bytes, { ...options, keyOf }).catch((error: unknown) => {
+      throw error instanceof TableError ? notA(file, "a table", error) : error;
+    });
+  const value = parsed(file, bytes);
+  if (Array.isArray(value)) return readJson(value, { ...options, keyOf });
+  if (typeof value === "object" && value !== null && "events" in value) return readFeed(value, options);
   throw new Failure(`${file} must contain an array of events, or a feed: { "events": [...] }.`, exitCodes.usage);
 }
 
-function parsed<T>(file: string, kind: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw new Failure(`${file} is not ${kind}: ${error instanceof Error ? error.message : error}.`, exitCodes.usage);
-  }
-}
+const notA = (file: string, kind: string, { message }: Error) =>
+  new Failure(`${file} is not ${kind}: ${message}.`, exitCodes.usage);
 
-function decoded(bytes: Uint8Array): string {
+function parsed(file: string, bytes: Uint8Array): unknown {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new Error("it is not UTF-8. Save it as UTF-8");
+    if (!isUtf8(bytes)) throw new Error("it is not UTF-8. Save it as UTF-8");
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch (error) {
+    throw notA(file, "JSON", error as Error);
   }
 }
 

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import type { ShopEvent } from "../event.js";
 import { writeEvents } from "../formats/format.js";
-import { FILE, type FileOptions, fileOptions, openEventFile } from "./event-file.js";
+import { FILE, type FileOptions, fileOptions, readEventFile } from "./event-file.js";
 import { exitCodes, Failure } from "./failure.js";
 import { type FormatName, formatOption, formats } from "./formats.js";
 import { faultyFile, progress, say, tellNotices } from "./output.js";
@@ -34,7 +34,7 @@ interface FeedOptions extends FileOptions {
 
 async function writeFeed(file: string, { format, name, out, json, ...options }: FeedOptions) {
   if (json && out === undefined) throw new Failure("--json needs --out.", exitCodes.usage);
-  const reading = (await openEventFile(file, options))();
+  const reading = await readEventFile(file, options);
   tellNotices(file, reading);
   const failure = faultyFile(file, reading, "nothing was written. Fix them and try again.");
   if (failure) throw failure;

@@ -5,7 +5,7 @@ import { isUnanswered, isUnsent } from "../push/create-events.js";
 import { pushEvents, type Result } from "../push/push-events.js";
 import { requiredFields, rowFields, rowOf } from "../row.js";
 import { connect } from "./connection.js";
-import { FILE, type FileOptions, fileOptions, openEventFile } from "./event-file.js";
+import { FILE, type FileOptions, fileOptions, readEventFile } from "./event-file.js";
 import { exitCodes, Failure } from "./failure.js";
 import { faultyFile, printable, say, tell, tellNotices, wholeNumber } from "./output.js";
 
@@ -40,12 +40,11 @@ interface PushCommandOptions extends FileOptions {
 }
 
 async function push(file: string, { dryRun, skipFaulty, retries, json, ...options }: PushCommandOptions) {
-  const read = await openEventFile(file, options);
   // A dry run needs no service. If its address is set, the providers are checked too.
   const connection = dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect(process.env, { withKey: !dryRun });
   const providers = await connection?.client.listProviders();
   const service = { providerIds: providers && new Set(providers.map(({ id }) => id)) };
-  const reading = read({ judge: (row, values) => newEventFaults(row, values, service) });
+  const reading = await readEventFile(file, options, { judge: (row, values) => newEventFaults(row, values, service) });
   const { entries, notices } = reading;
   tellNotices(file, reading);
   const isSkipping = skipFaulty && entries.length > 0;

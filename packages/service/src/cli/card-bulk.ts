@@ -78,14 +78,14 @@ export async function changeMany(
   const onProgress = (done: number, total: number | undefined) => out.progress(done, total, "cards");
   const order = { selection, change, isDryRun, skipsFailed, onProgress };
   const outcome = await around(() => changeCards(pool, keys, order, actOf(options)));
-  const { cards, changed, unchanged, failed, balanceCents, failures } = outcome;
+  const { cards, changed, unchanged, failed, isReadable, balanceCents, failures } = outcome;
   const name = batch === undefined ? (file as string) : `batch ${batch}`;
   if (cards === 0) throw new OperatorError(`${name} has no cards.`, exitCodes.usage);
   if (changed === 0 && failed === 0 && change.refuseRepetition)
     throw new OperatorError(`All cards of ${name} are already ${participle}.`, exitCodes.conflict);
   const named = { ...(batch === undefined ? { file } : { batch }), cards };
   const failing = { failed, failures: failures.map(({ line, cardId: card, reason }) => ({ line, card, reason })) };
-  if (failed > 0 && (changed === 0 || !skipsFailed)) {
+  if (failed > 0 && (changed === 0 || !skipsFailed || !isReadable)) {
     const what = `${failed} of ${cards} cards can't be ${participle}. Nothing was changed:`;
     throw new OperatorError([what, ...linesOf(outcome)].join("\n"), exitCodes.conflict, { ...named, ...failing });
   }

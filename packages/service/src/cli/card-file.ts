@@ -3,7 +3,7 @@ import path from "node:path";
 import { isAborted } from "../database/conflicts.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { CardSink, IssuedCard } from "../store/card-issue.js";
-import { csvHead, csvLine } from "./rows.js";
+import { csvHead, csvRows } from "./rows.js";
 
 /** The contents of a {@link CardFile}. */
 export interface CardFileFormat<Made extends IssuedCard> {
@@ -40,8 +40,7 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
   }
 
   async take(cards: readonly Made[]): Promise<void> {
-    const lines = cards.map((card) => csvLine(this.#format.cells(card, this.#batchId)));
-    await this.#draft?.appendFile(lines.join(""));
+    await this.#draft?.appendFile(csvRows(cards.map((card) => this.#format.cells(card, this.#batchId))));
   }
 
   /** Syncs the file to disk before the cards are committed, so that no card exists without its number. */

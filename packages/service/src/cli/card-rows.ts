@@ -1,37 +1,32 @@
 import { Secret } from "@giftcard-pay/client/contract";
-import { exitCodes, OperatorError } from "../operator-error.js";
 import type { CardLine, LineFault } from "../store/bulk-change.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
 import type { ImportRow } from "../store/card-import.js";
-import { readCsv } from "./csv-file.js";
 import { isDay, isIdentifier } from "./output.js";
+import { readTableFile } from "./table-file.js";
 
 const NEEDED = ["cardnumber", "pin", "balance", "expiry_date"] as const;
 
 /**
- * Reads new cards from a CSV file.
+ * Reads new cards from a table file.
  *
  * @param onFault called for each faulty line, without its content
  * @throws {OperatorError} if the file can't be read, or a column is missing
  */
 export const readNewCards = (file: string, onFault: (fault: LineFault) => void): AsyncGenerator<ImportRow[]> =>
-  readCsv(
+  readTableFile(
     file,
-    (names) => {
-      const places = NEEDED.map((name) => names.indexOf(name));
-      if (places.includes(-1)) {
-        throw new OperatorError(
-          `The first line must name the columns ${NEEDED.join(", ")}. Others are ignored.`,
-          exitCodes.usage,
-        );
-      }
-      return (line, cells) => readRow(line, cells, places);
+    {
+      columns: NEEDED,
+      choose: (has) => (NEEDED.every(has) ? NEEDED : []),
+      missing: `The first line must name the columns ${NEEDED.join(", ")}. Others are ignored.`,
+      readRow: readNewCard,
     },
     onFault,
   );
 
-function readRow(line: number, cells: readonly string[], places: readonly number[]): ImportRow | LineFault {
-  const [cardNumber = "", pin = "", balance = "", expiryDate = ""] = places.map((place) => cells[place]);
+function readNewCard(line: number, cells: Readonly<Record<string, string>>): ImportRow | LineFault {
+  const { cardnumber: cardNumber = "", pin = "", balance = "", expiry_date: expiryDate = "" } = cells;
   const faults = [
     /^[A-Za-z0-9]{1,64}$/.test(cardNumber) || "cardnumber must be 1 to 64 letters and digits",
     /^[!-~]{1,64}$/.test(pin) || "pin must be 1 to 64 characters without spaces",
@@ -50,32 +45,29 @@ function readRow(line: number, cells: readonly string[], places: readonly number
 }
 
 /**
- * Reads the cards that a CSV file names by `cardnumber`, or else by `card`, their id. The number wins, since an id may
+ * Reads the cards that a table file names by `cardnumber`, or else by `card`, their id. The number wins, since an id may
  * belong to another database.
  *
  * @param onFault called for each faulty line, without its content
  * @throws {OperatorError} if the file can't be read, or has neither column
  */
 export const readNamedCards = (file: string, onFault: (fault: LineFault) => void): AsyncGenerator<CardLine[]> =>
-  readCsv<CardLine>(
+  readTableFile<(typeof NAMING)[number], CardLine>(
     file,
-    (names) => {
-      const name = ["cardnumber", "card"].find((one) => names.includes(one));
-      if (name === undefined) {
-        throw new OperatorError(
-          "The first line must name a column cardnumber, or card with ids. Others are ignored.",
-          exitCodes.usage,
-        );
-      }
-      const place = names.indexOf(name);
-      const readCell = name === "card" ? byId : byNumber;
-      return (line, cells) => readCell(line, cells[place] ?? "");
+    {
+      columns: NAMING,
+      choose: (has) => NAMING.filter(has).slice(0, 1),
+      missing: "The first line must name a column cardnumber, or card with ids. Others are ignored.",
+      readRow: (line, { cardnumber, card = "" }) =>
+        cardnumber === undefined ? byId(line, card) : byNumber(line, cardnumber),
     },
     onFault,
   );
 
+const NAMING = ["cardnumber", "card"] as const;
+
 function byNumber(line: number, cell: string): CardLine | LineFault {
-  const cardNumber = cell.replace(/[\s-]/g, "");
+  const cardNumber = cell.replace(/[ \u00A0\u202F-]/g, "");
   if (!/^[A-Za-z0-9]{1,64}$/.test(cardNumber)) return { line, fault: "cardnumber must be 1 to 64 letters and digits" };
   return { line, reference: { cardNumber: new Secret(cardNumber) } };
 }

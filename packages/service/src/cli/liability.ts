@@ -11,7 +11,7 @@ import {
 } from "../store/liability.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { checkDays, pastDay } from "./day-options.js";
-import { csvHead, csvLine, formatOf } from "./rows.js";
+import { csvHead, csvRows, formatOf } from "./rows.js";
 
 interface LiabilityOptions extends CommonOptions {
   readonly by: LiabilityPeriod;
@@ -57,15 +57,13 @@ async function printRollForward({ pool, out }: Context, days: { from: string; to
   const amounts = await readRollForward(pool, days);
   const entries: [string, Cents][] = Object.entries(amounts);
   const lines = isCsv
-    ? [csvHead(["line", "amount"]), ...entries.map((entry) => csvLine(entry))].join("").trimEnd()
+    ? (csvHead(["line", "amount"]) + csvRows(entries)).trimEnd()
     : entries.map(([name, cents]) => `${name.padEnd(10)}${formatCents(cents).padStart(17)}`).join("\n");
   out.result({ ...days, ...amounts }, lines);
 }
 
 const csvOf = (periods: readonly object[], total: object): string =>
-  [csvHead(["expires", ...Object.keys(total)]), ...periods.map((period) => csvLine(Object.values(period)))]
-    .join("")
-    .trimEnd();
+  (csvHead(["expires", ...Object.keys(total)]) + csvRows(periods.map((period) => Object.values(period)))).trimEnd();
 
 function tableOf({ periods, total, inactive_cards, inactive_balance }: Liability): string {
   const cells = (name: string, sum: LiabilitySum) =>

@@ -4,10 +4,6 @@ import { InvalidArgumentError } from "commander";
 const MAX_ID = 2_147_483_647;
 const PROGRESS_EVERY_MS = 1000;
 
-/** Formats a cell of CSV. Prevents spreadsheets from reading text as a formula. */
-export const csvCell = (value: string | number | null) =>
-  typeof value === "string" ? `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"` : String(value ?? "");
-
 /** The output of a command: text for people, or exactly one JSON value. */
 export interface Output {
   /** Prints the answer. Secrets are printed only here. */
@@ -21,6 +17,9 @@ export interface Output {
   progress(done: number, total: number | undefined, what: string): void;
 }
 
+/** Prints a warning. */
+export const warn = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
+
 /** Creates the output: answers on standard output, warnings and progress on standard error. */
 export function outputOf(json: boolean): Output {
   let printedAtMs = performance.now();
@@ -31,7 +30,7 @@ export function outputOf(json: boolean): Output {
       process.stderr.write(`${done}${total === undefined ? "" : ` of ${total}`} ${what}\n`);
     },
     result: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
-    warn: (message) => process.stderr.write(`warning: ${message}\n`),
+    warn,
   };
 }
 

@@ -1,10 +1,10 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { checkFilter } from "../store/filters.js";
-import { type ReportCard, type ReportRow, type ReportSums, report } from "../store/report.js";
+import { type ReportRow, report } from "../store/report.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { addDayOptions, checkDays } from "./day-options.js";
-import { csvCell, identifier, type Output, print } from "./output.js";
-import { formatOf } from "./rows.js";
+import { identifier, type Output, print } from "./output.js";
+import { csvRows, formatOf } from "./rows.js";
 
 interface ReportOptions extends CommonOptions {
   readonly from: string;
@@ -73,9 +73,9 @@ const jsonForm = (days: { from: string; to: string }): Form => ({
 });
 
 const csvForm: Form = {
-  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance",
-  card: (row) => `\r\n${Object.values(row).map(csvCell).join(",")}`,
-  foot: () => "\n",
+  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance\r\n",
+  card: (row) => csvRows([Object.values(row)]),
+  foot: () => "",
 };
 
 /** The table's columns with their widths. A longer cell shifts only its own line. */

@@ -1,7 +1,8 @@
+import { type Cell, tableText } from "@giftcard-pay/events/table";
 import type pg from "pg";
 import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { csvCell, print } from "./output.js";
+import { print } from "./output.js";
 
 export type Format = "text" | "json" | "csv";
 
@@ -23,16 +24,14 @@ export interface RowList<Row> {
   readonly wire?: (row: Row) => object;
 }
 
-const CRLF = "\r\n";
-
 /** Formats the first line of CSV, with the column names. */
-export const csvHead = (columns: readonly string[]): string => columns.join(",") + CRLF;
+export const csvHead = (columns: readonly string[]): string => `${columns.join(",")}\r\n`;
 
-/** Formats a line of CSV. */
-export const csvLine = (cells: readonly (string | number | object | null)[]): string =>
-  cells.map((cell) => csvCell(textOf(cell))).join(",") + CRLF;
+/** Formats rows as CSV. */
+export const csvRows = (rows: readonly (readonly (Cell | object)[])[]): string =>
+  tableText(rows.map((cells) => cells.map(cellOf)));
 
-function textOf(cell: string | number | object | null): string | number | null {
+function cellOf(cell: Cell | object): Cell {
   if (cell instanceof Date) return cell.toISOString();
   return typeof cell === "object" && cell !== null ? JSON.stringify(cell) : cell;
 }
@@ -47,12 +46,17 @@ export function printRows<Row extends object>(
     const before = isFirst ? "" : ",";
     isFirst = false;
     if (format === "json") return before + JSON.stringify(wire(row));
-    return format === "text" ? `${line(row)}\n` : csvLine(Object.values(row));
+    return `${line(row)}\n`;
   };
   return print(async (write) => {
     if (format === "json") await write("[");
     const onColumns = (columns: string[]) => (format === "csv" ? write(csvHead(columns)) : undefined);
-    await readPages<Row>(pool, statement, (rows) => write(rows.map(formatRow).join("")), onColumns);
+    await readPages<Row>(
+      pool,
+      statement,
+      (rows) => write(format === "csv" ? csvRows(rows.map((row) => Object.values(row))) : rows.map(formatRow).join("")),
+      onColumns,
+    );
     if (format === "json") await write("]\n");
     else if (format === "text" && isFirst) await write(`${none}\n`);
   });

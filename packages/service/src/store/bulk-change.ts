@@ -59,6 +59,8 @@ export interface BulkOutcome {
   /** Number of cards that were already as requested. */
   readonly unchanged: number;
   readonly failed: number;
+  /** Whether every line of the file could be read. Otherwise nothing is changed. */
+  readonly isReadable: boolean;
   /** The balances of the changed cards after the change. */
   readonly balanceCents: Cents;
   /** The first failures, in the order of lines or cards. */
@@ -74,7 +76,13 @@ const MAX_FAILURES = 10_000;
 /** Counts failures, and keeps the first ones. */
 class Failures {
   count = 0;
+  isReadable = true;
   readonly #first: CardFailure[] = [];
+
+  addUnreadable({ line, fault: reason }: LineFault): void {
+    this.isReadable = false;
+    this.add({ line, cardId: null, reason });
+  }
 
   add(failure: CardFailure): void {
     this.count += 1;
@@ -103,9 +111,10 @@ export function changeCards(pool: pg.Pool, keys: Keyring, order: BulkOrder, act:
     const failures = new Failures();
     const staged = await stage(db, keys, order, failures);
     const { changed, unchanged, balanceCents } = await changeStaged(db, order, act, { total: staged, failures });
-    const isDone = !isDryRun && (failures.count === 0 || skipsFailed);
+    const { isReadable } = failures;
+    const isDone = !isDryRun && isReadable && (failures.count === 0 || skipsFailed);
     const counts = { cards: changed + unchanged + failures.count, changed, unchanged, failed: failures.count };
-    const outcome: BulkOutcome = { ...counts, balanceCents, failures: failures.sorted(), isDone };
+    const outcome: BulkOutcome = { ...counts, isReadable, balanceCents, failures: failures.sorted(), isDone };
     if (!isDone) throw new Rollback(outcome);
     await change.end?.();
     return outcome;
@@ -123,8 +132,8 @@ async function stage(
   if ("batchId" in selection) await stageBatch(db, selection.batchId);
   else if ("expiredBefore" in selection) await stageExpired(db, selection.expiredBefore, isDryRun);
   else {
-    const onFault = ({ line, fault: reason }: LineFault) => failures.add({ line, cardId: null, reason });
-    for await (const lines of selection.read(onFault)) await stageLines(db, keys, lines, failures);
+    for await (const lines of selection.read((fault) => failures.addUnreadable(fault)))
+      await stageLines(db, keys, lines, failures);
     await failRepeated(db, failures);
   }
   await db.query("create index on chosen_cards (card_id)");

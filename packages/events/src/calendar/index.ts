@@ -1,1 +1,0 @@
-export { type CalendarReadOptions, readICalendar } from "./read-icalendar.js";
