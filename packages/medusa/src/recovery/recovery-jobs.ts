@@ -26,7 +26,7 @@ import type { CancelBudget } from "./cancel-limit.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
-import { captureMissed } from "./missed-captures.js";
+import { captureMissed } from "../capture/captures.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./stray-payments.js";
 import { bookRefund, forgetRefund } from "./unknown-refunds.js";

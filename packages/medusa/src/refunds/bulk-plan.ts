@@ -176,7 +176,7 @@ async function planBooks(
   });
   const why = await whyRefused();
   if (why !== null) return refuse(why);
-  const planFor = (cents: number) => planOf(books, cents, back, contextOf(container).settings.refundRule);
+  const planFor = (cents: number) => planOf(books, cents, back);
   const together = planFor(amountCents);
   const plan = together.isPossible || owedCents === 0 || isWhole ? together : planFor(worthCents);
   if (!plan.isPossible) {

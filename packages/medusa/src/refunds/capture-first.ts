@@ -1,6 +1,6 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { euro } from "../amount.js";
-import { capturePayment } from "../capture/capture-payment.js";
+import { capturePayment } from "../capture/captures.js";
 import { withLock } from "../cart/cart-turn.js";
 import { say } from "../served-texts.js";
 import type { PlannedCapture } from "./as-captured.js";

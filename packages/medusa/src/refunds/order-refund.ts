@@ -58,7 +58,7 @@ const sumCents = (parts: readonly { readonly cents: number }[]) => parts.reduce(
  * if only a cent more can be refunded, the customer gets it.
  * @param back the units that count as returned after this refund, by the line's id. Their charges are reversed first
  */
-export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, rule: RefundRule): RefundPlan {
+export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack): RefundPlan {
   const others = books.payments.filter(({ isGiftcard }) => !isGiftcard);
   const plan = planRefund({
     amountCents,
@@ -67,7 +67,6 @@ export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, 
     otherCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
     lines: books.lines,
     returned: books.returnedOf(back),
-    rule,
   });
   if (plan.isPossible || !books.isExtended) return plan;
   const split = plan.nearest.find((near) => near.amountCents === amountCents + FRACTION_CENTS);
@@ -99,7 +98,7 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 }
 
 /** Plans the refund of what an order owes. */
-export function toOwedRefund(actual: OrderBooks, rule: RefundRule): OwedRefund {
+export function toOwedRefund(actual: OrderBooks): OwedRefund {
   const books = actual.asCaptured();
   const { captures } = actual;
   const { orderId, owedCents, dueCents, unexplained } = books;
@@ -109,7 +108,7 @@ export function toOwedRefund(actual: OrderBooks, rule: RefundRule): OwedRefund {
   const items = units.filter(({ left }) => left > 0);
   const owed = { orderId, owedCents, dueCents, unexplained, items, captures, captureCents: sumOfCaptures(captures) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
-  const plan = planOf(books, owedCents, books.back, rule);
+  const plan = planOf(books, owedCents, books.back);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
   return { ...owed, isPossible: plan.isPossible, splits: splits.map((split) => toSplit(books, split)) };
 }
@@ -154,9 +153,9 @@ export async function refundOrder(
   wanted: unknown,
   actor: string | undefined,
 ): Promise<SplitRefund> {
-  const { sql, settings } = contextOf(container);
+  const { sql } = contextOf(container);
   return withOrder(container, orderId, async (books) => {
-    const { splits, owedCents, unexplained, captureCents } = toOwedRefund(books, settings.refundRule);
+    const { splits, owedCents, unexplained, captureCents } = toOwedRefund(books);
     if (owedCents > 0 && unexplained.length > 0) throw notRefunded(unexplainedText(unexplained));
     const split = findWanted(splits, captureCents, wanted);
     const undecided = await whyUndecided(container, books);
@@ -164,7 +163,7 @@ export async function refundOrder(
     if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId))) throw notRefunded(say("openChange"));
     const now = await captureFirst(container, books, actor);
     // The order may have changed while a slow payment method captured.
-    const { splits: splitsNow } = toOwedRefund(now, settings.refundRule);
+    const { splits: splitsNow } = toOwedRefund(now);
     findWanted(splitsNow, 0, { ...split, captureCents: 0 });
     await refundParts(container, split, { actor, units: now.back }, split.amountCents - owedCents);
     return split;

@@ -29,7 +29,7 @@ export interface OrderRefund extends OwedRefund {
 export async function readOrderRefund(container: MedusaContainer, orderId: string): Promise<OrderRefund> {
   const books = await readBooks(container, orderId);
   const rest = await planRest(container, books);
-  const owed = toOwedRefund(books, contextOf(container).settings.refundRule);
+  const owed = toOwedRefund(books);
   if (rest === null) return { ...owed, rest };
   const { amountCents } = rest;
   const plan = "why" in rest ? { parts: [], why: rest.why } : { parts: rest.parts, why: null };

@@ -39,13 +39,13 @@ export interface RecoveryPlan {
 
 export type PlanSettings = Pick<
   Settings,
-  "leaseMs" | "pendingRemainderLifeMs" | "allowPendingRemainder" | "maxCancelsPerRun" | "capture"
+  "leaseMs" | "pendingRemainderMs" | "allowPendingRemainder" | "maxCancelsPerRun" | "capture"
 >;
 
 /** Reads what recovery would do now. Changes nothing and calls nobody. */
 export async function readRecoveryPlan(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {
-  const { leaseMs, pendingRemainderLifeMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
-  const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, capture, after: "", only: null };
+  const { leaseMs, pendingRemainderMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
+  const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only: null };
   const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
     const exempt = await readExemptJobs(sql, kind);
