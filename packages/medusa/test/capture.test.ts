@@ -300,7 +300,7 @@ describe("recovery captures", () => {
   });
 });
 
-test("with capture: \"manual\", a card is captured by hand", { tags: "long", timeout: 120_000 }, async () => {
+test('with capture: "manual", a card is captured by hand', { tags: "long", timeout: 120_000 }, async () => {
   await shop.crash();
   await shop.restart({ capture: "manual" });
   const bought = await buy();

@@ -10,6 +10,7 @@ import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
 import { isExempt } from "../recovery/pending-cancellations.js";
 import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
 import { whyNotCanceled } from "../recovery/unpaid-orders.js";
+import { sentencesOf } from "../sentences.js";
 
 /** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
 export interface PlannedCharge {
@@ -112,6 +113,6 @@ function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): 
   }
   if (wasPaid(payment, order.reason === "unpaid")) return plan("nothing", "it is paid, or will be");
   const why = whyNotCanceled(payment);
-  if (why !== null) return plan("person", why);
+  if (why.length > 0) return plan("person", sentencesOf(why));
   return plan("cancel", order.reason === "unpaid" ? "nobody paid it" : order.reason.replaceAll("_", " "));
 }

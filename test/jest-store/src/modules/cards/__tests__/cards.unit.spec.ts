@@ -24,8 +24,7 @@ it("loads every entry of the plugin and of its dependencies", () => {
   expect(PROVIDER_ID).toBe("pp_giftcard_giftcard");
   expect(giftcardModule.service.name).toBe("GiftcardService");
   expect(provider.services.map(({ name }) => name)).toEqual(["GiftcardProvider"]);
-  for (const one of [toNodeListener, createSqliteStore, purchaseConformance])
-    expect(typeof one).toBe("function");
+  for (const one of [toNodeListener, createSqliteStore, purchaseConformance]) expect(typeof one).toBe("function");
 });
 
 it("seals a card, and opens it as the client's own secrets", async () => {
