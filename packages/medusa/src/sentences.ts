@@ -4,7 +4,7 @@ export const SENTENCES = {
   nearest: "The nearest is {{amountCents}}.",
   nearestTwo: "The nearest is {{amountCents}} or {{otherCents}}.",
   removeUnits: "Remove the units by an edit or a return, then refund the order on its page.",
-  useRemainder: 'To refund all that is left of it, use "Refund the rest" on its own page, under Gift cards.',
+  useRest: 'To refund all that is left of it, use "Refund the rest" on its own page, under Gift cards.',
   onItsPage: "Refund it on its own page.",
   uncaptured: "{{amountCents}} of it isn't captured: capture it with the refund, or cancel the order.",
   held: "Another bulk refund includes this order, or a person has exempted it. See the order's own page.",

@@ -107,9 +107,7 @@ describe("a bulk refund of a canceled product", () => {
       { providerId: "pp_giftcard_giftcard", isCard: true, cents: 4375 + 2500 + 2500 },
       { providerId: "pp_bank_bank", isCard: false, cents: 625 + 2500 },
     ]);
-    expect(plan.refused).toMatchObject([
-      { orderId: open.orderId, amountCents: 5000, why: [{ code: "uncaptured" }] },
-    ]);
+    expect(plan.refused).toMatchObject([{ orderId: open.orderId, amountCents: 5000, why: [{ code: "uncaptured" }] }]);
 
     const id = await begin(plan);
     await untilOver(id);
@@ -182,7 +180,9 @@ describe("a bulk refund of a canceled product", () => {
     const plan = await planOf({ productId });
     expect(plan).toMatchObject({
       orders: [{ orderId: owing.orderId, amountCents: 5000 }],
-      refused: [{ orderId: edited.orderId, why: [{ code: "due", values: { amountCents: 2500 } }, { code: "useRemainder" }] }],
+      refused: [
+        { orderId: edited.orderId, why: [{ code: "due", values: { amountCents: 2500 } }, { code: "useRest" }] },
+      ],
     });
     await untilOver(await begin(plan));
     expect(await figures(owing)).toMatchObject({ refunded: 50, outstanding: 0 });

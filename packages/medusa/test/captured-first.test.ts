@@ -213,9 +213,7 @@ describe("a bulk refund", () => {
     await database.query("delete from capture where payment_id = $1", [bank.id]);
     await database.query("update payment set captured_at = null where id = $1", [bank.id]);
     await admin("POST", `bulk-refunds/${body.bulkRefund.id}/orders/${bought.orderId}/retry`);
-    expect((await untilOver(body.bulkRefund.id)).waiting).toMatchObject([
-      { why: [{ code: "orderChanged" }, {}] },
-    ]);
+    expect((await untilOver(body.bulkRefund.id)).waiting).toMatchObject([{ why: [{ code: "orderChanged" }, {}] }]);
     expect(await balances(bought)).toEqual([0]);
   });
 
@@ -328,7 +326,7 @@ describe("an order's own refund", () => {
     await exchange(shop.storefront, exchanged.orderId, "sonata", { variantId: products[0].variants[0].id });
     const plan = await planOf({ productId: products[0].id });
     const refused = plan.refused.find(({ orderId }: Bought) => orderId === exchanged.orderId);
-    expect(refused.why).toMatchObject([{ code: "due" }, { code: "useRemainder" }]);
+    expect(refused.why).toMatchObject([{ code: "due" }, { code: "useRest" }]);
     const edited = await buy({ sonata: 2 }, { captured: "all", codes: ["TEN"] });
     await editTo(shop.storefront, edited.orderId, "sonata", 3);
     for (const bought of [exchanged, edited]) {

@@ -459,7 +459,10 @@ describe("one record of what was refunded", () => {
   }, async () => {
     const { orderId, cards } = await buy(shop, { iota: 2, kappa: 3 }, { balancesCents: [5000], codes: [] });
     expect((await byHand(await bankOf(orderId), 25)).status).toBe(200);
-    expect(refusalOf(await planOf("iota"), orderId)).toMatchObject({ code: "byHand", values: { refunds: expect.stringMatching(/25\.00 \(\d{4}-/) } });
+    expect(refusalOf(await planOf("iota"), orderId)).toMatchObject({
+      code: "byHand",
+      values: { refunds: expect.stringMatching(/25\.00 \(\d{4}-/) },
+    });
     expect(refusalOf(await planOf("kappa"), orderId)).toMatchObject({ code: "byHand" });
     const { unexplained } = await refundOf(shop.storefront, orderId);
     expect(unexplained).toMatchObject([{ cents: 2500, beyondCents: 2500 }]);

@@ -52,7 +52,9 @@ test("several processes with a common lock fit together", async () => {
 
 test("warns of different locks", async () => {
   const all = [await start("locking-postgres"), await start("locking-redis")];
-  expect((await all[0]?.read())?.warnings).toMatchObject([{ code: "differentLocks", values: { locks: "locking-postgres, locking-redis" } }]);
+  expect((await all[0]?.read())?.warnings).toMatchObject([
+    { code: "differentLocks", values: { locks: "locking-postgres, locking-redis" } },
+  ]);
   for (const one of all) await one.stop();
 });
 

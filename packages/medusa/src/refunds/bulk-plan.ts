@@ -156,7 +156,7 @@ function backWith(sold: Sold, { items, back }: OrderBooks): UnitsBack {
 
 /** Says how to refund an order that a bulk refund can't. */
 export const onItsPage = ({ charges }: OrderBooks): Reason => ({
-  code: charges.length > 0 ? "useRemainder" : "onItsPage",
+  code: charges.length > 0 ? "useRest" : "onItsPage",
 });
 
 function nearestReasons([one, two]: readonly { readonly amountCents: number }[]): Reason[] {

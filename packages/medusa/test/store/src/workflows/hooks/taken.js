@@ -11,7 +11,7 @@ async function shallFail({ container }) {
 
 /** Registers handlers for the hooks that the test names, like another plugin. */
 for (const name of TEST_TAKE_HOOKS.split(",").filter(Boolean)) {
-  const invoke = async (input, context) => {
+  const invoke = async (_input, context) => {
     if (name === TEST_FAILING_HOOK && (await shallFail(context)))
       throw new MedusaError(MedusaError.Types.NOT_ALLOWED, "Another plugin said no.");
     if (name === TEST_HANGING_HOOK) await new Promise((resolve) => setTimeout(resolve, 60_000));
