@@ -55,8 +55,6 @@ const config = defineConfig({
 export default withGiftcard(config, {
   ...issuer,
   sealingKeys: sealingKeys(env.GIFTCARD_SEALING_KEYS),
-  // One charge per ticket, so that a returned ticket is refunded to the card to the cent.
-  charges: "by-line",
   // Each shopper gets an order confirmation with how the order was paid.
   orderMail: { language: "en" },
   // The month's sales for a tax consultant who uses DATEV.

@@ -193,10 +193,8 @@ describe("the admin", () => {
     await press(page.getByRole("link", { name: "Gift cards" }).first());
     await shown("Not reachable");
     // The shop waits for the service: nothing is to do, and the line doesn't claim that a person is needed.
-    await shown("No connection to the gift card provider");
-    await shown(
-      /the shop finishes them by itself.*ask the gift card provider.*was lost\. Error code: connection_lost$/,
-    );
+    await shown("No connection to the card issuer");
+    await shown(/the shop finishes them by itself.*ask the card issuer.*was lost\. Error code: connection_lost$/);
     await shown("There is nothing to do yet");
     await page.getByRole("tab", { name: "To do", exact: true }).waitFor();
     expect(await page.getByText(/^\d+ problems?$/).count()).toBe(0);
@@ -219,10 +217,10 @@ describe("the admin", () => {
     await shown("1 difference");
     await shown(/Medusa: \S+ (refunded|canceled)$/);
     await keepScreenshot(page, "admin-reconciliation");
-    const file = page.getByLabel("Provider's report (JSON or CSV), optional");
+    const file = page.getByLabel("Card issuer's report (JSON or CSV), optional");
     await file.setInputFiles({ name: "prices.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n1,2\n") });
     await press(button("Compare"));
-    const fault = page.getByRole("alert").filter({ hasText: /^“prices\.csv” isn't the gift card provider's report\./ });
+    const fault = page.getByRole("alert").filter({ hasText: /^“prices\.csv” isn't the card issuer's report\./ });
     await fault.waitFor();
     expect(await file.getAttribute("aria-invalid")).toBe("true");
     const days = { from: "2020-01-01", to: "2020-01-31" };
@@ -234,7 +232,7 @@ describe("the admin", () => {
     const cards = "company_id,last_four,devalued,canceled\r\n";
     await file.setInputFiles({ name: "report.csv", mimeType: "text/csv", buffer: Buffer.from(cards) });
     await press(button("Compare"));
-    await shown(/^Provider: €0\.00 charged, €0\.00 put back$/);
+    await shown(/^Card issuer: €0\.00 charged, €0\.00 put back$/);
     proxy.clear();
     await tab("To do");
   });
@@ -322,11 +320,11 @@ describe("the admin", () => {
     await press(button("Compare"));
     await shown("No difference");
     await tab("Monthly statement");
-    await page.getByLabel("Provider's commission, percent").fill("10");
+    await page.getByLabel("Card issuer's commission, percent").fill("10");
     await shown("Commission 10%");
     await shown("€45.00");
     await keepScreenshot(page, "admin-statement");
-    const commission = page.getByLabel("Provider's commission, percent");
+    const commission = page.getByLabel("Card issuer's commission, percent");
     for (const wrong of ["seven", "7,5,1", "-1", "100.1"]) {
       await commission.fill(wrong);
       await page.getByRole("alert").filter({ hasText: "Enter a number from 0 to 100, such as 7.5." }).waitFor();

@@ -3,7 +3,7 @@ import path from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { jobKinds } from "../../packages/medusa/src/recovery/failing-jobs.js";
-import { findSaid, SERVED_TEXTS, say } from "../../packages/medusa/src/served-texts.js";
+import { SENTENCES, sentencesOf } from "../../packages/medusa/src/sentences.js";
 
 /* The pages that the plugins add to the admin of Medusa or Vendure are complete in each of their languages. */
 
@@ -23,9 +23,9 @@ function textsOf(plugin: string, language: Language): Map<string, string> {
     Object.entries(tree).flatMap(([key, value]) =>
       typeof value === "string" ? [[prefix + key, value]] : flat(value, `${prefix}${key}.`),
     );
-  // The server answers with the English sentences, so they are in its code.
-  const served = plugin === "medusa" && language === "en" ? { served: SERVED_TEXTS } : {};
-  return new Map(flat({ ...JSON.parse(readFileSync(file, "utf8")), ...served }, ""));
+  // The server's commands and logs print these, so the English ones are in its code.
+  const why = plugin === "medusa" && language === "en" ? { why: SENTENCES } : {};
+  return new Map(flat({ ...JSON.parse(readFileSync(file, "utf8")), ...why }, ""));
 }
 
 const placeholdersOf = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name).sort();
@@ -127,10 +127,10 @@ describe.each(["medusa", "medusa-events", "vendure"])("the admin pages of %s", (
     const groups = [...code.matchAll(/codeText\((?:\w+, )?"([\w.]+)"/g)].map(([, group]) => `${group}.`);
     const server = path.join(packages, plugin, "src");
     const said = readdirSync(server, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts") && !name.startsWith("admin") && name !== "served-texts.ts")
+      .filter((name) => name.endsWith(".ts") && !name.startsWith("admin") && name !== "sentences.ts")
       .map((name) => readFileSync(path.join(server, name), "utf8"))
       .join("\n");
-    const isSaid = (base: string) => base.startsWith("served.") && said.includes(`"${base.slice("served.".length)}"`);
+    const isSaid = (base: string) => base.startsWith("why.") && said.includes(`"${base.slice("why.".length)}"`);
     const isUsed = (base: string) =>
       isSaid(base) || patterns.some((pattern) => pattern.test(base)) || groups.some((group) => base.startsWith(group));
     expect([...bases].filter((base) => !isUsed(base))).toEqual([]);
@@ -179,32 +179,9 @@ it("each kind of job has a text", () => {
   expect([...jobKinds, "reversal", "outcome"].filter((kind) => !texts.has(`jobs.kinds.${kind}`))).toEqual([]);
 });
 
-describe("the sentences that the shop answers", () => {
-  const names = Object.keys(SERVED_TEXTS) as (keyof typeof SERVED_TEXTS)[];
-  const values = {
-    amount: "12.50",
-    other: "25.00",
-    refunds: "5.00 on 2026-11-02, 1.00 on 2026-11-03",
-    fault: "no answer",
-  };
-  const said = names.map((text) => say(text, { ...values, payment: "the card …1234" }));
-
-  it("are found again in an answer, alone and together", () => {
-    for (const [index, answer] of said.entries()) {
-      expect(findSaid(answer)).toEqual([{ text: names[index], values: expect.anything() }]);
-      expect(findSaid(`${answer} ${say("nothing")}`)?.map(({ text }) => text)).toEqual([names[index], "nothing"]);
-    }
-    const inexact = [say("inexact", values), say("nearestTwo", values), say("removeUnits"), say("useRest")].join(" ");
-    expect(findSaid(inexact)).toMatchObject([
-      { text: "inexact", values: { amount: "12.50" } },
-      { text: "nearestTwo", values: { amount: "12.50", other: "25.00" } },
-      { text: "removeUnits" },
-      { text: "useRest" },
-    ]);
-  });
-
-  it("are left alone in an answer with anything else", () => {
-    expect(findSaid(`${said[0]} Something else.`)).toBeNull();
-    expect(findSaid("An unknown error occurred.")).toBeNull();
-  });
+it("reasons are written with their values", () => {
+  const values = { amountCents: 1250, otherCents: 2500 };
+  expect(sentencesOf([{ code: "nearestTwo", values }, { code: "nothing" }])).toBe(
+    "The nearest is 12.50 or 25.00. Nothing was refunded.",
+  );
 });

@@ -16,6 +16,30 @@ afterAll(async () => {
 const listed = async (title: string) => (await shows.issuer.listEvents()).filter((event) => event.title === title);
 const eventOf = async (productId: string) => (await shows.eventsOf(productId))[0];
 const compare = async () => (await shows.send("POST", "/compare", {})).body;
+
+test("the shop notices a change that the issuer has made by hand", async () => {
+  const productId = await shows.create("edited");
+  const key = `${productId}:1`;
+  await shows.publish(key);
+  const [sent] = await listed("edited");
+  expect(await compare()).toEqual({ compared: 1, changed: [] });
+  await shop.storefront.ok("POST", `/admin/products/${productId}`, { title: "edited, late" });
+  await expect.poll(async () => (await eventOf(productId))?.delivery.differences.length).toBe(1);
+  expect((await compare()).changed).toEqual([]);
+  const database = new pg.Client({ connectionString: shop.service.databaseUrl });
+  await database.connect();
+  await database.query("update events set name = 'edited, late' where id = $1", [sent?.id]);
+  expect((await compare()).changed).toEqual([key]);
+  expect((await eventOf(productId))?.delivery).toMatchObject({ isListed: true, differences: [] });
+
+  await shows.send("POST", "/retract", { keys: [key], state: "withdrawn" });
+  await database.query("delete from events where id = $1", [sent?.id]);
+  await database.end();
+  expect((await compare()).changed).toEqual([key]);
+  expect(await eventOf(productId)).toMatchObject({ state: "withdrawn", delivery: { isListed: false } });
+  expect((await shows.send("GET", "?filter=changed")).body.events).toEqual([]);
+});
+
 test("events that the issuer lost are reported, and sent again when republished, even if their ids are reused", async () => {
   const lost = [await shows.create("lost-a"), await shows.create("lost-b")];
   const keys = lost.map((productId) => `${productId}:1`);

@@ -303,7 +303,7 @@ describe("a published event", () => {
     await shows.publish(`${productId}:1`);
     const issuer = new pg.Client({ connectionString: shop.service.databaseUrl });
     await issuer.connect();
-    await issuer.query("update events set name = 'as a feed says' where name = 'day-late'");
+    await issuer.query("update events set name = 'as the issuer says' where name = 'day-late'");
     await issuer.query("update idempotency_keys set created_at = created_at - interval '25 hours'");
     await issuer.end();
     shop.proxy.clear();

@@ -394,7 +394,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
       {
         orderId,
         orderName: expect.stringMatching(/^#\d+$/),
-        refusal: "it is fulfilled",
+        refusal: [{ code: "fulfilled" }],
       },
     ]);
     expect(said(orderId)).toHaveLength(1);

@@ -113,7 +113,7 @@ describe("an order paid by the bank, with a card whose charge has an unknown out
     await edit(orderId);
     await database.query("delete from giftcard_order where order_id = $1", [orderId]);
     await expectUntouched(orderId);
-    expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
+    expect(await waiting(orderId)).toMatchObject([{ refusal: [{ code: "edited" }] }]);
   });
 
   test("captured and edited without a record: its total at placement counts", { tags: "long" }, async () => {
@@ -262,7 +262,7 @@ describe("an order that was never paid", () => {
     const { orderId } = await leaveUnpaid(1, ([one]) => edit(String(one)));
     await recover();
     expect(await statusOf(orderId)).toBe("pending");
-    expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
+    expect(await waiting(orderId)).toMatchObject([{ refusal: [{ code: "edited" }] }]);
     const { unpaidOrders } = (await admin("GET", "health")).body;
     expect((await admin("POST", `unpaid-orders/${orderId}/exempt`)).status).toBe(200);
     expect((await admin("GET", "health")).body).toMatchObject({ unpaidOrders: unpaidOrders - 1 });

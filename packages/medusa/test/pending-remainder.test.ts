@@ -11,7 +11,7 @@ let shop: TestShop;
 beforeAll(async () => {
   shop = await startShop(
     { TEST_RECOVER_OFTEN: "yes" },
-    { allowPendingRemainder: true, pendingRemainderLifeMs: 24 * 60 * 60_000, leaseMs: LEASE_MS },
+    { allowPendingRemainder: true, pendingRemainderMs: 24 * 60 * 60_000, leaseMs: LEASE_MS },
   );
 });
 afterAll(() => shop?.stop());

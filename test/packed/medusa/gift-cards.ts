@@ -1,13 +1,9 @@
-/** A Medusa shop's own code with the packages' types: a hook, and functions that read cards and orders. */
+/** A Medusa shop's own code with the packages' types: functions that read cards and orders. */
 
 import type { Charge } from "@giftcard-pay/checkout/store";
 import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import { createClient, RefusedError } from "@giftcard-pay/client";
 import { type PaidBy, readPaidBy } from "@giftcard-pay/medusa/paid-by";
-import { completeWithGiftcards, voidCompletion } from "@giftcard-pay/medusa/workflows";
-import { completeCartWorkflow } from "@medusajs/medusa/core-flows";
-
-completeCartWorkflow.hooks.validate(async (input, context) => completeWithGiftcards(input, context), voidCompletion);
 
 export async function paidByBankCents(...order: Parameters<typeof readPaidBy>): Promise<number> {
   const paidBy: PaidBy | null = await readPaidBy(...order);

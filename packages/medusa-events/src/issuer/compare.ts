@@ -25,7 +25,7 @@ interface Delivered {
 }
 
 /**
- * Checks in the issuer's list whether the shop's changes have arrived there, by the feed or by hand, and records it. The list
+ * Checks in the issuer's list whether the issuer has made the shop's changes by hand, and records it. The list
  * doesn't show every field: a change of the price or the line-up can't be detected.
  *
  * @throws {GiftcardError} if the list is incomplete; then nothing is recorded

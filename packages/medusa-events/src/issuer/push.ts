@@ -100,8 +100,8 @@ async function outcomesOf(
   verdicts: readonly EventVerdict[],
 ): Promise<DeliveryOutcome[]> {
   const existing = items.filter((_, at) => verdicts[at]?.is === "exists");
-  // A pulled feed may have changed or withdrawn the event: then the list doesn't have it as it was sent. If the list can't
-  // be read, only the id remains unknown.
+  // The issuer may have changed or removed the event: then the list doesn't have it as it was sent. If the list can't be
+  // read, only the id remains unknown.
   const found = existing.length > 0 ? await findAtIssuer(context, existing).catch(() => null) : null;
   return items.map(({ key }, at): DeliveryOutcome => {
     const verdict = verdicts[at];

@@ -1,4 +1,5 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { captureMissed } from "../capture/captures.js";
 import { closeCart, openCart } from "../cart/cart-payment.js";
 import { withCartLock } from "../cart/cart-turn.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
@@ -26,7 +27,6 @@ import type { CancelBudget } from "./cancel-limit.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
-import { captureMissed } from "./missed-captures.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./stray-payments.js";
 import { bookRefund, forgetRefund } from "./unknown-refunds.js";

@@ -10,6 +10,7 @@ import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
 import { isExempt } from "../recovery/pending-cancellations.js";
 import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
 import { whyNotCanceled } from "../recovery/unpaid-orders.js";
+import { sentencesOf } from "../sentences.js";
 
 /** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
 export interface PlannedCharge {
@@ -39,13 +40,13 @@ export interface RecoveryPlan {
 
 export type PlanSettings = Pick<
   Settings,
-  "leaseMs" | "pendingRemainderLifeMs" | "allowPendingRemainder" | "maxCancelsPerRun" | "capture"
+  "leaseMs" | "pendingRemainderMs" | "allowPendingRemainder" | "maxCancelsPerRun" | "capture"
 >;
 
 /** Reads what recovery would do now. Changes nothing and calls nobody. */
 export async function readRecoveryPlan(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {
-  const { leaseMs, pendingRemainderLifeMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
-  const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, capture, after: "", only: null };
+  const { leaseMs, pendingRemainderMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
+  const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only: null };
   const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
     const exempt = await readExemptJobs(sql, kind);
@@ -112,6 +113,6 @@ function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): 
   }
   if (wasPaid(payment, order.reason === "unpaid")) return plan("nothing", "it is paid, or will be");
   const why = whyNotCanceled(payment);
-  if (why !== null) return plan("person", why);
+  if (why.length > 0) return plan("person", sentencesOf(why));
   return plan("cancel", order.reason === "unpaid" ? "nobody paid it" : order.reason.replaceAll("_", " "));
 }

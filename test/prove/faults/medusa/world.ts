@@ -43,7 +43,7 @@ export interface PluginOptions {
   readonly leaseMs: number;
   readonly charges?: "whole" | "by-line";
   readonly allowPendingRemainder?: boolean;
-  readonly pendingRemainderLifeMs?: number;
+  readonly pendingRemainderMs?: number;
   readonly capture?: "manual";
 }
 

@@ -16,7 +16,7 @@ import type { OrderRefund } from "../../refunds/rest-refund.js";
 import type { BooksReport } from "../../reports/books-report.js";
 import type { EuroRegion } from "../../reports/regions.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { sdk } from "./sdk.js";
+import { type PostError, post, sdk } from "./sdk.js";
 
 /** A value after its way through JSON. */
 export type Json<T> = T extends Date
@@ -79,14 +79,14 @@ function usePost<T, R = unknown>(
   { onSuccess, changesMedusa = false }: { onSuccess?: (answer: R) => unknown; changesMedusa?: boolean } = {},
 ) {
   const queries = useQueryClient();
-  const { served } = useTexts();
+  const { why } = useTexts();
   return useMutation({
     mutationFn: (what: T) => {
       const { path, body } = callOf(what);
-      return sdk.client.fetch<R>(at(path), { method: "POST", ...(body && { body }) });
+      return post<R>(at(path), body);
     },
     onSuccess: (answer) => onSuccess?.(answer),
-    onError: (error) => toast.error(served(error.message)),
+    onError: (error: PostError) => toast.error(error.reasons ? why(error.reasons) : error.message),
     onSettled: () => queries.invalidateQueries(changesMedusa ? {} : { queryKey: [KEY] }),
   });
 }

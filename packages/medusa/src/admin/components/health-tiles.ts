@@ -130,11 +130,11 @@ function aheadText({ t, number }: Texts, ms: number): string {
   return t(ms > 0 ? "health.ahead" : "health.behind", { seconds: number(seconds) });
 }
 
-function processesTile({ t }: Texts, { processes: { count, locks, connections, warnings } }: HealthView): Tile {
+function processesTile({ t, why }: Texts, { processes: { count, locks, connections, warnings } }: HealthView): Tile {
   const name = t("health.processes");
   const label = t("health.running", { count });
   if (warnings.length > 0)
-    return { name, color: "red", label, about: t("health.processesFix", { warnings: warnings.join(" ") }) };
+    return { name, color: "red", label, about: t("health.processesFix", { warnings: why(warnings) }) };
   const lock = locks.join(", ") || t("common.notKnown");
   return { name, color: "green", label, about: t("health.lock", { lock, connections }) };
 }

@@ -40,7 +40,7 @@ export const reasonText = (texts: Texts, reason: string | null): string =>
 
 /** Explains the error of a job in words if its code is known. The code stays, for support. */
 export function faultText(texts: Texts, fault: string): string {
-  const code = fault.split(" ").at(-1) ?? "";
+  const [, code = ""] = /^(?:[A-Z]\w*Error )?(\w+)$/.exec(fault) ?? [];
   return code in groups.reasons ? `${codeText(texts, "reasons", code)} (${code})` : fault;
 }
 

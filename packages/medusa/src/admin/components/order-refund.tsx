@@ -108,11 +108,11 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
 
 /** Offers to refund all that is left of the order, such as if its show is off. */
 function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: RestRefund }) {
-  const { t, money, served } = useTexts();
+  const { t, money, why } = useTexts();
   const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
   return (
     <section aria-label={t("refund.rest")} className="flex flex-col items-end gap-y-2 px-6 py-3">
-      {rest.why !== null && <Note>{served(rest.why)}</Note>}
+      {rest.why !== null && <Note>{why(rest.why)}</Note>}
       <Button
         size="small"
         variant="transparent"

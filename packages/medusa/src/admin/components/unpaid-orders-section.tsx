@@ -7,7 +7,7 @@ type UnpaidOrders = NonNullable<ReturnType<typeof useUnpaidOrders>["data"]>;
 
 /** Lists unpaid orders that the shop doesn't cancel by itself. */
 export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
-  const { t, time } = useTexts();
+  const { t, time, why } = useTexts();
   const { mutate, variables, isPending } = useExemptOrder();
   const prompt = usePrompt();
   const keep = async ({ orderId, orderName }: UnpaidOrderRow) => {
@@ -29,8 +29,7 @@ export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
               <OrderLink {...order} />
             </Text>
             <Text size="small" className="text-ui-fg-subtle">
-              {order.refusal.charAt(0).toUpperCase()}
-              {order.refusal.slice(1)} ({time(order.foundAt)})
+              {why(order.refusal)} ({time(order.foundAt)})
             </Text>
           </div>
           <SmallButton isLoading={isPending && variables === order.orderId} onClick={() => void keep(order)}>

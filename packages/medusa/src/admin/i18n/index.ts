@@ -1,4 +1,4 @@
-import { SERVED_TEXTS } from "../../served-texts.js";
+import { SENTENCES } from "../../sentences.js";
 import de from "./de.json";
 import en from "./en.json";
 import fr from "./fr.json";
@@ -8,7 +8,7 @@ import nl from "./nl.json";
 /** The texts of this plugin's pages by language. Medusa adds them to its own; other languages get the English ones. */
 export default {
   de: { [NAMESPACE]: de },
-  en: { [NAMESPACE]: { ...en, served: SERVED_TEXTS } },
+  en: { [NAMESPACE]: { ...en, why: SENTENCES } },
   fr: { [NAMESPACE]: fr },
   nl: { [NAMESPACE]: nl },
 };

@@ -1,4 +1,4 @@
-import type { ServedText } from "../../served-texts.js";
+import type { ReasonCode } from "../../sentences.js";
 import type en from "./en.json";
 
 type Paths<T> = {
@@ -8,7 +8,7 @@ type Paths<T> = {
 type WithoutForm<K extends string> = K extends `${infer Base}_${"one" | "other"}` ? Base : K;
 
 /** The key of a text, such as `charges.title`. The forms of a plural share one key. */
-export type TextKey = WithoutForm<Paths<typeof en>> | `served.${ServedText}`;
+export type TextKey = WithoutForm<Paths<typeof en>> | `why.${ReasonCode}`;
 
 /** Values for the placeholders of a text. */
 export type Values = Readonly<Record<string, string | number>> & { readonly count?: number };

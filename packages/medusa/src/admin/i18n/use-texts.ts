@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { findSaid, isAmount } from "../../served-texts.js";
+import { isCents, type Reason } from "../../sentences.js";
 import { createFormats } from "./formats.js";
 import { NAMESPACE } from "./namespace.js";
 import type { TextKey, Values } from "./text-keys.js";
@@ -10,11 +10,9 @@ export type Translate = (key: TextKey, values?: Values) => string;
 
 export type Texts = ReturnType<typeof createFormats> & {
   readonly t: Translate;
-  /** Translates an answer of the shop, if it consists of sentences that the shop is known to answer. */
-  served(answer: string): string;
+  /** Puts the reasons of the shop into words. */
+  why(reasons: readonly Reason[]): string;
 };
-
-const cents = (amount: string) => Math.round(Number(amount) * 100);
 
 /** Returns the texts, and formats of amounts and times, in the language that the person has chosen in the admin. */
 export function useTexts(): Texts {
@@ -22,14 +20,13 @@ export function useTexts(): Texts {
   return useMemo(() => {
     const translate = t as unknown as Translate;
     const formats = createFormats(i18n.language);
-    const valuesOf = (values: Readonly<Record<string, string>>) =>
-      Object.fromEntries(
-        Object.entries(values).map(([name, value]) => [name, isAmount(name) ? formats.money(cents(value)) : value]),
-      );
-    const served = (answer: string) =>
-      findSaid(answer)
-        ?.map(({ text, values }) => translate(`served.${text}`, valuesOf(values)))
-        .join(" ") ?? answer;
-    return { t: translate, served, ...formats };
+    const textOf = ({ code, values = {} }: Reason) => {
+      const shown = Object.entries(values).map(([name, value]) => [
+        name,
+        isCents(name) ? formats.money(Number(value)) : value,
+      ]);
+      return translate(`why.${code}`, Object.fromEntries(shown));
+    };
+    return { t: translate, why: (reasons) => reasons.map(textOf).join(" "), ...formats };
   }, [t, i18n.language]);
 }

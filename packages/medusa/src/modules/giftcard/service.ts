@@ -31,7 +31,7 @@ export class GiftcardService implements GiftcardContext {
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
       const { sql, engine, sealer, settings, logger } = this;
-      if (!settings.callsHandlerItself) registerCompletion(logger, settings.charges === "by-line");
+      registerCompletion(logger, settings.charges === "by-line");
       await checkStart({ sql, journal: engine.journal, sealer, logger });
       if (settings.orderMail) await checkMail(sql, logger);
       this.processes.start(medusa);
@@ -47,7 +47,7 @@ export class GiftcardService implements GiftcardContext {
     options: unknown,
   ) {
     const { client, sealer, settings } = readSetup(options);
-    const { environment, leaseMs, maxCards, tenderLifeMs, quoteLifeMs, guessLimits } = settings;
+    const { environment, leaseMs, maxCards, guessLimits } = settings;
     this.client = client;
     this.sealer = sealer;
     this.settings = settings;
@@ -65,8 +65,6 @@ export class GiftcardService implements GiftcardContext {
       environment,
       leaseMs,
       maxCards,
-      tenderLifeMs,
-      quoteLifeMs,
       guessLimits,
       onChange: this.announcer.charge,
       onTender: this.announcer.tender,

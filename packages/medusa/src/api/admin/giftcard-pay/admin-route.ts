@@ -2,15 +2,16 @@ import { pipeline } from "node:stream/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { type ChargeView, type Days, daysOfMonth } from "@giftcard-pay/checkout/operator";
 import { type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
-import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import type { AuthenticatedMedusaRequest, MedusaNextFunction, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
-import { refusal, toMedusaError } from "../../../errors.js";
+import { reasonsOf, refusal, toMedusaError, withReasons } from "../../../errors.js";
 import { readLineTitles } from "../../../medusa-tables/charge-search.js";
 import { orderNamesOf } from "../../../medusa-tables/orders.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
-import { say } from "../../../served-texts.js";
+import type { ReasonCode } from "../../../sentences.js";
+import { handleAnswer } from "../../answer.js";
 
 export interface AdminCall {
   readonly giftcard: GiftcardContext;
@@ -24,11 +25,14 @@ const UNSTORABLE = ["22021", "22P02", "22P05", "22003"];
 
 /** Makes a route for people who are logged in to the admin. Medusa rejects everybody else. */
 export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
-  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
+  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse, next: MedusaNextFunction): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
     try {
       res.status(200).json(await call(toCall(req)));
     } catch (error) {
+      const reasons = reasonsOf(error);
+      // Medusa answers errors, with a message alone.
+      if (reasons) handleAnswer(res, next, { replaceBody: (body) => ({ ...(body as object), reasons }) });
       throw toAdminError(error);
     }
   };
@@ -125,7 +129,8 @@ export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limi
 }
 
 /** Makes the error for a decision that isn't open (any more). */
-export const notOpen = (message: string) => refusal(`${message} ${say("nothingDone")}`, "not_open");
+export const notOpen = (code: ReasonCode) =>
+  withReasons((message) => refusal(message, "not_open"), [{ code }, { code: "nothingDone" }]);
 
 export const notFound = (what: string) => new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
 

@@ -23,7 +23,7 @@ create table giftcard_unpaid_order (
   cart_id text not null,
   reason text not null check (reason in ('unpaid', 'remainder_lapsed', 'remainder_declined')),
   found_at timestamptz not null default now(),
-  refusal text,
+  refusal jsonb,
   refused_at timestamptz,
   canceled_at timestamptz,
   exempted_by text,
@@ -117,7 +117,7 @@ create table giftcard_bulk_refund_order (
   parts jsonb not null,
   -- The payments that are captured before.
   captures jsonb not null,
-  why text,
+  why jsonb,
   -- A hash of what the parts were planned on, once the first of them was begun.
   basis text,
   lease_owner text,
