@@ -10,7 +10,7 @@ import { say } from "../served-texts.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { sumOfCaptures } from "./capture-first.js";
 import { FRACTION_CENTS, type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
-import { planOf, toSplit, unexplainedText, whyUndecided } from "./order-refund.js";
+import { planOf, toSplit, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);
 const soldSchema = z.union([
@@ -165,7 +165,7 @@ async function planBooks(
 ): Promise<PlannedOrder | RefusedOrder | null> {
   const books = actual.asCaptured();
   const { captures } = actual;
-  const { orderId, orderName, leftCents, owedCents, dueCents } = books;
+  const { orderId, orderName, leftCents, owedCents, dueCents, byHandCents } = books;
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
   const worthCents = isWhole ? leftCents : worthOf(books, back);
@@ -192,7 +192,7 @@ async function planBooks(
   async function whyRefused(): Promise<string | null> {
     const { sql } = contextOf(container);
     if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return say("held");
-    if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
+    if (byHandCents > 0 && !isWhole) return `${say("byHand", { amount: euro(byHandCents) })} ${onItsPage(books)}`;
     if (books.awaitsReturn) return say("awaitsReturn");
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return undecided;

@@ -16,7 +16,6 @@ import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
 import { notRefunded, sentenceOf } from "./not-refunded.js";
 import { FRACTION_CENTS, type OrderBooks, type UnitsBack } from "./order-books.js";
-import type { UnexplainedRefund } from "./unexplained-refunds.js";
 
 export interface RefundPart {
   readonly paymentId: string;
@@ -39,10 +38,6 @@ export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
   readonly dueCents: number;
-  /** Refunds that a person has to explain before anything else is refunded. */
-  readonly unexplained: readonly UnexplainedRefund[];
-  /** The units that aren't back yet, to explain a refund by. */
-  readonly items: readonly { readonly id: string; readonly title: string; readonly left: number }[];
   readonly isPossible: boolean;
   /** The split if it is possible; otherwise the nearest ones. */
   readonly splits: readonly SplitRefund[];
@@ -102,12 +97,8 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 export function toOwedRefund(actual: OrderBooks, rule: RefundRule): OwedRefund {
   const books = actual.asCaptured();
   const { captures } = actual;
-  const { orderId, owedCents, dueCents, unexplained } = books;
-  const units = books.items
-    .filter(({ item }) => !item.isShipping)
-    .map(({ item: { id, title }, sold, back }) => ({ id, title, left: sold - back }));
-  const items = units.filter(({ left }) => left > 0);
-  const owed = { orderId, owedCents, dueCents, unexplained, items, captures, captureCents: sumOfCaptures(captures) };
+  const { orderId, owedCents, dueCents } = books;
+  const owed = { orderId, owedCents, dueCents, captures, captureCents: sumOfCaptures(captures) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
   const plan = planOf(books, owedCents, books.back, rule);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
@@ -156,8 +147,7 @@ export async function refundOrder(
 ): Promise<SplitRefund> {
   const { sql, settings } = contextOf(container);
   return withOrder(container, orderId, async (books) => {
-    const { splits, owedCents, unexplained, captureCents } = toOwedRefund(books, settings.refundRule);
-    if (owedCents > 0 && unexplained.length > 0) throw notRefunded(unexplainedText(unexplained));
+    const { splits, owedCents, captureCents } = toOwedRefund(books, settings.refundRule);
     const split = findWanted(splits, captureCents, wanted);
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw notRefunded(undecided);
@@ -223,10 +213,6 @@ export async function refundPart(
   await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
-export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
-  const named = refunds.map(({ cents, createdAt }) => `${euro(cents)} on ${createdAt.slice(0, 10)}`);
-  return say("byHand", { refunds: named.join(", ") });
-};
 const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts, captureCents }.";
 
 const isSplit = (wanted: unknown): wanted is SplitRefund => {
