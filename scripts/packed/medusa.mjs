@@ -130,7 +130,7 @@ async function readTables({ folder, databaseUrl, companyId }) {
   const settings = { GIFTCARD_ENVIRONMENT: "sandbox", GIFTCARD_COMPANY_ID: String(companyId) };
   const env = { ...outsideEnv(process.execPath), ...settings };
   const today = new Date().toISOString().slice(0, 10);
-  const commands = [["recovery-plan"], ["drain"], ["reconcile", "--from", today, "--to", today]];
+  const commands = [["status"], ["reconcile", "--from", today, "--to", today]];
   for (const command of [...commands, ["statement", "--month", today.slice(0, 7)]]) {
     const args = [program, ...command, "--json", "--database-url", databaseUrl];
     await runNode({ name: `giftcard-medusa ${command.join(" ")}`, args, cwd: folder, env });

@@ -21,11 +21,6 @@ import { keepScreenshot } from "../support/screenshot.js";
 import { startGiftcardService, type TestCard, type TestService } from "../support/service.js";
 import { testDatabase } from "../support/test-database.js";
 
-const datev = {
-  ...{ consultantNumber: 1001, clientNumber: 7, chart: "SKR03" },
-  revenue: { "9": "8309", "21": "8421" },
-};
-
 let folder: string;
 let service: TestService;
 let proxy: FaultProxy;
@@ -64,7 +59,6 @@ beforeAll(async () => {
     databaseUrl: storeUrl,
     giftcard: { baseUrl: proxy.url, apiKey, companyId },
     withAdmin: true,
-    env: { GIFTCARD_DATEV: JSON.stringify(datev) },
   });
   storefront = createStorefront(medusa);
   browser = await launchBrowser();
@@ -342,64 +336,6 @@ describe("the admin", () => {
     expect(await readFile(await download.path(), "utf8")).toContain(`\r\n"net",,,,,45.00\r\n`);
   });
 
-  it("shows a month's bookkeeping, and downloads it as CSV and for DATEV", async () => {
-    // The export leaves out what is younger than two minutes.
-    await passTime(storeUrl, 3 * 60_000);
-    await page.getByRole("tab", { name: "Monthly statement" }).focus();
-    await page.keyboard.press("ArrowRight");
-    await shown("All totals match Medusa and the card statement");
-    await shown(/^Covers everything until /);
-    const cellsOf = async (name: string) =>
-      (await page.getByRole("row", { name }).first().getByRole("cell").allInnerTexts()).slice(1);
-    expect(await cellsOf("Gift cards")).toEqual(["€100.00", "€50.00", "€50.00"]);
-    const [, , gross] = await cellsOf("9%");
-    await keepScreenshot(page, "admin-books");
-
-    await page.getByLabel("Month", { exact: true }).focus();
-    await page.keyboard.press("ArrowDown");
-    await shown("Nothing was sold or refunded in this month.");
-    await page.keyboard.press("ArrowUp");
-    await shown("All totals match Medusa and the card statement");
-
-    const saved = async (name: string) => {
-      while ((await page.evaluate("document.activeElement?.textContent")) !== name)
-        await page.keyboard.press("Shift+Tab");
-      const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
-      return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
-    };
-    const forDatev = await saved("Download for DATEV");
-    expect(forDatev.name).toMatch(/^EXTF_books-\d{4}-\d\d\.csv$/);
-    const [header = "", titles = "", ...bookings] = new TextDecoder("windows-1252")
-      .decode(forDatev.content)
-      .trimEnd()
-      .split("\r\n");
-    expect(header).toMatch(/^"EXTF";700;21;"Buchungsstapel";13;/);
-    expect(titles.split(";")).toHaveLength(125);
-    const debits = bookings.map((line) => line.split(";")).filter(([, , , , , , account]) => account === "1500");
-    const centsOf = ([amount = "", side]: string[]) => Number(amount.replace(",", "")) * (side === '"S"' ? 1 : -1);
-    expect(debits.map(centsOf).toSorted((a, b) => a - b)).toEqual([-5000, 5000, 5000]);
-
-    const asCsv = await saved("Download CSV");
-    expect(asCsv.name).toMatch(/^books-\d{4}-\d\d\.csv$/);
-    const [names = [], ...rows] = asCsv.content
-      .toString("utf8")
-      .trimEnd()
-      .split("\r\n")
-      .map((line) => line.replaceAll('"', "").split(","));
-    const at = (row: string[], name: string) => row[names.indexOf(name)];
-    const ofOrder = (order: string) => rows.filter((row) => at(row, "order") === order).map((row) => row.slice(1, 4));
-    expect(ofOrder("#1")).toEqual([
-      ["sale", "#1", "74.98"],
-      ["cancellation", "#1", "-74.98"],
-    ]);
-    const total = rows.at(-1) ?? [];
-    expect([at(total, "day"), at(total, "cards_eur"), `€${at(total, "gross_9_eur")}`]).toEqual([
-      "total",
-      "50.00",
-      gross,
-    ]);
-  });
-
   it("finds a payment by the card's last four digits, and shows where its money went", async () => {
     const { card } = await buyOf("summer-night-festival", { quantity: 1, balanceCents: 2498 });
     await press(page.getByRole("link", { name: "Gift cards" }).first());
@@ -469,7 +405,7 @@ describe("the admin", () => {
       await page.getByRole("tabpanel", { name }).getByRole("heading").first().waitFor();
       // A text that is missing would be shown as its key.
       expect(await page.getByRole("main").textContent()).not.toMatch(
-        /\b(page|tabs|common|health|charges|bulk|books|statement)\.\w/,
+        /\b(page|tabs|common|health|charges|bulk|statement)\.\w/,
       );
     }
     await tab(names[0] as string);

@@ -1,8 +1,6 @@
 import { createSealer } from "@giftcard-pay/checkout/plugin";
 import { type ClientOptions, createClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
-import { datevSchema } from "./datev-settings.js";
-import { mailLanguages } from "./mail-languages.js";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -74,18 +72,6 @@ export const declaration = z.strictObject({
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .toLowerCase()
     .optional(),
-  /**
-   * Emails each shopper a confirmation of the order with what each card and other payment paid, by the shop's notification
-   * provider for the channel `email`. Leave it out if the shop sends its own confirmation.
-   */
-  orderMail: z
-    .strictObject({
-      /** `en`, `nl`, `de` or `fr`: used if neither the order's locale nor its country selects a language. English if left out. */
-      language: z.enum(mailLanguages).default("en"),
-      /** A template at the provider, such as SendGrid's `d-…`. It receives the mail's parts as data, instead of the mail. */
-      template: text.optional(),
-    })
-    .optional(),
   /** Allows cards to pay for gift cards in the cart. Default: `false`. */
   cardsBuyCards: z.boolean().default(false),
   /** Allows the remainder to be paid by a method that settles later, such as a bank transfer. Default: `false`. */
@@ -101,10 +87,6 @@ export const declaration = z.strictObject({
    */
   maxCancelsPerRun: z.coerce.number<number | string>().int().min(0).default(20),
   /**
-   * The consultant, client and accounts of the [DATEV file](https://github.com/giftcard-pay/giftcard-pay/blob/HEAD/docs/bookkeeping.md#datev)
-   * for the books. Without it, the export is plain CSV only.
-   */
-  datev: datevSchema.optional(),
 });
 
 /** The plugin's options, as a merchant writes them. */

@@ -11,8 +11,7 @@ export const SENTENCES = {
   inBulk: "A bulk refund is about to refund it: wait until that is done.",
   missing: "There is no such order, or it is canceled.",
   unplanned: "It can't be planned ({{fault}}): look at it, and refund it on its own page.",
-  byHand:
-    "It was refunded by hand for no returned unit: {{refunds}}. Say on its page what that was for, then try again.",
+  byHand: "{{amountCents}} of it was refunded by hand, and may have been for these units.",
   awaitsReturn: "A return of it was requested: receive or cancel it first.",
   due: "Its customer still has to pay {{amountCents}}: get that paid, or remove it from the order by an edit.",
   pending: "Its other payment is still pending, and could settle after the refund: cancel the order instead.",

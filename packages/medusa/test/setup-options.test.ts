@@ -39,16 +39,6 @@ it("requires a lease longer than a call to the service, not equal", () => {
   expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5001 })).toBe("");
 });
 
-it("checks the numbers and accounts of the DATEV file", () => {
-  const datev = { consultantNumber: 1001, clientNumber: 7, chart: "SKR03" };
-  expect(faultsOf({ ...setup, datev })).toBe("");
-  expect(faultsOf({ ...setup, datev: { ...datev, consultantNumber: 1000 } })).toContain(
-    "datev.consultantNumber: must be",
-  );
-  expect(faultsOf({ ...setup, datev: { ...datev, receivables: "14" } })).toContain("datev.receivables: is not valid.");
-  expect(faultsOf({ ...setup, datev: { ...datev, fiscalYearStart: "13-01" } })).toContain("datev.fiscalYearStart");
-});
-
 it("reads only recovery's options for a command", () => {
   const defaults = { pendingRemainderMs: 604_800_000, maxCancelsPerRun: 20, capture: "when-placed" };
   expect(readRecoverySettings({ leaseMs: "5000", apiKey: "" })).toEqual({

@@ -84,7 +84,7 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
       `The amount that this order owed was already refunded, and ${euro(owedCents)} is owed now. Reload the ` +
         "order. To refund more than that, state the reason in the refund's note.",
     );
-  if (!isNoted || !isOwed || books.unexplained.length > 0) return;
+  if (!isNoted || !isOwed) return;
   body.metadata = {
     ...chargesFor(books, payment.sessionId, amountCents),
     [REFUND_UNITS]: Object.fromEntries(books.back),

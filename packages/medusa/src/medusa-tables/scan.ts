@@ -5,7 +5,7 @@ import type { Settings } from "../options.js";
 /** Keeps a run cheap, and still scans the whole past of a large shop within hours. */
 export const SCAN_PAGE = 2000;
 /** How many of the last day's rows a run reads at most. */
-export const LATELY = 5000;
+const LATELY = 5000;
 
 export interface PlacedCart {
   readonly orderId: string;

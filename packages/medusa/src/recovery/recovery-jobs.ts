@@ -19,7 +19,6 @@ import {
   findCanceledRemainders,
   findCardsBesideOrders,
   findLapsedRemainders,
-  findUnlinkedOrders,
   type UnpaidOrder,
 } from "../medusa-tables/unpaid-orders.js";
 import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
@@ -61,7 +60,6 @@ export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
   findCardsBesideOrders,
   findLapsedRemainders,
   findCanceledRemainders,
-  findUnlinkedOrders,
 ];
 
 const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;

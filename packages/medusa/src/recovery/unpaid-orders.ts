@@ -31,7 +31,7 @@ export function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): r
  * Cancels an order that nobody paid, so that nobody ships it, and releases whatever is held for it. First it makes
  * sure that no card of the cart can be charged any more; then it judges the order by its total when it was placed. An
  * order that was ever paid only loses the cards that it didn't need. An order that somebody has worked on, that Medusa
- * refuses to cancel, or whose cart is only a guess, waits for a person, with its payments as they are.
+ * refuses to cancel, or that has lost its link to its cart, waits for a person, with its payments as they are.
  * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
  *   one
  * @returns true if it canceled the order
@@ -43,14 +43,12 @@ export async function cancelIfUnpaid(
   { budget, isAsked = false }: { budget?: CancelBudget; isAsked?: boolean } = {},
 ): Promise<boolean> {
   const { sql } = contextOf(container);
-  // Without a link, the cart that was found is a guess.
   const cartId = (await readOrderLinks(sql, found.orderId))?.cartId ?? found.cartId;
   return withCartLock(container, cartId, async () => {
     if (await isExempt(sql, found.orderId)) return false;
     const order = { ...found, cartId, reason: await notePendingCancellation(sql, { ...found, cartId }) };
     const linkedTo = await restoreLinks(container, order.orderId);
-    // If a stalled completion has just linked the order to another cart than the guess, this run has the wrong lock, and
-    // would release nothing of the right cart. The next run judges the order by that cart.
+    // If the link changed meanwhile, this run has the wrong lock. The next run judges the order by its present cart.
     if (linkedTo !== null && linkedTo !== cartId) return false;
     // A completion that stalled before it charged a card can't begin once the card is off the cart.
     if (linkedTo !== null && !(await dropCards(container, cartId))) return false;

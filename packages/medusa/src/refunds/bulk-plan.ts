@@ -9,7 +9,7 @@ import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { sumOfCaptures } from "./capture-first.js";
 import { FRACTION_CENTS, type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
-import { planOf, toSplit, unexplainedReason, whyUndecided } from "./order-refund.js";
+import { planOf, toSplit, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);
 const soldSchema = z.union([
@@ -176,7 +176,7 @@ async function planBooks(
 ): Promise<PlannedOrder | RefusedOrder | null> {
   const books = actual.asCaptured();
   const { captures } = actual;
-  const { orderId, orderName, leftCents, owedCents, dueCents } = books;
+  const { orderId, orderName, leftCents, owedCents, dueCents, byHandCents } = books;
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
   const worthCents = isWhole ? leftCents : worthOf(books, back);
@@ -206,7 +206,7 @@ async function planBooks(
   async function whyRefused(): Promise<readonly Reason[] | null> {
     const { sql } = contextOf(container);
     if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return [{ code: "held" }];
-    if (books.unexplained.length > 0 && !isWhole) return [unexplainedReason(books.unexplained)];
+    if (byHandCents > 0 && !isWhole) return [{ code: "byHand", values: { amountCents: byHandCents } }, onItsPage(books)];
     if (books.awaitsReturn) return [{ code: "awaitsReturn" }];
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return [undecided];

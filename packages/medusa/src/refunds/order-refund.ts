@@ -17,7 +17,6 @@ import type { PlannedCapture } from "./as-captured.js";
 import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
 import { FRACTION_CENTS, type OrderBooks, type UnitsBack } from "./order-books.js";
-import type { UnexplainedRefund } from "./unexplained-refunds.js";
 
 export interface RefundPart {
   readonly paymentId: string;
@@ -40,10 +39,6 @@ export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
   readonly dueCents: number;
-  /** Refunds that a person has to explain before anything else is refunded. */
-  readonly unexplained: readonly UnexplainedRefund[];
-  /** The units that aren't back yet, to explain a refund by. */
-  readonly items: readonly { readonly id: string; readonly title: string; readonly left: number }[];
   readonly isPossible: boolean;
   /** The split if it is possible; otherwise the nearest ones. */
   readonly splits: readonly SplitRefund[];
@@ -102,12 +97,8 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 export function toOwedRefund(actual: OrderBooks): OwedRefund {
   const books = actual.asCaptured();
   const { captures } = actual;
-  const { orderId, owedCents, dueCents, unexplained } = books;
-  const units = books.items
-    .filter(({ item }) => !item.isShipping)
-    .map(({ item: { id, title }, sold, back }) => ({ id, title, left: sold - back }));
-  const items = units.filter(({ left }) => left > 0);
-  const owed = { orderId, owedCents, dueCents, unexplained, items, captures, captureCents: sumOfCaptures(captures) };
+  const { orderId, owedCents, dueCents } = books;
+  const owed = { orderId, owedCents, dueCents, captures, captureCents: sumOfCaptures(captures) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
   const plan = planOf(books, owedCents, books.back);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
@@ -160,8 +151,7 @@ export async function refundOrder(
 ): Promise<SplitRefund> {
   const { sql } = contextOf(container);
   return withOrder(container, orderId, async (books) => {
-    const { splits, owedCents, unexplained, captureCents } = toOwedRefund(books);
-    if (owedCents > 0 && unexplained.length > 0) throw notRefunded(unexplainedReason(unexplained));
+    const { splits, owedCents, captureCents } = toOwedRefund(books);
     const split = findWanted(splits, captureCents, wanted);
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw notRefunded(undecided);
@@ -227,10 +217,6 @@ export async function refundPart(
   await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
-export const unexplainedReason = (refunds: readonly UnexplainedRefund[]): Reason => {
-  const named = refunds.map(({ cents, createdAt }) => `${euro(cents)} (${createdAt.slice(0, 10)})`);
-  return { code: "byHand", values: { refunds: named.join(", ") } };
-};
 const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts, captureCents }. Nothing was refunded.";
 
 const isSplit = (wanted: unknown): wanted is SplitRefund => {

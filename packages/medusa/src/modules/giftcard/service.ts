@@ -12,7 +12,7 @@ import { createProcesses, type Processes } from "../../context/processes.js";
 import { type ConnectionPool, connectionsOf, createStatementRunner } from "../../context/statement-runner.js";
 import { nameOf } from "../../errors.js";
 import { readSetup, type Settings } from "../../options.js";
-import { checkMail, checkStart } from "./start-check.js";
+import { checkStart } from "./start-check.js";
 
 /** The plugin's Medusa module. It creates what the plugin's functions share. */
 export class GiftcardService implements GiftcardContext {
@@ -33,7 +33,6 @@ export class GiftcardService implements GiftcardContext {
       const { sql, engine, sealer, settings, logger } = this;
       registerCompletion(logger, settings.charges === "by-line");
       await checkStart({ sql, journal: engine.journal, sealer, logger });
-      if (settings.orderMail) await checkMail(sql, logger);
       this.processes.start(medusa);
     },
     onApplicationShutdown: (): Promise<void> => {

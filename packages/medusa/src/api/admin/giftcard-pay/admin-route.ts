@@ -1,4 +1,3 @@
-import { pipeline } from "node:stream/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { type ChargeView, type Days, daysOfMonth } from "@giftcard-pay/checkout/operator";
 import { type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
@@ -54,35 +53,6 @@ function toAdminError(error: unknown): unknown {
     );
   if (!(error instanceof RangeError)) return error;
   return new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
-}
-
-/** A file to download. */
-export interface AdminFile {
-  readonly name: string;
-  /** Such as `text/csv; charset=utf-8`. */
-  readonly type: string;
-  readonly content: AsyncIterable<string | Buffer>;
-}
-
-/**
- * Makes a route that streams a file. If it fails before the file begins, it answers with the error; later it cuts the
- * connection, so that a browser reports a failed download.
- */
-export function adminFileRoute(call: (context: AdminCall) => Promise<AdminFile>) {
-  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
-    res.setHeader("Cache-Control", "no-store");
-    const context = toCall(req);
-    try {
-      const { name, type, content } = await call(context);
-      res.setHeader("Content-Type", type);
-      res.setHeader("Content-Disposition", `attachment; filename="${name}"`);
-      await pipeline(content, res);
-    } catch (error) {
-      if (!res.headersSent) throw toAdminError(error);
-      const reason = (error as { code?: string }).code ?? (error as Error).name;
-      context.giftcard.logger.warn(`giftcard-pay: a download ended early (${reason})`);
-    }
-  };
 }
 
 /** Returns the logged-in actor for the audit log: the email and Medusa's id of the person, or the API key. */

@@ -130,18 +130,6 @@ create index giftcard_bulk_refund_order_order on giftcard_bulk_refund_order (ord
 -- An order is in one bulk refund at a time.
 create unique index giftcard_bulk_refund_order_one on giftcard_bulk_refund_order (order_id) where state in ('open', 'person');
 
--- What a refund by hand was for, as a person stated: the units of each line that are back with it, or nothing that
--- was sold.
-create table giftcard_refund_purpose (
-  refund_id text primary key,
-  order_id text not null,
-  units jsonb,
-  -- The part that exceeded what the order owed.
-  beyond_cents bigint not null check (beyond_cents >= 0),
-  decided_by text not null,
-  decided_at timestamptz not null default now()
-);
-
 -- Which of these migrations were run.
 create table giftcard_medusa_migration (
   number integer primary key,
@@ -209,7 +197,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(refuseWhileOpen);
     this.addSql(endRemainders);
     this.addSql(`
-drop table giftcard_refund_purpose, giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
+drop table giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_process, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();

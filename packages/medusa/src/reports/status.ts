@@ -1,19 +1,22 @@
 import { createSqlJournal, type Sql } from "@giftcard-pay/checkout/plugin";
+import { openStates } from "@giftcard-pay/checkout/store";
 import { paidOrderOf, wasPaid } from "../completion/paid-orders.js";
+import { countCardsAndActions, OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
 import { everyScanPage } from "../journal-tables/scan-pages.js";
 import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
 import type { Scan } from "../medusa-tables/scan.js";
-import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import { PENDING_REMAINDERS, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import type { Settings } from "../options.js";
 import { type CancelStop, readCancelStop } from "../recovery/cancel-limit.js";
 import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
 import { isExempt } from "../recovery/pending-cancellations.js";
 import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
 import { whyNotCanceled } from "../recovery/unpaid-orders.js";
+import { readRows } from "../rows.js";
 import { sentencesOf } from "../sentences.js";
 
 /** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
-export interface PlannedCharge {
+interface PlannedCharge {
   readonly reference: string;
   readonly state: string;
   readonly cartId: string;
@@ -23,13 +26,44 @@ export interface PlannedCharge {
 }
 
 /** An order with open work, and the next action: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
-export interface PlannedOrder extends UnpaidOrder {
+interface PlannedOrder extends UnpaidOrder {
   readonly next: "cancel" | "person" | "reverse" | "nothing";
   readonly why: string;
 }
 
+/** The number of charges, and their sum. */
+interface ChargeSum {
+  readonly count: number;
+  readonly cents: number;
+}
+
+/** The open work, by kind. As long as there is any, removing the tables would lose track of money. */
+interface OpenWork {
+  readonly pendingRemainders: number;
+  readonly unpaidOrders: number;
+  /** Payments without an order that aren't canceled or refunded yet. */
+  readonly releases: number;
+  readonly failingJobs: number;
+}
+
+/** The contents of the gift card tables: the open work, recovery's next actions, and finished work. */
+export interface Status {
+  /** `charges`: by state. */
+  readonly open: OpenWork & { readonly charges: Readonly<Record<string, ChargeSum>> };
+  readonly next: RecoveryPlan;
+  /** Finished work. Anything that happens to it later still needs the tables. */
+  readonly stays: {
+    /** Captured charges. Without the tables, a later refund can't reach the card. */
+    readonly captured: ChargeSum;
+    readonly decisions: number;
+    /** Cards on carts that aren't ordered. Nothing was taken from them. */
+    readonly appliedCards: number;
+  };
+  readonly isEmpty: boolean;
+}
+
 /** The actions of the next runs of recovery, computed from the database only. */
-export interface RecoveryPlan {
+interface RecoveryPlan {
   readonly charges: readonly PlannedCharge[];
   readonly orders: readonly PlannedOrder[];
   readonly jobs: readonly { readonly kind: JobKind; readonly id: string; readonly orderId: string | null }[];
@@ -38,13 +72,39 @@ export interface RecoveryPlan {
   readonly cancelStop: CancelStop | null;
 }
 
-export type PlanSettings = Pick<
+type PlanSettings = Pick<
   Settings,
   "leaseMs" | "pendingRemainderMs" | "allowPendingRemainder" | "maxCancelsPerRun" | "capture"
 >;
 
-/** Reads what recovery would do now. Changes nothing and calls nobody. */
-export async function readRecoveryPlan(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {
+const OPEN_WORK = `select (${PENDING_REMAINDERS})::integer as "pendingRemainders",
+  (select count(*) from giftcard_unpaid_order where exempted_at is null and canceled_at is null)::integer as "unpaidOrders",
+  (${OPEN_RELEASES})::integer as releases,
+  (select count(*) from giftcard_job where exempted_at is null)::integer as "failingJobs"`;
+
+const EXEMPTED = `select ((select count(*) from giftcard_unpaid_order where exempted_at is not null)
+  + (select count(*) from giftcard_job where exempted_at is not null))::integer as count`;
+
+/** Reads the open work, and what recovery would do now. Changes nothing and calls nobody. */
+export async function readStatus(sql: Sql, settings: PlanSettings): Promise<Status> {
+  const [work] = await readRows<OpenWork>(sql, OPEN_WORK, []);
+  const [exempted] = await readRows<{ count: number }>(sql, EXEMPTED, []);
+  if (!work || !exempted) throw new TypeError("A count has no rows.");
+  const { appliedCards, actions } = await countCardsAndActions(sql);
+  const byState = await sumByState(sql);
+  const { captured = { count: 0, cents: 0 } } = byState;
+  const isOpen = ([state]: [string, unknown]) => openStates.some((open) => open === state);
+  const charges = Object.fromEntries(Object.entries(byState).filter(isOpen));
+  const openJobs = Object.values(work).reduce((sum, count) => sum + count, 0);
+  return {
+    open: { charges, ...work },
+    next: await planRecovery(sql, settings),
+    stays: { captured, decisions: actions + exempted.count, appliedCards },
+    isEmpty: Object.keys(charges).length === 0 && openJobs === 0,
+  };
+}
+
+async function planRecovery(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {
   const { leaseMs, pendingRemainderMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
   const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only: null };
   const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
