@@ -86,7 +86,6 @@ export const declaration = z.strictObject({
    * person resumes it. Default: 20.
    */
   maxCancelsPerRun: z.coerce.number<number | string>().int().min(0).default(20),
-  /**
 });
 
 /** The plugin's options, as a merchant writes them. */

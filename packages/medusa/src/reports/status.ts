@@ -1,5 +1,5 @@
 import { createSqlJournal, type Sql } from "@giftcard-pay/checkout/plugin";
-import { openStates } from "@giftcard-pay/checkout/store";
+import { uncapturedStates } from "@giftcard-pay/checkout/store";
 import { paidOrderOf, wasPaid } from "../completion/paid-orders.js";
 import { countCardsAndActions, OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
 import { everyScanPage } from "../journal-tables/scan-pages.js";
@@ -93,7 +93,7 @@ export async function readStatus(sql: Sql, settings: PlanSettings): Promise<Stat
   const { appliedCards, actions } = await countCardsAndActions(sql);
   const byState = await sumByState(sql);
   const { captured = { count: 0, cents: 0 } } = byState;
-  const isOpen = ([state]: [string, unknown]) => openStates.some((open) => open === state);
+  const isOpen = ([state]: [string, unknown]) => uncapturedStates.some((open) => open === state);
   const charges = Object.fromEntries(Object.entries(byState).filter(isOpen));
   const openJobs = Object.values(work).reduce((sum, count) => sum + count, 0);
   return {
