@@ -148,7 +148,13 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const { issuer, store, leaseMs = 2 * MINUTE_MS, pendingRemainderMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
   const keys = typeof options.sealingKeys === "string" ? readSealingKeys(options.sealingKeys) : options.sealingKeys;
-  const { store: _store, sealingKeys: _keys, remainder: _remainder, pendingRemainderMs: _pendingMs, ...others } = options;
+  const {
+    store: _store,
+    sealingKeys: _keys,
+    remainder: _remainder,
+    pendingRemainderMs: _pendingMs,
+    ...others
+  } = options;
   const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = others;
   const sealer = createSealer({ keys });
   const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });

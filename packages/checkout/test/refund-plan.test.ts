@@ -43,7 +43,11 @@ function laid(partsCents: readonly number[], lines: readonly OrderLine[], maxCha
 }
 
 /** Returns the split of a plan as numbers. */
-const inShort = ({ amountCents, charges, remainderCents }: RefundSplit) => [amountCents, centsOf(charges), remainderCents];
+const inShort = ({ amountCents, charges, remainderCents }: RefundSplit) => [
+  amountCents,
+  centsOf(charges),
+  remainderCents,
+];
 
 function possible(plan: RefundPlan): RefundSplit {
   if (!plan.isPossible) throw new Error("It isn't possible.");
@@ -216,8 +220,12 @@ describe("a refund that whole charges don't add up to", () => {
       expect(() => planRefund({ amountCents: 1, charges, remainderCents: cents })).toThrow(RangeError);
       expect(() => planRefund({ amountCents: 1, charges: whole(cents), remainderCents: 5 })).toThrow(RangeError);
     }
-    expect(() => planRefund({ amountCents: 1, charges: [...charges, ...charges], remainderCents: 5 })).toThrow(RangeError);
-    expect(() => planRefund({ amountCents: 1, charges, remainderCents: 5, returned: units({ a: 1 }) })).toThrow(RangeError);
+    expect(() => planRefund({ amountCents: 1, charges: [...charges, ...charges], remainderCents: 5 })).toThrow(
+      RangeError,
+    );
+    expect(() => planRefund({ amountCents: 1, charges, remainderCents: 5, returned: units({ a: 1 }) })).toThrow(
+      RangeError,
+    );
   });
 
   it("returns the nearest lower amount even if a higher one is nearer", () => {

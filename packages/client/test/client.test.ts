@@ -25,7 +25,7 @@ async function exchange<T>(json: unknown, call: (client: GiftcardClient) => Prom
 
 describe("encodes each request and decodes its response:", () => {
   it("authenticate uses HTTP Basic in UTF-8, without a body", async () => {
-    const { request, result } = await exchange({ apikey: "k".repeat(60) }, (client) => 
+    const { request, result } = await exchange({ apikey: "k".repeat(60) }, (client) =>
       client.authenticate({ email: secrets.email, password: secrets.password }),
     );
     expect(request).toMatchObject({ method: "POST", path: `${V1}authenticate/`, body: "" });

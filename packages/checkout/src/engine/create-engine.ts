@@ -1,5 +1,6 @@
 import { createFingerprints } from "../sealing/fingerprints.js";
 import type { Charge } from "../store/charge.js";
+import { createRecovery } from "./charge-recovery.js";
 import { viewCharge } from "./charge-view.js";
 import { createCharges } from "./charges.js";
 import { moveAndAnnounce } from "./context.js";
@@ -8,7 +9,6 @@ import type { Engine, EngineOptions } from "./engine.js";
 import { CheckoutError } from "./errors.js";
 import { createLateWrites } from "./late-writes.js";
 import { createReport, guardObserver } from "./observers.js";
-import { createRecovery } from "./charge-recovery.js";
 import { createRefunds } from "./refunds.js";
 import { reportFaults } from "./service-faults.js";
 import { createTenders } from "./tenders.js";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
+import type { Recovery } from "./charge-recovery.js";
 import { type EngineContext, moveAndAnnounce, referencesOf } from "./context.js";
 import type { Engine } from "./engine.js";
 import { CheckoutError, refundNotPossible } from "./errors.js";
 import { retryUntilWritten } from "./late-writes.js";
-import type { Recovery } from "./charge-recovery.js";
 import { type OpenCharge, planRefund } from "./refund-plan.js";
 
 /** Whether the charge is reversed, or its reversal is owed. */

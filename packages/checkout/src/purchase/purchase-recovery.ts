@@ -1,6 +1,6 @@
+import { retryDelayMs } from "../engine/charge-recovery.js";
 import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
-import { retryDelayMs } from "../engine/charge-recovery.js";
 import type { Charge } from "../store/charge.js";
 import { undecidedStates } from "../store/purchase-states.js";
 import type { Purchase } from "../store/purchase-store.js";

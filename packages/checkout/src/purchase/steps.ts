@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { cents } from "@giftcard-pay/client";
+import { retryDelayMs } from "../engine/charge-recovery.js";
 import { LEAVE } from "../engine/engine.js";
 import { CheckoutError } from "../engine/errors.js";
-import { retryDelayMs } from "../engine/charge-recovery.js";
 import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
 import { paidStates, undecidedStates } from "../store/purchase-states.js";

@@ -5,7 +5,7 @@ import { sqlList, toCharge, toTender } from "../rows.js";
 import { onCartStates } from "../tender.js";
 import { freeSlot, isCharged, movedCharges, moveStatement } from "./move.js";
 import { createSqlOperatorQueries } from "./operator-queries.js";
-import { isUniqueViolation, sqlInterval, type Sql } from "./sql.js";
+import { isUniqueViolation, type Sql, sqlInterval } from "./sql.js";
 
 /** The condition that a charge has one of these states, and no valid lease. */
 const isLeft = (states: readonly ChargeState[]) =>

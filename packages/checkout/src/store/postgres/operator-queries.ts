@@ -5,7 +5,7 @@ import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
 import { sqlList, toAction, toCharge } from "../rows.js";
 import { movedCharges, moveStatement } from "./move.js";
-import { sqlInterval, type Sql } from "./sql.js";
+import { type Sql, sqlInterval } from "./sql.js";
 
 /** Selects all sealed values that are still needed. The token of a settled charge is not. */
 const LIVING_SEALS = `

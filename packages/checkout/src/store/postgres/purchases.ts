@@ -8,7 +8,7 @@ import {
   toRefund,
 } from "../purchase-store.js";
 import { sqlList } from "../rows.js";
-import { isUniqueViolation, sqlInterval, type Sql, type Statement } from "./sql.js";
+import { isUniqueViolation, type Sql, type Statement, sqlInterval } from "./sql.js";
 
 /** Builds further parts of a change's statement, which read the changed row from `purchase`. */
 function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined, isDone: boolean): string[] {
