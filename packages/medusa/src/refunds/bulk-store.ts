@@ -1,7 +1,7 @@
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/sold-items.js";
 import { hasRows, readRows } from "../rows.js";
-import type { PlannedCapture } from "./as-captured.js";
+import type { PlannedCapture } from "./order-books.js";
 import type { RefundPart } from "./order-refund.js";
 
 export interface PlannedOrder {

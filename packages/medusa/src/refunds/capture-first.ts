@@ -3,9 +3,8 @@ import { euro } from "../amount.js";
 import { capturePayment } from "../capture/capture-payment.js";
 import { withLock } from "../cart/cart-turn.js";
 import { say } from "../served-texts.js";
-import type { PlannedCapture } from "./as-captured.js";
 import { notRefunded, sentenceOf } from "./not-refunded.js";
-import { type OrderBooks, readBooks } from "./order-books.js";
+import { type OrderBooks, type PlannedCapture, readBooks } from "./order-books.js";
 
 export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
   captures.reduce((sum, { cents }) => sum + cents, 0);

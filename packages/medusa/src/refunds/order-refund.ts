@@ -11,11 +11,10 @@ import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { say } from "../served-texts.js";
-import type { PlannedCapture } from "./as-captured.js";
 import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
 import { notRefunded, sentenceOf } from "./not-refunded.js";
-import { FRACTION_CENTS, type OrderBooks, type UnitsBack } from "./order-books.js";
+import { FRACTION_CENTS, type OrderBooks, type PlannedCapture, type UnitsBack } from "./order-books.js";
 
 export interface RefundPart {
   readonly paymentId: string;
