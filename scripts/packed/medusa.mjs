@@ -2,7 +2,6 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { runNode } from "../lib/process.mjs";
 import { addJest, runJest } from "./jest.mjs";
@@ -97,8 +96,6 @@ async function buy(stage) {
       await buyAndCancel(shop, card, say);
       await returnOneOfTwo(shop, cards[1], say);
       await coverAndRefund(shop, cards[2], say);
-      await findMail(store);
-      say("the order mail names the card");
     } finally {
       await store.stop();
     }
@@ -109,16 +106,6 @@ async function buy(stage) {
   } finally {
     await postgres.close();
   }
-}
-
-/** Waits for an order mail, which the local provider writes to the log. @param {{ logs: () => string }} store */
-async function findMail(store) {
-  for (const giveUpAt = performance.now() + 30_000; performance.now() < giveUpAt; await sleep(200))
-    if (/Cadeaukaart eindigend op \d{4}: €/.test(store.logs())) {
-      if (/undefined ×/.test(store.logs())) throw new Error("The order mail has no quantities.");
-      return;
-    }
-  throw new Error("The log has no order mail.");
 }
 
 /**

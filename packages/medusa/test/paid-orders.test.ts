@@ -501,7 +501,9 @@ describe("on the command line", () => {
     expect((await runCommand(shop.databaseUrl, "status")).stdout).toMatch(/^open {3}\d+ charges/);
     const appDir = path.resolve(import.meta.dirname, "store");
     const rollback = runMedusa(["db:rollback", "giftcard"], { databaseUrl: shop.databaseUrl, appDir });
-    await expect(rollback).rejects.toThrow(/hold open money: \d+ charges that are not settled.*giftcard-medusa status/s);
+    await expect(rollback).rejects.toThrow(
+      /hold open money: \d+ charges that are not settled.*giftcard-medusa status/s,
+    );
     const { rows } = await database.query("select count(*) from pg_tables where tablename like 'giftcard_%'");
     expect(Number(rows[0].count)).toBeGreaterThan(8);
   });

@@ -114,11 +114,7 @@ async function refundCard(scene: OrderScene, step: Step): Promise<void> {
 async function giveBack(scene: OrderScene, step: Step): Promise<void> {
   const path = `/admin/giftcard-pay/orders/${scene.orderId}/refund`;
   const asked = await call(scene, step, { method: "GET", path, what: "asks what the order owes" });
-  const { owedCents = 0, splits = [], unexplained = [] } = asked?.body?.refund ?? {};
-  for (const { refundId, cents } of unexplained) {
-    const what = `marks a refund of ${euro(cents)} as a gesture`;
-    await call(scene, step, { path: `${path}s/${refundId}`, body: { units: {} }, what });
-  }
+  const { owedCents = 0, splits = [] } = asked?.body?.refund ?? {};
   if (splits.length === 0) return;
   const split = splits[(step.n ?? 0) % splits.length];
   const given = split.parts.map(({ cents, lastFour }: { cents: number; lastFour: string | null }) => {

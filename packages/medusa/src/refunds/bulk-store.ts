@@ -2,7 +2,7 @@ import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout
 import type { Sold } from "../medusa-tables/sold-items.js";
 import { hasRows, readRows } from "../rows.js";
 import type { Reason } from "../sentences.js";
-import type { PlannedCapture } from "./as-captured.js";
+import type { PlannedCapture } from "./order-books.js";
 import type { RefundPart } from "./order-refund.js";
 
 export interface PlannedOrder {

@@ -3,8 +3,7 @@ import { capturePayment } from "../capture/captures.js";
 import { withLock } from "../cart/cart-turn.js";
 import { notRefunded } from "../errors.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
-import type { PlannedCapture } from "./as-captured.js";
-import { type OrderBooks, readBooks } from "./order-books.js";
+import { type OrderBooks, type PlannedCapture, readBooks } from "./order-books.js";
 
 export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
   captures.reduce((sum, { cents }) => sum + cents, 0);

@@ -1,15 +1,29 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import { bookedStates, type Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { MedusaError } from "@medusajs/framework/utils";
-import { toCents } from "../amount.js";
+import { MathBN, MedusaError } from "@medusajs/framework/utils";
+import { fromCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import { type BookedRefund, type RefundableOrder, readRefundable, readRefunds } from "../medusa-tables/order-refund.js";
-import { capturesOf, type PlannedCapture, withCaptures } from "./as-captured.js";
+import {
+  type BookedRefund,
+  type OpenPayment,
+  type RefundableOrder,
+  readRefundable,
+  readRefunds,
+} from "../medusa-tables/order-refund.js";
 import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
 import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
 
 export type { UnitsBack };
+
+/** A payment that is captured before its order is refunded. */
+export interface PlannedCapture {
+  readonly paymentId: string;
+  readonly providerId: string;
+  /** null for another method than a card. */
+  readonly lastFour: string | null;
+  readonly cents: number;
+}
 
 /**
  * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
@@ -128,11 +142,41 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
     asCaptured: () => toBooks(withCaptures(order), charged),
     back,
     leftCents,
-    byHandCents: crashedCents + aheadOf(order, charges, lately.filter(({ units }) => units === null)),
+    byHandCents:
+      crashedCents +
+      aheadOf(
+        order,
+        charges,
+        lately.filter(({ units }) => units === null),
+      ),
     owedWith,
     owedCents: order.isCanceled ? 0 : owedCents,
     dueCents: order.isCanceled ? 0 : dueCents,
     pendingCents: balanceCents > 0 ? -owedWith(back) : dueCents + Math.min(uncapturedCents, -balanceCents),
+  };
+}
+
+/** Lists the payments that aren't captured yet. */
+const capturesOf = (payments: readonly OpenPayment[], charges: readonly Charge[]): PlannedCapture[] =>
+  payments
+    .filter(({ uncapturedCents }) => uncapturedCents > 0)
+    .map(({ id: paymentId, providerId, sessionId, uncapturedCents: cents }) => {
+      const own = charges.find(({ externalId }) => externalId === sessionId);
+      return { paymentId, providerId, lastFour: own?.lastFour ?? null, cents };
+    });
+
+/** Returns an order as it will be once all of its payments are captured. */
+function withCaptures<T extends Pick<RefundableOrder, "pending" | "payments">>(order: T): T {
+  const uncapturedCents = order.payments.reduce((sum, payment) => sum + payment.uncapturedCents, 0);
+  return {
+    ...order,
+    pending: MathBN.sub(order.pending, fromCents(uncapturedCents)).toString(),
+    payments: order.payments.map((payment) => ({
+      ...payment,
+      capturedCents: payment.capturedCents + payment.uncapturedCents,
+      leftCents: payment.leftCents + payment.uncapturedCents,
+      uncapturedCents: 0,
+    })),
   };
 }
 

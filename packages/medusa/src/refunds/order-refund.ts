@@ -13,10 +13,9 @@ import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import type { Reason } from "../sentences.js";
-import type { PlannedCapture } from "./as-captured.js";
 import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
-import { FRACTION_CENTS, type OrderBooks, type UnitsBack } from "./order-books.js";
+import { FRACTION_CENTS, type OrderBooks, type PlannedCapture, type UnitsBack } from "./order-books.js";
 
 export interface RefundPart {
   readonly paymentId: string;

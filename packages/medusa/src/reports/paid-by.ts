@@ -1,42 +1,16 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
 import { readOrderPayment } from "../medusa-tables/order-payment.js";
+import type { PaidBy } from "./paid-by-block.js";
 
-export { type PaidByOptions, type RenderedPaidBy, renderPaidBy } from "./paid-by-block.js";
-
-/** One gift card's payment for an order, in whole cents. */
-export interface PaidByCard {
-  lastFour: string;
-  amountCents: number;
-  /** The amount refunded to the card since the order was placed, or still owed to it. */
-  refundedCents: number;
-}
-
-/** Another method's payment for an order, in whole cents. */
-export interface PaidByOther {
-  /** Medusa's id of the payment provider, such as `pp_stripe_stripe`. */
-  providerId: string;
-  amountCents: number;
-  /** The amount refunded since the order was placed. */
-  refundedCents: number;
-}
-
-/**
- * How an order was paid, in whole cents. A gift card is a means of payment: it changes neither the order's total nor
- * its tax.
- *
- * When the order is placed, the amounts add up to its total. The amounts minus the refunds are what the shop holds.
- */
-export interface PaidBy {
-  orderId: string;
-  currency: "EUR";
-  /** The order's current total in Medusa, which edits and returns change. */
-  totalCents: number;
-  /** In the order in which they were charged. */
-  cards: PaidByCard[];
-  /** In the order in which they were authorized. */
-  others: PaidByOther[];
-}
+export {
+  type PaidBy,
+  type PaidByCard,
+  type PaidByOptions,
+  type PaidByOther,
+  type RenderedPaidBy,
+  renderPaidBy,
+} from "./paid-by-block.js";
 
 /**
  * Reads how an order was paid, for a page, a mail or an invoice. `cards` are payments of this plugin; `others` are

@@ -12,9 +12,7 @@ import { ReconciliationSection } from "../../components/reconciliation-section.j
 import { StatementSection } from "../../components/statement-section.js";
 import { useTexts } from "../../i18n/use-texts.js";
 
-const tabs: Readonly<
-  Record<"open" | "charges" | "refunds" | "reconciliation" | "statement", FunctionComponent>
-> = {
+const tabs: Readonly<Record<"open" | "charges" | "refunds" | "reconciliation" | "statement", FunctionComponent>> = {
   open: OpenSections,
   charges: ChargesSection,
   refunds: BulkRefundsSection,
