@@ -2,12 +2,11 @@ import { StatusBadge, Table, Text } from "@medusajs/ui";
 import { useState } from "react";
 import type { BooksReport } from "../../reports/books-report.js";
 import type { MovementKind } from "../../reports/order-movements.js";
-import { download } from "../client/download.js";
 import { useBooks, useBooksFile } from "../client/queries.js";
-import { reportDay } from "../client/today.js";
+import { reportDay } from "../i18n/formats.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { methodName } from "./labels.js";
-import { MonthField, Nothing, Section, SmallButton, Strong, TableHead } from "./section.js";
+import { download, MonthField, Nothing, Section, SmallButton, Strong, TableHead } from "./section.js";
 
 /** The export for the books of a month: its totals, and the files for accounting software. */
 export function BooksSection() {
