@@ -1,4 +1,3 @@
-import type { RefundRule } from "@giftcard-pay/checkout";
 import { planRefund, type RefundPlan, type RefundSplit, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type en from "./en.json";
 import { createFormats } from "./formats.js";
-import { NAMESPACE } from "./namespace.js";
+import { NAMESPACE } from "./index.js";
 
 type Paths<T> = {
   [K in keyof T & string]: T[K] extends string ? K : `${K}.${Paths<T[K]>}`;

@@ -3,8 +3,7 @@ import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { RefundPart } from "../../refunds/order-refund.js";
 import type { ChargeRow, LineTitles } from "../client/queries.js";
 import en from "../i18n/en.json";
-import type { TextKey } from "../i18n/text-keys.js";
-import type { Texts } from "../i18n/use-texts.js";
+import type { TextKey, Texts } from "../i18n/use-texts.js";
 
 export type BadgeColor = "green" | "red" | "blue" | "orange" | "grey" | "purple";
 

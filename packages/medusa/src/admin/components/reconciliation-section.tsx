@@ -3,7 +3,7 @@ import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import { Badge, Button, Input, StatusBadge, Table, Text } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
-import { reportDay } from "../client/today.js";
+import { reportDay } from "../i18n/formats.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { cardName, differenceText, stateText } from "./labels.js";
 import { Field, FieldError, FileField, Nothing, OrderLink, Section, TableHead } from "./section.js";

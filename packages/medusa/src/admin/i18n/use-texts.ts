@@ -1,9 +1,9 @@
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { isCents, type Reason } from "../../sentences.js";
+import { isCents, type Reason, type ReasonCode } from "../../sentences.js";
+import type en from "./en.json";
 import { createFormats } from "./formats.js";
-import { NAMESPACE } from "./namespace.js";
-import type { TextKey, Values } from "./text-keys.js";
+import { NAMESPACE } from "./index.js";
 
 /** Returns a text in the admin's language. `count` chooses its plural form. */
 export type Translate = (key: TextKey, values?: Values) => string;
@@ -30,3 +30,15 @@ export function useTexts(): Texts {
     return { t: translate, why: (reasons) => reasons.map(textOf).join(" "), ...formats };
   }, [t, i18n.language]);
 }
+
+type Paths<T> = {
+  [K in keyof T & string]: T[K] extends string ? K : `${K}.${Paths<T[K]>}`;
+}[keyof T & string];
+
+type WithoutForm<K extends string> = K extends `${infer Base}_${"one" | "other"}` ? Base : K;
+
+/** The key of a text, such as `charges.title`. The forms of a plural share one key. */
+export type TextKey = WithoutForm<Paths<typeof en>> | `why.${ReasonCode}`;
+
+/** Values for the placeholders of a text. */
+export type Values = Readonly<Record<string, string | number>> & { readonly count?: number };

@@ -1,4 +1,5 @@
 import type { ProtocolErrorCode, UnreachableErrorCode } from "@giftcard-pay/client";
+import { StatusBadge, Text } from "@medusajs/ui";
 import type { HealthView } from "../client/queries.js";
 import type { Texts } from "../i18n/use-texts.js";
 import { type BadgeColor, codeText } from "./labels.js";
@@ -138,3 +139,26 @@ function processesTile({ t, why }: Texts, { processes: { count, locks, connectio
   const lock = locks.join(", ") || t("common.notKnown");
   return { name, color: "green", label, about: t("health.lock", { lock, connections }) };
 }
+
+/** Shows parts of the shop's health side by side. */
+export const HealthTiles = ({ tiles }: { tiles: readonly Tile[] }) => (
+  <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-3">
+    {tiles.map((tile) => (
+      <HealthTile key={tile.name} {...tile} />
+    ))}
+  </div>
+);
+
+const HealthTile = ({ name, color, label, about, isAwaited = false }: Tile) => (
+  <div className={`flex flex-col gap-y-1 px-6 py-4 ${isAwaited ? "col-span-full" : ""}`}>
+    <Text size="small" leading="compact" weight="plus" className="text-ui-fg-subtle">
+      {name}
+    </Text>
+    <StatusBadge color={color} className="self-start">
+      {label}
+    </StatusBadge>
+    <Text size="xsmall" leading="compact" className="text-ui-fg-muted break-words">
+      {about}
+    </Text>
+  </div>
+);
