@@ -54,13 +54,7 @@ export const groups = [
     text: "Guides",
     files: unique([...linkedFrom("Documentation").filter((file) => guides.includes(file)), ...guides]),
   },
-  {
-    text: "Examples",
-    files: [
-      ...linkedFrom("Examples").filter((file) => file.startsWith("examples/")),
-      "examples/medusa-store/storefront/README.md",
-    ],
-  },
+  { text: "Examples", files: pagesIn("examples") },
   { text: "API reference", files: pagesIn("site/api"), collapsed: true },
   { text: "Decisions", files: pagesIn(decisions), collapsed: true },
   { text: "The project", files: ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"], collapsed: true },

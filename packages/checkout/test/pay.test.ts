@@ -98,7 +98,7 @@ onEachStore(
     });
 
     describe("refuses before any money moves", () => {
-      it("if a card has expired, unless the shopper saw the remainder without it", async () => {
+      it("an expired card that the shown remainder included", async () => {
         const o = await order();
         await store.sql(`update giftcard_tender set expires_at = created_at where cart_id = '${o.cart.id}'`);
         await expect(pay(o)).rejects.toEqual(refusal("applied_card_expired"));
@@ -110,7 +110,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 7498]);
       });
 
-      it("while a card is charged by another attempt, unless the shopper saw the remainder without it", async () => {
+      it("a card that another attempt charges, if the shown remainder included it", async () => {
         const o = await order();
         const engine = shop.engine({ journal: store.journal });
         const [part] = (await engine.plan(o.cart)).parts;

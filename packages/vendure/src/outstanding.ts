@@ -4,7 +4,7 @@ import { GiftcardCheckout } from "./checkout.js";
 import { cartOf } from "./lines.js";
 import { heldCents, Orders } from "./orders.js";
 
-/** What other methods still have to pay for an order. */
+/** The amount that other methods still have to pay for an order. */
 export interface Outstanding {
   /** Above 0. */
   readonly amountCents: number;

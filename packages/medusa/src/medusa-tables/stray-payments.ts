@@ -16,7 +16,7 @@ export interface StrayPayment {
 /**
  * Finds payments of carts that have, or had, gift cards and no order. A webhook can wait for its bank while a card is
  * refused: Medusa then writes the bank's payment after the completion was voided. A process may also have died, or
- * the payment couldn't be canceled. Payments that recovery has begun to release are found until they are released.
+ * the payment couldn't be canceled. Includes payments whose release has started but not finished.
  * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, and the plugin's
  * own.
  */

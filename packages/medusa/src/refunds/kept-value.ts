@@ -25,7 +25,7 @@ export const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number
     placedCents,
   );
 
-/** What an order's value depends on. */
+/** The inputs of an order's value. */
 interface Valued {
   readonly items: readonly ItemHistory[];
   readonly lines: readonly OrderLine[];

@@ -12,7 +12,7 @@ import { findWanted, type OwedRefund, refundParts, type SplitRefund, toOwedRefun
 
 /** The refund of everything that is left of an order, shipping included. */
 export interface RestRefund extends SplitRefund {
-  /** What prevents it, and what to do. null if it is possible; otherwise there are no parts. */
+  /** The reasons that prevent it, and what to do. null if it is possible; otherwise there are no parts. */
   readonly why: readonly Reason[] | null;
 }
 
@@ -39,7 +39,7 @@ export async function readOrderRefund(container: MedusaContainer, orderId: strin
 
 /**
  * Refunds everything that is left of an order, for example because its show is off and the order was exchanged or edited.
- * What isn't captured yet is captured before.
+ * Captures first what isn't captured yet.
  * @param wanted the rest that the person has seen. It is refunded only if it is still the same
  * @param actor the id of the person, for Medusa's captures and refunds
  * @throws {MedusaError} if it has changed, or if a payment can't be captured or refunded

@@ -61,7 +61,7 @@ export async function sendAnswer(outgoing: ServerResponse, { status, headers, bo
   try {
     await pipeline(body.pieces, outgoing);
   } catch {
-    // The stream failed and logged it, or the caller has disconnected.
+    // The stream failed and logged it, or the client disconnected.
     outgoing.destroy();
   } finally {
     body.ended();

@@ -45,7 +45,7 @@ export async function rotateSecrets(
   return { generation, active: true };
 }
 
-/** Counts the generations in the file that the database does not use yet. */
+/** Counts the generations that only the file has. */
 export async function countPrepared(file: string, db: Queryable): Promise<number> {
   return readSecretsFile(file).length - (await readActive(file, db)).length;
 }

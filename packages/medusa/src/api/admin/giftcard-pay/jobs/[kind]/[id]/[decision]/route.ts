@@ -27,7 +27,7 @@ export const POST = adminRoute(async ({ giftcard, req }) => {
   throw notOpen("noJob");
 });
 
-/** Retries a charge. @returns undefined if it isn't reversing or unknown */
+/** Retries a charge. @returns undefined unless it is `reversing` or `unknown` */
 async function retryCharge(giftcard: GiftcardContext, reference: string, actor: string) {
   const { engine } = giftcard;
   const before = await engine.journal.charge(reference);
