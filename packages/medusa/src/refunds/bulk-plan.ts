@@ -206,7 +206,8 @@ async function planBooks(
   async function whyRefused(): Promise<readonly Reason[] | null> {
     const { sql } = contextOf(container);
     if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return [{ code: "held" }];
-    if (byHandCents > 0 && !isWhole) return [{ code: "byHand", values: { amountCents: byHandCents } }, onItsPage(books)];
+    if (byHandCents > 0 && !isWhole)
+      return [{ code: "byHand", values: { amountCents: byHandCents } }, onItsPage(books)];
     if (books.awaitsReturn) return [{ code: "awaitsReturn" }];
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return [undecided];
