@@ -6,7 +6,7 @@ import { heldCents, Orders } from "./orders.js";
 /** The states of a purchase whose cards are charged, or being charged. */
 const chargedStates = ["charging", "pending", "paid"];
 
-/** What other methods still have to pay for an order. */
+/** The amount that other methods still have to pay for an order. */
 export interface Outstanding {
   /** Above 0. */
   readonly amountCents: number;

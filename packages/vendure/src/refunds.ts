@@ -16,7 +16,7 @@ import { GiftcardCheckout } from "./checkout.js";
 import { LOGGER, messageOf } from "./constants.js";
 import { heldCents as heldOf, Orders } from "./orders.js";
 
-/** What Vendure asks for. */
+/** The refund that Vendure requests. */
 export interface RefundCall {
   readonly ctx: RequestContext;
   readonly order: Order;

@@ -8,7 +8,7 @@ import { channels, coupons, openShop, type Shop } from "./shop.js";
 const FAULT = "... on ErrorResult { errorCode message }";
 const ORDER = `{ ... on Order { id } ${FAULT} }`;
 
-/** What happened with a cart. */
+/** A cart's result. */
 export interface VendureCart {
   readonly seed: number;
   readonly about: string;

@@ -39,7 +39,7 @@ export type ReportFault =
 /** The error of a report that can't be read, or has another period. Its message can be shown to people. */
 export class ReportError extends Error {
   override readonly name = "ReportError";
-  /** What is wrong with the report. */
+  /** The reason why the report is wrong. */
   readonly fault: ReportFault;
 
   constructor(message: string, fault: ReportFault) {

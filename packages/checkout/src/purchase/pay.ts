@@ -11,7 +11,7 @@ import { checkCart, checkId, checkLines, type Order } from "./order.js";
 import type { RemainderData } from "./remainder.js";
 import type { PurchaseSteps } from "./steps.js";
 
-/** What all results of an order's payment have. Amounts in cents. */
+/** The fields that all results of an order's payment have. Amounts in cents. */
 interface PayAmounts {
   /** Empty if the payment is declined. */
   readonly cards: readonly { readonly lastFour: string; readonly amountCents: Cents }[];

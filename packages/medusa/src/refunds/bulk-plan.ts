@@ -19,7 +19,7 @@ const soldSchema = z.union([
   z.strictObject({ orderIds: z.array(id).min(1).max(10_000) }),
 ]);
 
-/** What a request wants to refund, and whether that includes orders that aren't captured yet. */
+/** The orders and units to refund, and whether that includes orders that aren't captured yet. */
 export interface BulkRefundWish {
   readonly sold: Sold;
   readonly capture: boolean;

@@ -25,7 +25,7 @@ export const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number
     placedCents,
   );
 
-/** What an order's value depends on. */
+/** The data that an order's value depends on. */
 interface Valued {
   readonly items: readonly ItemHistory[];
   readonly lines: readonly OrderLine[];

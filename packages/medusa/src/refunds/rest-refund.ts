@@ -11,7 +11,7 @@ import { findWanted, type OwedRefund, refundParts, type SplitRefund, toOwedRefun
 
 /** The refund of everything that is left of an order, shipping included. */
 export interface RestRefund extends SplitRefund {
-  /** What prevents it, and what to do. null if it is possible; otherwise there are no parts. */
+  /** The reason that prevents it, and what to do. null if it is possible; otherwise there are no parts. */
   readonly why: string | null;
 }
 

@@ -11,7 +11,7 @@ export interface LockoutRule {
   readonly slowWindowSeconds: number;
 }
 
-/** What a company may store through the interface. 0 sets no limit. */
+/** Limits of a company's stored data. 0 sets no limit. */
 export interface StorageRule {
   readonly events: number;
   /** Of all its events together. */

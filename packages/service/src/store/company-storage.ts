@@ -39,7 +39,7 @@ export async function hasConcepts(db: Queryable, companyId: number, number: numb
   return rowCount === 1;
 }
 
-/** What to remove. Days are inclusive, by the clock in Amsterdam. */
+/** The data to remove. Days are inclusive, by the clock in Amsterdam. */
 export interface Removal {
   readonly companyId: number;
   /** The days of creation. */

@@ -5,7 +5,7 @@ import type { Expect, Outcome, ShopBooks } from "../verdict.js";
 import { orderOf } from "./purchase.js";
 import type { World } from "./world.js";
 
-/** What Medusa wrote down about how an order is paid, in cents. */
+/** Medusa's records of an order's payments, in cents. */
 interface Paper {
   // biome-ignore lint/suspicious/noExplicitAny: an order as Medusa's admin shows it
   order: any;

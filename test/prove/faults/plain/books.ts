@@ -7,7 +7,7 @@ import type { World } from "./world.js";
 const openStates = ["charging", "pending", "voiding", "canceling", "refunding"];
 const orderStates = ["paid", "canceling", "canceled", "refunding", "refunded"];
 
-/** What the shop and the bank wrote down about one cart. */
+/** The records of the shop and the bank about one cart. */
 interface Paper {
   readonly purchases: readonly PurchaseRow[];
   readonly orders: readonly { readonly id: string; readonly total_cents: number }[];
@@ -19,7 +19,7 @@ interface Paper {
     readonly state: string;
   }[];
   readonly refunds: readonly RefundRow[];
-  /** What the shopper sees. */
+  /** The page that the shopper sees. */
   readonly page: string;
 }
 
@@ -63,7 +63,7 @@ function checkOrder(
   expect: Expect,
 ): void {
   const [total, remainder] = [Number(order.total_cents), Number(order.remainder_cents)];
-  // Where a unit is back, or the cards' part is and the bank keeps the rest, that is paid still.
+  // Still paid if a unit was refunded, or if the cards' part was and the bank keeps the rest.
   const isPaid = outcome === "part" || (outcome === "refunded" && remainderCents > 0);
   const state = isPaid ? "paid" : outcome;
   expect(order.state === state, `the payment is ${order.state}, not ${state}`);

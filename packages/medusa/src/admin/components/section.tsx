@@ -112,7 +112,7 @@ export function Field(props: { label: string; id?: string; className?: string; c
   );
 }
 
-/** What is wrong with a field, which names it in `aria-describedby`. Empty without a text. */
+/** A field's error, which the field names in `aria-describedby`. Empty without a text. */
 export const FieldError = ({ id, children }: { id: string; children: string | null }) => (
   <Text id={id} role="alert" size="small" className={`text-ui-fg-error w-full ${children === null ? "hidden" : ""}`}>
     {children}
