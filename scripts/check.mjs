@@ -5,6 +5,7 @@ import path from "node:path";
 import { build } from "./build.mjs";
 import { checkBlocks } from "./check/blocks.mjs";
 import { checkChangesets, whyNoChangesets } from "./check/changesets.mjs";
+import { hiddenSubjects } from "./check/comments.mjs";
 import { checkDashboardTypes } from "./check/dashboard-types.mjs";
 import { faultsOfTable, writers } from "./check/faults-table.mjs";
 import { importsThatGoUp } from "./check/folders.mjs";
@@ -125,6 +126,14 @@ const steps = [
       if (up.length > 0) throw new Error(`These imports go up the list in docs/architecture.md:\n${up.join("\n")}`);
     },
     fix: "move the imported code to a folder further down the list",
+  },
+  {
+    name: "comments",
+    async run() {
+      const hidden = await hiddenSubjects(root);
+      if (hidden.length > 0) throw new Error(`These comments hide their subject:\n${hidden.join("\n")}`);
+    },
+    fix: "begin each with a verb or a noun",
   },
   {
     name: "lengths",

@@ -1,7 +1,7 @@
 /** Runs a proof: a long test of the whole system under faults, crashes, load or random use. */
 import { command, runSubcommand, UsageError } from "./lib/command.mjs";
 
-/** What each proof does, and how long it takes. */
+/** Each proof's description and duration. */
 const proofs = /** @type {const} */ ({
   faults: ["buys through every fault at every step, and proves the books", "20 minutes; --vendure: 10"],
   people: ["random shoppers and admins at the same time", "10 minutes; --vendure: 10"],

@@ -69,6 +69,7 @@ export async function runPgbench(program, database, { clients, durationMs }) {
     });
     const calls = Number(/^number of transactions actually processed: (\d+)/m.exec(stdout)?.[1]);
     const devalues = (await database.countDevalues()) - before;
+    if (!(calls > 0)) throw new Error("pgbench made no call: the machine is too busy to connect in time.");
     if (devalues !== calls) throw new Error(`pgbench made ${calls} calls, but only ${devalues} devalues.`);
     return { perSecond: Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]), latenciesMs: [] };
   } finally {

@@ -111,7 +111,7 @@ async function faultOf(file, env) {
  */
 async function unpack() {
   const entry = require.resolve("@sparticuz/chromium");
-  const { version } = require(path.join(path.dirname(entry), "../..", "package.json"));
+  const { version } = require(path.join(path.dirname(entry), "..", "package.json"));
   const home = path.join(root, "node_modules", ".cache", "giftcard-pay", `chromium-${version}`);
   /** @type {Browser} */
   const browser = {
@@ -136,7 +136,7 @@ async function unpack() {
   const program = `
     import chromium, { inflate } from ${JSON.stringify(pathToFileURL(entry).href)};
     await chromium.executablePath();
-    await inflate(${JSON.stringify(path.join(path.dirname(entry), "../..", "bin", "al2023.tar.br"))});`;
+    await inflate(${JSON.stringify(path.join(path.dirname(entry), "..", "bin", "al2023.tar.br"))});`;
   await run(process.execPath, ["--input-type=module", "--eval", program], {
     env: { ...process.env, TMPDIR: whole },
   });

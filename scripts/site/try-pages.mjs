@@ -40,7 +40,7 @@ export async function tryPages(url, { signal, say }) {
   }
 }
 
-/** What people search for, and the page that must come first. */
+/** Searches, and the page that must come first. */
 const searches = {
   devalue: /\.html/,
   refund: /\/refunds\.html/,

@@ -55,7 +55,7 @@ export function onEachStore(title: string, tests: (stage: Stage) => void, { isUn
     describe(`${title} on ${name}`, () => tests(createStage(() => shop, open)));
 }
 
-/** What the tests of purchases share. */
+/** The parts that the tests of purchases share. */
 export type Stage = ReturnType<typeof createStage>;
 
 function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
@@ -174,7 +174,7 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
     stateOf: async (o: TestOrder) => (await store.purchases.read(o.id))?.state,
     /** In the order in which they were charged. */
     chargesOf: async (o: TestOrder) => (await store.journal.chargesOfCart(o.cart.id)).toReversed(),
-    /** What the shopper has paid by now: of the card, and at the bank. */
+    /** The cents that the shopper has paid by now: of the card, and at the bank. */
     paid: async () => [7500 - (await card.balanceCents()), bank.heldCents],
   };
 }

@@ -36,7 +36,7 @@ interface Basket {
   readonly goods?: readonly [handle: string, quantity: number][];
   readonly balancesCents?: readonly number[];
   readonly codes?: readonly string[];
-  /** What the bank does. */
+  /** The bank's next action. */
   readonly data?: Record<string, unknown>;
 }
 

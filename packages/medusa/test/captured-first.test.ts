@@ -133,7 +133,7 @@ describe("a bulk refund", () => {
     expect(all.orders.find(({ orderId }: Bought) => orderId === half.orderId).captures).toMatchObject([
       { providerId: "pp_bank_bank", lastFour: null, cents: 1737 },
     ]);
-    // Whoever confirms the sum alone doesn't confirm the captures.
+    // A request that confirms only the sum doesn't confirm the captures.
     expect(await begin({ ...all, captureCents: 0 })).toMatchObject({ status: 400, body: { code: "amount_changed" } });
     expect(await begin({ ...all, captureCents: 1 })).toMatchObject({ status: 400, body: { code: "amount_changed" } });
     const { body } = await begin(all);

@@ -1,18 +1,15 @@
-import { checkLedger } from "../../../packages/service/dist/store/ledger-check.js";
 import { inCents } from "../../../scripts/shops/whole-cents.mjs";
-import { list, sum } from "../faults/books.js";
+import { list, sum } from "../books/cents.js";
+import { checkIssuer, readCards } from "../books/issuer.js";
 import type { World } from "../faults/medusa/world.js";
 import type { BoughtOrder } from "./orders.js";
 
 /** Compares the books of the service, the bank and Medusa with the refund due to each order. @returns the differences */
 export async function judge(world: World, orders: readonly BoughtOrder[]): Promise<string[]> {
-  const wrong: string[] = [];
-  const { faults } = await checkLedger(world.giftcards.books);
-  if (faults.length > 0) wrong.push(`the service's ledger check finds ${faults.length} faults`);
-  const balances = await readBalances(world, orders);
+  const wrong = await checkIssuer(world.giftcards);
   for (const order of orders) {
     for (const what of [
-      ...judgeCards(balances, order),
+      ...(await judgeCards(world, order)),
       ...judgeBank(world, order),
       ...(await judgeOrder(world, order)),
     ])
@@ -21,20 +18,12 @@ export async function judge(world: World, orders: readonly BoughtOrder[]): Promi
   return wrong;
 }
 
-async function readBalances({ giftcards }: World, orders: readonly BoughtOrder[]): Promise<Map<number, number>> {
-  const { rows } = await giftcards.books.query(
-    "select id::int, balance_cents::int as cents from cards where id = any($1)",
-    [orders.flatMap(({ cards }) => cards.map(({ id }) => id))],
-  );
-  return new Map(rows.map(({ id, cents }) => [id, cents]));
-}
-
-const judgeCards = (balances: ReadonlyMap<number, number>, { cards }: BoughtOrder): string[] =>
-  cards.flatMap(({ id, issuedCents, paidCents, backCents }) => {
+async function judgeCards({ giftcards }: World, { cards }: BoughtOrder): Promise<string[]> {
+  return (await readCards(giftcards, cards)).flatMap(({ issuedCents, paidCents, backCents, balanceCents }) => {
     const due = issuedCents - paidCents + backCents;
-    const held = balances.get(id);
-    return held === due ? [] : [`a card holds ${held}, not ${due}`];
+    return balanceCents === due ? [] : [`a card holds ${balanceCents}, not ${due}`];
   });
+}
 
 function judgeBank({ bank }: World, { cartId, bank: { backCents } }: BoughtOrder): string[] {
   const refunds = bank.deeds(cartId).filter(({ deed }) => deed === "refund");

@@ -1,4 +1,5 @@
 import type { Storefront } from "../../../packages/medusa/test/support/storefront.js";
+import { sum } from "../books/cents.js";
 import { fillCart, type Market } from "../faults/medusa/tenders.js";
 import type { World } from "../faults/medusa/world.js";
 import type { IssuedCard } from "../faults/service.js";
@@ -81,8 +82,6 @@ interface Part {
   readonly paidCents: number;
   readonly backCents: number;
 }
-
-const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
 
 /** Returns the price of each unit with 10 % off: the line is rounded half up, and its first units cost a cent more. */
 function unitsOf(quantity: number, price: number): number[] {

@@ -1,5 +1,6 @@
 import { inCents } from "../../../scripts/shops/whole-cents.mjs";
-import { sum } from "../faults/books.js";
+import { sum } from "../books/cents.js";
+import { centsOff } from "../books/issuer.js";
 import type { IssuedCard } from "../faults/service.js";
 import type { CartPlan } from "./make-cart.js";
 import { type CartShop, setInclusive } from "./open-shop.js";
@@ -64,7 +65,7 @@ export async function buy(shop: CartShop, plan: CartPlan, expect: Expect): Promi
   expect(sum(booked.map(inCents)) === totalCents, `${totalCents} are booked as ${booked}`);
   const held = bank.heldCents(cartId);
   expect(sum(held) === remainderCents, `the bank holds ${held}, not ${remainderCents}`);
-  const spent = sum(plan.cardsCents.slice(0, cards.length)) - sum(await balancesOf(shop, cards));
+  const spent = await centsOff(shop.world.giftcards, cards);
   expect(spent === coveredCents, `the cards paid ${spent}, not ${coveredCents}`);
   for (const { id } of payments) await storefront.ok("POST", `/admin/payments/${id}/capture`, {});
   const unitCents = Object.fromEntries(
@@ -91,13 +92,4 @@ async function fill(shop: CartShop, plan: CartPlan): Promise<string> {
   const option_id = shop.deliveryIds[plan.isPosted ? 1 : 0];
   await ok("POST", `/store/carts/${cart.id}/shipping-methods`, { option_id });
   return cart.id;
-}
-
-/** Reads the balances of the cards from the service's books. */
-export async function balancesOf({ world }: CartShop, cards: readonly { readonly id: number }[]): Promise<number[]> {
-  const { rows } = await world.giftcards.books.query(
-    "select id::int, balance_cents::int as cents from cards where id = any($1)",
-    [cards.map(({ id }) => id)],
-  );
-  return cards.map(({ id }) => rows.find((row) => row.id === id).cents);
 }

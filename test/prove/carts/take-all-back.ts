@@ -1,8 +1,9 @@
 import { editTo, fulfil, refundOf, takeBack } from "../../../packages/medusa/test/support/order-admin.js";
 import { inCents } from "../../../scripts/shops/whole-cents.mjs";
-import { list, sum } from "../faults/books.js";
+import { list, sum } from "../books/cents.js";
+import { readCards } from "../books/issuer.js";
 import { pause } from "../faults/run-cell.js";
-import { type Bought, balancesOf, type Expect } from "./buy.js";
+import { type Bought, type Expect } from "./buy.js";
 import type { CartPlan, Line } from "./make-cart.js";
 import type { CartShop } from "./open-shop.js";
 
@@ -122,7 +123,7 @@ async function judgeOrder({ shop, bought, expect }: Scene, backCents: number): P
 /** Checks that all money is back on the cards and at the bank that paid it. */
 async function judgeAll({ shop, bought, expect }: Scene): Promise<void> {
   const { storefront, bank, shopBooks } = shop.world;
-  const balances = await balancesOf(shop, bought.cards);
+  const balances = (await readCards(shop.world.giftcards, bought.cards)).map((card) => card.balanceCents);
   const issued = bought.cards.map(({ issuedCents }) => issuedCents);
   expect(list(balances) === list(issued), `the cards hold ${list(balances)} of ${list(issued)}`);
   const held = bank.heldCents(bought.cartId);

@@ -34,7 +34,7 @@ export type Step =
   | "give several back"
   | "recovery";
 
-/** Where the fault occurs: at the shopper, in a network, in a process, or in a service that supports only the plain interface. */
+/** The place of the fault: at the shopper, in a network, in a process, or in a service that supports only the plain interface. */
 export type Place =
   | "none"
   | "shopper"

@@ -4,7 +4,7 @@ import type { Cell, CellResult, ServiceFault } from "./cells.js";
 import { LEASE_MS, type Purchase, type Shop } from "./shop.js";
 import type { Verdict } from "./verdict.js";
 
-/** What a cell's calls and seconds are counted from. */
+/** The start of a cell, from which its calls and seconds are counted. */
 export interface Start {
   readonly since: number;
   readonly atMs: number;

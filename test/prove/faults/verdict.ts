@@ -1,3 +1,5 @@
+import type { Books } from "../books/books.js";
+
 /**
  * How a purchase ended.
  * - `paid`: the order exists, and each card was charged its part once.
@@ -29,7 +31,7 @@ export interface ChargeRow {
 export type Expect = (isRight: boolean, what: string) => void;
 
 /** The records that a shop and its bank keep of a purchase. */
-export interface ShopBooks {
+export interface ShopBooks extends Books {
   readonly charges: readonly ChargeRow[];
   readonly order: { readonly id: string; readonly isCanceled: boolean } | null;
   /** The amounts that the bank holds or has taken, one per payment, in cents. */

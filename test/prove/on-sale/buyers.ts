@@ -32,7 +32,7 @@ export interface Buyer {
   readonly cards: readonly IssuedCard[];
 }
 
-/** What a buyer experienced. */
+/** A buyer's experience. */
 export interface Experience {
   readonly buyer: Buyer;
   /** The last answer: the order, sold out, "wait" or another refusal, with its message. */

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { sum } from "../books/cents.js";
+import { readCards } from "../books/issuer.js";
 import type { Experience } from "./buyers.js";
 import { LEASE_MS, MATINEE, type OnSaleShop, SHOW } from "./shop.js";
 
@@ -59,10 +61,14 @@ async function judgeMoney(
   standing: readonly Placed[],
 ): Promise<string[]> {
   const byCart = new Map(standing.map((order) => [order.cartId, order]));
-  const left = await readBalances(shop, experiences);
+  const all = await readCards(
+    shop.giftcards,
+    experiences.flatMap(({ buyer }) => buyer.cards),
+  );
+  const spentCents = new Map(all.map((card) => [card.id, card.issuedCents - card.balanceCents]));
   return experiences.flatMap(({ buyer: { cartId, cards, way } }) => {
-    const spent = cards.reduce((sum, card) => sum + card.issuedCents - (left.get(card.id) ?? 0), 0);
-    const held = shop.bank.heldCents(cartId).reduce((sum, cents) => sum + cents, 0);
+    const spent = sum(cards.map(({ id }) => spentCents.get(id) ?? 0));
+    const held = sum(shop.bank.heldCents(cartId));
     const owed = byCart.get(cartId)?.totalCents ?? 0;
     // The bank's payment of a cart that never had a card is Medusa's own.
     if (cards.length === 0 || spent + held === owed) return [];
@@ -159,16 +165,4 @@ async function readReserved({ books }: OnSaleShop, show: string): Promise<number
     [show],
   );
   return rows[0].reserved;
-}
-
-async function readBalances(
-  { giftcards }: OnSaleShop,
-  experiences: readonly Experience[],
-): Promise<Map<number, number>> {
-  const ids = experiences.flatMap(({ buyer }) => buyer.cards.map(({ id }) => id));
-  const { rows } = await giftcards.books.query(
-    "select id::integer, balance_cents::integer as left from cards where id = any($1)",
-    [ids],
-  );
-  return new Map(rows.map(({ id, left }: { id: number; left: number }) => [id, left]));
 }

@@ -29,7 +29,7 @@ const PRICE = 34.95;
 /** Leases of a dead process have expired after this time. */
 export const LEASE_MS = 5000;
 
-/** Where Medusa's lock is. */
+/** The place of Medusa's lock. */
 export type Lock = "memory" | "postgres" | "redis";
 
 export interface ShopOptions {

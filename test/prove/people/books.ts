@@ -1,4 +1,6 @@
 import { centsSql } from "../../../scripts/shops/whole-cents.mjs";
+import { readCards } from "../books/issuer.js";
+import { type PaymentBooks, readPayments } from "../books/medusa.js";
 import type { Held } from "../faults/medusa/bank.js";
 import type { Round } from "./round.js";
 import type { Stage } from "./stage.js";
@@ -19,16 +21,6 @@ export interface OrderBooks {
   /** The sums of the order's transactions. */
   readonly bookedPaid: number;
   readonly bookedRefunded: number;
-}
-
-export interface PaymentBooks {
-  readonly cart_id: string;
-  readonly session_id: string;
-  readonly is_gift: boolean;
-  readonly is_canceled: boolean;
-  readonly cents: number;
-  readonly captured: number;
-  readonly refunded: number;
 }
 
 export interface ChargeBooks {
@@ -100,13 +92,7 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
         coalesce(${centsSql("sum(greatest(-amount, 0))")}, 0) as "bookedRefunded" from order_transaction entry
         where order_id = o.id and deleted_at is null and not exists (${TWIN})) booked
       where link.cart_id = any($1) and link.deleted_at is null order by o.id`),
-    read(`select distinct on (p.id) link.cart_id, p.payment_session_id as session_id,
-        p.provider_id = 'pp_giftcard_giftcard' as is_gift, p.canceled_at is not null as is_canceled,
-        ${centsSql("p.amount")} as cents,
-        (select coalesce(${centsSql("sum(amount)")}, 0) from capture where payment_id = p.id and deleted_at is null) as captured,
-        (select coalesce(${centsSql("sum(amount)")}, 0) from refund where payment_id = p.id and deleted_at is null) as refunded
-      from payment p join cart_payment_collection link on link.payment_collection_id = p.payment_collection_id
-      where link.cart_id = any($1) and p.deleted_at is null order by p.id`),
+    readPayments(world.shopBooks, ids),
     read(`select reference, cart_id, tender_id, external_id, order_id, state, last_four, amount_cents, deducted_cents, reason,
         refund_id from giftcard_charge where cart_id = any($1) order by created_at, position`),
     read(`select r.id, link.cart_id, ${centsSql("r.amount")} as cents from refund r
@@ -123,13 +109,6 @@ export async function readBooks({ world }: Stage, { carts, cards }: Round): Prom
     ...{ carts: cartRows, orders, payments, charges, cardRefunds, tenders, pending },
     leases: leases.map(({ cart_id }) => cart_id),
     bank: world.bank.held().filter(({ cart }) => cart !== undefined && ids.includes(cart)),
-    takenCents: await readTaken(world.giftcards.books, cards),
+    takenCents: (await readCards(world.giftcards, cards)).map((card) => card.issuedCents - card.balanceCents),
   };
-}
-
-async function readTaken(books: Stage["world"]["giftcards"]["books"], cards: Round["cards"]): Promise<number[]> {
-  const { rows } = await books.query("select id::int, balance_cents::int as left from cards where id = any($1)", [
-    cards.map(({ id }) => id),
-  ]);
-  return cards.map(({ id, issuedCents }) => issuedCents - rows.find((row) => row.id === id).left);
 }

@@ -1,5 +1,8 @@
 import { euro } from "./admins.js";
-import type { Books, OrderBooks, PaymentBooks } from "./books.js";
+import { isOpen } from "../books/books.js";
+import { sum } from "../books/cents.js";
+import type { PaymentBooks } from "../books/medusa.js";
+import type { Books, OrderBooks } from "./books.js";
 import { lastFourOf } from "./cards.js";
 import type { Round } from "./round.js";
 
@@ -14,8 +17,6 @@ export interface Violation {
 
 type Say = (kind: string, cartId: string | null, what: string) => void;
 
-const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
-const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
 /** Returns the cents of a payment that are not refunded. */
 const paysCents = ({ cents, refunded }: PaymentBooks) => cents - refunded;
 
@@ -54,10 +55,10 @@ const isAlive = ({ is_canceled, is_gift }: PaymentBooks) => is_gift && !is_cance
 function judgeJournal(books: Books, say: Say): void {
   const { charges, tenders, payments, orders, leases } = books;
   for (const { state, reason, cart_id } of charges) {
-    if (openStates.includes(state)) say("open for ever", cart_id, `a charge stays ${state} (${reason ?? "no reason"})`);
+    if (isOpen(state)) say("open for ever", cart_id, `a charge stays ${state} (${reason ?? "no reason"})`);
   }
   for (const { id, state, cart_id } of tenders) {
-    const isHeld = charges.some((charge) => charge.tender_id === id && openStates.includes(charge.state));
+    const isHeld = charges.some((charge) => charge.tender_id === id && isOpen(charge.state));
     if (state === "charging" && !isHeld)
       say("open for ever", cart_id, "a card stays in charging, and no charge is open");
   }

@@ -1,6 +1,7 @@
 import { openShopper } from "../../../scripts/shops/vendure-shopper.mjs";
 import { startPostgres } from "../../support/postgres.js";
 import { bookedCents } from "../../support/vendure-books.js";
+import { centsOff } from "../books/issuer.js";
 import type { IssuedCard } from "../faults/service.js";
 import { createRandom } from "../people/random.js";
 import { channels, coupons, openShop, type Shop } from "./shop.js";
@@ -8,7 +9,7 @@ import { channels, coupons, openShop, type Shop } from "./shop.js";
 const FAULT = "... on ErrorResult { errorCode message }";
 const ORDER = `{ ... on Order { id } ${FAULT} }`;
 
-/** What happened with a cart. */
+/** A cart's result. */
 export interface VendureCart {
   readonly seed: number;
   readonly about: string;
@@ -69,11 +70,7 @@ async function buyAndReturn(shop: Shop, seed: number): Promise<VendureCart> {
     );
     if (isApplied) cards.push(card);
   }
-  const offCards = async () => {
-    const sql = "select coalesce(sum(balance_cents), 0)::int as cents from cards where id = any($1)";
-    const { rows } = await world.giftcards.books.query(sql, [cards.map((card) => card.id)]);
-    return cards.reduce((sum, { issuedCents }) => sum + issuedCents, 0) - rows[0].cents;
-  };
+  const offCards = () => centsOff(world.giftcards, cards);
   const wrong: string[] = [];
   const expect = (what: string, found: number, wanted: number) =>
     void (found === wanted || wrong.push(`${what}: ${found} instead of ${wanted}`));

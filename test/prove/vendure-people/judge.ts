@@ -1,14 +1,13 @@
 import type { OrderView } from "../../../scripts/shops/vendure-shopper.mjs";
-import { bookedCents } from "../../support/vendure-books.js";
+import { compare } from "../books/books.js";
+import { sum } from "../books/cents.js";
+import { centsOff } from "../books/issuer.js";
+import { readVendure } from "../books/vendure.js";
 import type { Round, Sale } from "./people.js";
 import type { Shop } from "./shop.js";
 
-const openStates = ["intent", "sent", "devalued", "unknown", "reversing", "needs_attention"];
 const heldStates = ["devalued", "committed", "captured", "taken"];
-const unsettledStates = ["charging", "pending", "voiding", "canceling", "refunding"];
 const methods = ["giftcard", "bank", "stripe"] as const;
-
-const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 /** Returns the cents that Stripe holds for an order. */
 const atStripe = ({ stripe }: Shop, code: string) =>
@@ -36,23 +35,15 @@ export async function judgeSale(
 ): Promise<Standing> {
   const { world } = shop;
   const { code } = sale;
-  const order = await admin.look(code);
+  const { order, charges, booked } = await readVendure({ books: world.books, admin }, code, methods);
   const purchase: { state: string; total: number; overcollected: number } | null = await admin.call(
     `{ giftcardPurchase(orderCode: "${code}") { state total overcollected } }`,
   );
-  const charges = (
-    await world.books.query("select state, amount_cents from giftcard.giftcard_charge where cart_id = $1", [code])
-  ).rows;
   const ofCards = charges.filter(({ state }) => heldStates.includes(state));
   const held = {
     giftcard: sum(ofCards.map(({ amount_cents }) => Number(amount_cents))),
     bank: world.bank.heldCents(code),
     stripe: atStripe(shop, code),
-  };
-  const booked = {
-    giftcard: bookedCents(order.payments, "giftcard"),
-    bank: bookedCents(order.payments, "bank"),
-    stripe: bookedCents(order.payments, "stripe"),
   };
   const wrong: string[] = [];
   const expect = (isRight: boolean, what: string) => void (isRight || wrong.push(what));
@@ -85,8 +76,7 @@ export async function judgeSale(
     expect(!isPlaced, "it is placed and overcollected");
     return { order, booked, wrong, overcollected };
   }
-  expect(!unsettledStates.includes(purchase?.state ?? ""), `the purchase is ${purchase?.state}`);
-  for (const { state } of charges) expect(!openStates.includes(state), `a charge is ${state}`);
+  wrong.push(...compare({ charges, purchases: purchase ? [purchase.state] : [] }));
   if (!isOurs) return { order, booked, wrong, overcollected };
   if (!isPlaced) expect(bookedAll === 0, `it is ${order.state}, and ${bookedAll} are held`);
   else {
@@ -110,11 +100,7 @@ export async function judgeRound(
   callsBefore: number,
 ) {
   const wrong: string[] = [];
-  const { rows } = await shop.world.giftcards.books.query(
-    "select coalesce(sum(balance_cents), 0)::int as cents from cards where id = any($1)",
-    [cards.map(({ id }) => id)],
-  );
-  const off = sum(cards.map(({ issuedCents }) => issuedCents)) - rows[0].cents;
+  const off = await centsOff(shop.world.giftcards, cards);
   const booked = sum(standings.map((one) => one.booked.giftcard));
   if (off !== booked) wrong.push(`${off} are off the cards, ${booked} in Vendure`);
   const lost = `select method, amount from payment where "orderId" is null and state in ('Authorized', 'Settled')

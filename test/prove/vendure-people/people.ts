@@ -29,7 +29,7 @@ export interface Sale {
   readonly secrets: string[];
   /** Whether staff may have modified it. */
   isModified: boolean;
-  /** What staff refunded and took off the total by modifications, in cents: at least, and at most. */
+  /** The cents that staff refunded and took off the total by modifications: at least, and at most. */
   refunded: { min: number; max: number };
 }
 
@@ -78,7 +78,7 @@ const pay = (shopper: Shopper, method: string, metadata: object = {}) =>
     { input: { method, metadata } },
   );
 
-/** What the page shows as left to pay. */
+/** The amount that the page shows as left to pay. */
 async function remainderOf(shopper: Shopper): Promise<number> {
   const order = await shopper.call("{ activeOrder { totalWithTax giftcardPayment { state remainder } } }");
   return order.giftcardPayment?.state === "pending" ? order.giftcardPayment.remainder : order.totalWithTax;
@@ -324,7 +324,7 @@ async function modify(admin: Awaited<ReturnType<Shop["world"]["admin"]>>, sale: 
   }
 }
 
-/** What fails during a round. */
+/** The faults of a round. */
 export async function storm(round: Round, random: Random, isOver: () => boolean) {
   const { world } = round.shop;
   const scene = {

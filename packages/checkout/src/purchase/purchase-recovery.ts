@@ -26,7 +26,7 @@ export interface RecoverOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What recovery has settled or tried. */
+/** The purchases that recovery has settled or tried. */
 export interface Recovered {
   purchases: Purchase[];
   charges: ChargeView[];

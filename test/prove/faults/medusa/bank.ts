@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { inCents } from "../../../../scripts/shops/whole-cents.mjs";
 
-/** What the bank did with one session of a cart. `pay`: the page paid there itself, and the shop doesn't know it yet. */
+/** The bank's action on one session of a cart. `pay`: the page paid there itself, and the shop doesn't know it yet. */
 export interface Line {
   readonly deed: "initiate" | "ask" | "authorize" | "pay" | "capture" | "cancel" | "refund" | "delete";
   readonly session: string;
@@ -9,7 +9,7 @@ export interface Line {
   readonly amount: number;
 }
 
-/** What the bank holds or has taken of one session. */
+/** The amount that the bank holds or has taken of one session. */
 export interface Held {
   readonly session: string;
   readonly cart: string | undefined;
@@ -22,11 +22,11 @@ export interface Bank {
   deeds(cartId: string): Line[];
   /** Each session of which it holds money, and how much. */
   held(): Held[];
-  /** What the bank holds or has taken for a cart, each session once, in cents. */
+  /** The cents that the bank holds or has taken for a cart, one entry per session. */
   heldCents(cartId: string): number[];
   /** A page pays a session at the bank itself. */
   pay(session: string, cart: string, amount: number): void;
-  /** What was paid so for a cart, and is still there. */
+  /** The cents that were paid on the bank's page for a cart, and not refunded. */
   paidPastShopCents(cartId: string): number;
 }
 
@@ -35,7 +35,7 @@ export function openBank(bookFile: string): Bank {
   fs.writeFileSync(bookFile, "");
   const lines: Line[] = [];
   let readBytes = 0;
-  /** What was written since the last time is read; a line that isn't whole yet waits for the next. */
+  /** Reads the lines written since the last call. An incomplete line is left for the next call. */
   const read = (): readonly Line[] => {
     const file = fs.openSync(bookFile, "r");
     try {

@@ -1,16 +1,18 @@
-import { centsSql, inCents } from "../../../../scripts/shops/whole-cents.mjs";
-import { list, returnsOf, same, sum } from "../books.js";
+import { inCents } from "../../../../scripts/shops/whole-cents.mjs";
+import { list, same, sum } from "../../books/cents.js";
+import { type PaymentBooks, readPayments } from "../../books/medusa.js";
+import { returnsOf } from "../books.js";
 import type { Purchase } from "../shop.js";
 import type { Expect, Outcome, ShopBooks } from "../verdict.js";
 import { orderOf } from "./purchase.js";
 import type { World } from "./world.js";
 
-/** What Medusa wrote down about how an order is paid, in cents. */
+/** Medusa's records of an order's payments, in cents. */
 interface Paper {
   // biome-ignore lint/suspicious/noExplicitAny: an order as Medusa's admin shows it
   order: any;
   isCartCompleted: boolean;
-  payments: { isGift: boolean; cents: number; capturedCents: number; refundedCents: number }[];
+  payments: PaymentBooks[];
 }
 
 /** Reads Medusa's books, the journal and the bank's. */
@@ -34,8 +36,8 @@ export async function readBooks(world: World, purchase: Purchase): Promise<ShopB
 
 function checkPaid(paper: Paper, purchase: Purchase, journalCaptured: number, expect: Expect): void {
   const { order, payments } = paper;
-  const gifts = payments.filter((payment) => payment.isGift);
-  const others = payments.filter((payment) => !payment.isGift);
+  const gifts = payments.filter((payment) => payment.is_gift);
+  const others = payments.filter((payment) => !payment.is_gift);
   const rest = purchase.remainderCents > 0 ? [purchase.remainderCents] : [];
   expect(
     same(
@@ -51,8 +53,8 @@ function checkPaid(paper: Paper, purchase: Purchase, journalCaptured: number, ex
     ),
     `Medusa's other payments are ${list(others.map((p) => p.cents))}`,
   );
-  const captured = sum(payments.map((payment) => payment.capturedCents));
-  const giftCaptured = sum(gifts.map((payment) => payment.capturedCents));
+  const captured = sum(payments.map((payment) => payment.captured));
+  const giftCaptured = sum(gifts.map((payment) => payment.captured));
   expect(journalCaptured === giftCaptured, `captured: ${giftCaptured} in Medusa, ${journalCaptured} in the journal`);
   expect(inCents(order.total) === purchase.totalCents, `the order's total is ${order.total}`);
   expect(
@@ -66,17 +68,17 @@ function checkPaid(paper: Paper, purchase: Purchase, journalCaptured: number, ex
 /** One unit is off the order, and in its books once: what the card and the other method got back for it. */
 function checkPart({ order, payments }: Paper, purchase: Purchase, journalCaptured: number, expect: Expect): void {
   const [{ cardCents, otherCents } = { cardCents: 0, otherCents: 0 }] = returnsOf(purchase);
-  const sumOf = (isGift: boolean, key: "cents" | "refundedCents" | "capturedCents") =>
-    sum(payments.filter((payment) => payment.isGift === isGift).map((payment) => payment[key]));
+  const sumOf = (isGift: boolean, key: "cents" | "refunded" | "captured") =>
+    sum(payments.filter((payment) => payment.is_gift === isGift).map((payment) => payment[key]));
   for (const [isGift, backCents] of [
     [true, cardCents],
     [false, otherCents],
   ] as const) {
-    const refunded = sumOf(isGift, "refundedCents");
+    const refunded = sumOf(isGift, "refunded");
     const what = isGift ? "card" : "other payment";
     expect(refunded === backCents, `Medusa refunded ${refunded} of the ${what}, not ${backCents}`);
   }
-  const giftLeft = sumOf(true, "capturedCents") - cardCents;
+  const giftLeft = sumOf(true, "captured") - cardCents;
   expect(journalCaptured === giftLeft, `captured: ${giftLeft} left in Medusa, ${journalCaptured} in the journal`);
   const backCents = cardCents + otherCents;
   expect(inCents(order.total) === purchase.totalCents - backCents, `the order's total is ${order.total}`);
@@ -96,11 +98,11 @@ function checkPart({ order, payments }: Paper, purchase: Purchase, journalCaptur
 
 function checkBack(paper: Paper, { totalCents }: Purchase, outcome: Outcome, expect: Expect): void {
   const { order, payments, isCartCompleted } = paper;
-  const live = payments.filter((payment) => payment.refundedCents < payment.cents);
+  const live = payments.filter((payment) => payment.refunded < payment.cents);
   expect(live.length === 0, `Medusa keeps payments of ${list(live.map((payment) => payment.cents))}`);
   expect(!isCartCompleted || order, "the cart is completed, and there is no order");
   if (outcome !== "refunded") return;
-  const refunded = sum(payments.map((payment) => payment.refundedCents));
+  const refunded = sum(payments.map((payment) => payment.refunded));
   expect(refunded === totalCents, `the order stands, and ${refunded} cents of it were refunded`);
   expect(
     inCents(order.summary.refunded_total) === refunded,
@@ -110,22 +112,9 @@ function checkBack(paper: Paper, { totalCents }: Purchase, outcome: Outcome, exp
 
 async function readPaper(world: World, cartId: string): Promise<Paper> {
   const { rows: carts } = await world.shopBooks.query("select completed_at from cart where id = $1", [cartId]);
-  const { rows: payments } = await world.shopBooks.query(
-    `select p.provider_id, ${centsSql("p.amount")} as cents,
-       (select coalesce(${centsSql("sum(amount)")}, 0) from capture where payment_id = p.id and deleted_at is null) as captured,
-       (select coalesce(${centsSql("sum(amount)")}, 0) from refund where payment_id = p.id and deleted_at is null) as refunded
-     from payment p join cart_payment_collection link on link.payment_collection_id = p.payment_collection_id
-     where link.cart_id = $1 and p.canceled_at is null and p.deleted_at is null`,
-    [cartId],
-  );
   return {
     order: await orderOf(world, cartId),
     isCartCompleted: carts[0]?.completed_at != null,
-    payments: payments.map((row) => ({
-      isGift: row.provider_id === "pp_giftcard_giftcard",
-      cents: row.cents,
-      capturedCents: row.captured,
-      refundedCents: row.refunded,
-    })),
+    payments: (await readPayments(world.shopBooks, [cartId])).filter(({ is_canceled }) => !is_canceled),
   };
 }

@@ -36,7 +36,7 @@ const statements: Points = [
   ["give back", "refund kept", unitKinds],
 ];
 
-/** Where Medusa is killed. One death at one of several charges is of one purchase. */
+/** The points where Medusa is killed: once per purchase, at one of its charges. */
 const medusaKills: Points = [
   ["devalue", "charge not sent, the middle", ten],
   ["devalue", "devalue on its way, the middle", ten],
@@ -57,7 +57,7 @@ const medusaKills: Points = [
   ["give back", "refund booked", unitKinds],
 ];
 
-/** What two Medusas do at the same moment. */
+/** Actions of two Medusas at the same moment. */
 const races = {
   "same cart twice": ["devalue", unitKinds, ["paid", "whole"]],
   "card removed and charged": ["devalue", ten, ["paid", "whole"]],
@@ -98,7 +98,7 @@ export function byLineCells(): Cell[] {
   ];
 }
 
-/** What runs with the tests: a charge between others that is lost, and a unit whose way back stands still, or whose shop dies. */
+/** Cells that run with the tests: a lost charge between others, and a unit's refund that stalls or whose shop crashes. */
 const SHORT = [
   "medusa by line / service / cut-after / devalue, the middle / ten units",
   "medusa by line / service / hold / give back / three units",

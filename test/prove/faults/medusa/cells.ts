@@ -2,7 +2,7 @@ import { type Cell, cellsOf, databaseFaults, type Step, serviceFaults, shorten, 
 import type { Outcome } from "../verdict.js";
 import { statements } from "./points.js";
 
-/** Where each process is killed: at a statement, in a call to the service, or in the bank. */
+/** The points where each process is killed: at a statement, in a call to the service, or in the bank. */
 const medusaKills: readonly (readonly [Step, string])[] = [
   ["quote", "balance on its way"],
   ["session", "session written"],
@@ -52,7 +52,7 @@ const endsOf = {
 } as const satisfies Partial<Record<Step, readonly Outcome[]>>;
 type MedusaStep = keyof typeof endsOf;
 
-/** What leaves nobody in doubt: nothing arrived, or the service said what it did. */
+/** Faults with a known outcome: nothing arrived, or the service said what it did. */
 const knowable: readonly string[] = ["refuse", "delay", "busy"];
 
 /** Every cell of Medusa, in the order of a purchase. */

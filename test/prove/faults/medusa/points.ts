@@ -18,7 +18,7 @@ export const statements: Record<string, RegExp> = {
   "recovery ended": moved("(?:reversed|refused)"),
 };
 
-/** Where only a death leaves something: between what Medusa writes of a capture or refund, and what it does. */
+/** Points where only a crash leaves work: between Medusa's record of a capture or refund, and the action. */
 export const deadlyStatements: Record<string, RegExp> = {
   ...statements,
   "capture confirmed": moved("captured"),

@@ -4,7 +4,7 @@ import { issueTenders, type Purchase } from "../shop.js";
 import { createCart, tenders } from "./tenders.js";
 import type { World } from "./world.js";
 
-/** What was given back for a purchase: nobody gives it back again. */
+/** Refunds of a purchase. Nobody repeats them. */
 const given = new WeakMap<Purchase, unknown>();
 
 /** An answer, or undefined where the connection ended without one. */

@@ -30,7 +30,7 @@ export async function runRace(world: World, shop: Shop, cell: Cell): Promise<Cel
   return conclude(shop, cell, purchase, start);
 }
 
-/** What the other Medusa does with a cart that is being completed. */
+/** Actions of the other Medusa on a cart that is being completed. */
 const besides = {
   "same cart twice": (other: Storefront, { cartId }: Purchase) => other.complete(cartId),
   "card removed and charged": removeCards,
@@ -46,7 +46,7 @@ const besides = {
 
 type OrderRace = "two sums refunded" | "given back twice" | "given back and refunded" | "given back and canceled";
 
-/** What two admins do with an order that is paid, or that owes a unit. */
+/** Actions of two admins on an order that is paid, or that owes a unit. */
 const orderPairs: Readonly<
   Record<OrderRace, (world: World, other: Storefront, purchase: Purchase) => Promise<unknown>>
 > = {

@@ -97,7 +97,7 @@ async function act(world: World, step: Step, purchase: Purchase): Promise<boolea
     case "quote":
       return actions.quote(world, purchase);
     case "session":
-      // Where the cards cover all, the completion makes the session.
+      // If the cards cover the total, the completion creates the session.
       if (purchase.remainderCents > 0) return actions.session(world, purchase);
       return isOrder(actions.complete(world, purchase));
     case "capture":
@@ -184,7 +184,7 @@ async function goOn(world: World, step: Step, purchase: Purchase): Promise<void>
   if (step === "again") await again((w, p) => isOrder(actions.complete(w, p)));
   if (step === "capture" || step === "cancel" || step === "refund") await again(actions[step]);
   if (step === "give back") {
-    // What it answered may be a part of it, and the last time nothing is owed.
+    // Each response may cover a part; at the end, nothing is owed.
     for (let times = 0; times < 3; times += 1) await again(actions[step]);
   }
 }

@@ -8,7 +8,7 @@ const TEN_UNITS = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 50
 /** Takes 10 % off every purchase: together with the VAT in the prices, the totals have fractions of a cent. */
 const CODES = ["TEN"];
 
-/** What a purchase with these tenders costs, and what each card pays of it. */
+/** The total of a purchase with these tenders, and each card's part. */
 export const tenders: Record<TenderKind, Tenders & { readonly price: number }> = {
   card: {
     ...{ product: "faults-evening", price: 41.65, totalCents: 3749, remainderCents: 0 },
@@ -38,7 +38,7 @@ export const tenders: Record<TenderKind, Tenders & { readonly price: number }> =
   },
 };
 
-/** What the purchases buy, and how it gets to the buyer: read once, since every cell makes carts. */
+/** The products that are bought, and their delivery. Read once, since every cell creates carts. */
 export interface Market {
   readonly regionId: string;
   /** By their SKU; of a product with one variant also by its handle. */

@@ -29,7 +29,7 @@ export interface World {
   secondStorefront(): Promise<Storefront>;
   /** Medusa's database, asked past the proxy. */
   readonly shopBooks: pg.Pool;
-  /** What the Medusas have written so far: those that were killed, the first, the second. */
+  /** The logs of the Medusas so far: those that were killed, the first, the second. */
   logs(): readonly string[];
   kill(): Promise<void>;
   /** Starts whatever doesn't run any more. */

@@ -40,7 +40,7 @@ const statements: Points = [
   ["give back", "refund done", ten],
 ];
 
-/** Where the shop dies or freezes: a call is on its way, or answered, and the answer isn't written down. */
+/** The points where the shop crashes or freezes: during a call, or before its answer is stored. */
 const calls: Points = [
   ["devalue", "devalue on its way, the middle", ten],
   ["devalue", "devalue answered, the middle", three],
@@ -56,16 +56,16 @@ const calls: Points = [
   ["give back", "refund answered", three],
 ];
 
-/** What goes back as a whole freezes as it does with one charge. */
+/** A refund in full freezes at the same points as with one charge. */
 const sleepers = calls.filter(([step]) => step !== "decline" && step !== "cancel");
 
-/** Where SQLite's file stays locked for longer than the shop waits for it. */
+/** The points where SQLite's file stays locked for longer than the shop waits. */
 const locked: Points = [
   ["give back", "canceldevalue answered", three],
   ["give back", "refund answered", three],
 ];
 
-/** What happens in two processes at once, and how it may end. */
+/** Actions in two processes at once, and their possible outcomes. */
 export const races = {
   "order pressed in both": ["devalue", ten, ["paid"]],
   "given back in both": ["give back", unitKinds, ["part"]],
@@ -73,7 +73,7 @@ export const races = {
   "given back while the card's part is recovered": ["give back", unitKinds, ["part"]],
   "given back while the bank's part is recovered": ["give back", three, ["part"]],
   "given back and canceled": ["give back", unitKinds, ["part", "whole"]],
-  // Whoever comes second may meet the other in work, and is refused.
+  // The second one may be refused while the first is at work.
   "given back and cards refunded": ["give back", ten, ["part", "refunded"]],
 } as const satisfies Record<string, readonly [Step, readonly TenderKind[], readonly Outcome[]]>;
 
@@ -82,7 +82,7 @@ export function plainByLineCells(): Cell[] {
   return [...cellsOn("plain by line sqlite", 0), ...cellsOn("plain by line postgresql", 1)];
 }
 
-/** What becomes of one charge's call: each way of losing it, a slow one, and a refusal that is believed or not. */
+/** The fates of one charge's call: each way of losing it, a slow one, and a refusal that is believed or not. */
 const lost = ["cut-before", "cut-after", "delay", "busy", "deny-after", "hold"];
 const ways = ["SIGKILL, started again", "SIGKILL, another recovers"];
 const sleeps = ["arrives meanwhile", "arrives when it wakes"];
@@ -94,9 +94,9 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
     faults: readonly string[],
     mayEnd: readonly Outcome[] = ends[step],
   ) => [...cellsOf({ shop, place, step, point }, faults, kinds, mayEnd)];
-  // What happens between shop and service or bank is the same whatever the store is: half of it with each.
+  // Faults between shop and service or bank don't depend on the store: half of them run with each.
   const half = (faults: readonly string[], index: number) => faults.filter((_, at) => (at + index + turn) % 2 === 0);
-  /** What an order is paid with takes turns. */
+  /** Alternates the tenders of an order. */
   const oneKind = (kinds: readonly TenderKind[], index: number) =>
     [kinds[(index + turn) % kinds.length] as TenderKind] as const;
   return [
@@ -145,7 +145,7 @@ function deathsOn(turn: number): Points {
 const sleepOn = (turn: number, point: string, index: number) =>
   sleeps[turn === 0 && point.includes("answered") ? 0 : (index + turn) % 2] as string;
 
-/** What runs with the tests: a charge between others that is lost, a death between card and bank, two returns at once. */
+/** Cells that run with the tests: a lost charge between others, a crash between card and bank, two returns at once. */
 const SHORT = [
   "plain by line sqlite / service / cut-after / devalue, the middle / ten units",
   "plain by line postgresql / kill shop / SIGKILL, another recovers / give back, refund on its way / three units",

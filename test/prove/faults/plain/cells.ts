@@ -24,7 +24,7 @@ const bankPoints: readonly (readonly [Step, BankOperation])[] = [
   ["sweep", "cancel"],
   ["cancel", "cancel"],
 ];
-/** What a shop asks of the bank. */
+/** The shop's calls to the bank. */
 export type BankOperation = "create" | "status" | "cancel" | "refund";
 export const bankOperations: Readonly<Record<string, BankOperation>> = {
   PUT: "create",
@@ -33,7 +33,7 @@ export const bankOperations: Readonly<Record<string, BankOperation>> = {
   POST: "refund",
 };
 
-/** Where the shop dies or freezes: a call is on its way, or answered, and the answer isn't written down. */
+/** The points where the shop crashes or freezes: during a call, or before its answer is stored. */
 const shopDeaths: readonly (readonly [Step, string])[] = [
   ["quote", "balance on its way"],
   ["devalue", "devalue on its way"],
@@ -56,7 +56,7 @@ const shopDeaths: readonly (readonly [Step, string])[] = [
   ["recovery", "canceldevalue on its way"],
   ["recovery", "canceldevalue answered"],
 ];
-/** Where SQLite's file stays locked, by a backup for example, for longer than the shop waits for it. */
+/** The points where SQLite's file stays locked, by a backup for example, for longer than the shop waits. */
 const locked: readonly (readonly [Step, string])[] = [
   ["devalue", "devalue answered"],
   ["cancel", "canceldevalue answered"],
@@ -77,7 +77,7 @@ const bankKills: readonly (readonly [Step, string])[] = [
   ["cancel", "cancel answered"],
 ];
 
-/** What shoppers do, and how it may end. */
+/** Shoppers' actions, and their possible outcomes. */
 export const shoppers = {
   declines: ["whole"],
   "closes the tab": ["whole"],
@@ -87,7 +87,7 @@ export const shoppers = {
   "presses twice": ["paid"],
 } as const satisfies Record<string, readonly Outcome[]>;
 
-/** What happens in two processes at once, and how it may end. */
+/** Actions in two processes at once, and their possible outcomes. */
 export const races = {
   "order pressed in both": ["paid"],
   "comes back in both": ["paid"],
@@ -101,7 +101,7 @@ export const races = {
 
 const endsOf = (place: Place, step: Step): readonly Outcome[] => {
   if (step === "quote") return ["paid"];
-  // Whoever comes back from the bank when the books can't be written gets everything back.
+  // A shopper who returns from the bank while the books can't be written gets a full refund.
   if (step === "return") return place === "database" ? ["paid", "whole"] : ["paid"];
   if (step === "decline" || step === "sweep" || step === "cancel") return ["whole"];
   return step === "refund" ? ["refunded"] : ["paid", "whole"];
@@ -138,7 +138,7 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
         ),
       ];
     });
-  // What happens between shop and service or bank is the same whatever the store is: half of it with each.
+  // Faults between shop and service or bank don't depend on the store: half of them run with each.
   const half = (faults: readonly string[], index: number) => faults.filter((_, at) => (at + index + turn) % 2 === 0);
   const where = ([step, operation]: readonly [Step, string]) => `${step}, ${operation}`;
   const isPostgres = shop === "plain postgresql";

@@ -24,7 +24,7 @@ export const statements: Record<string, RegExp> = {
   "recovery ended": moved("charge", "(?:reversed|refused)"),
 };
 
-/** Where an order is charged by line, and where a unit of it is given back. */
+/** The points where an order is charged by line, and where one of its units is refunded. */
 export const byLineStatements: Record<string, RegExp> = {
   ...statements,
   "charges begun": statements["devalue, charge begun"] as RegExp,

@@ -68,7 +68,7 @@ export const actions = {
     await visitor.submit(String(bankPage), { choice: "hang" }, signal).catch(() => {});
   },
 
-  /** Where the bank sends the shopper. */
+  /** The address that the bank sends the shopper to. */
   async comeBack({ visitor }: PlainPurchase, url: string, orderId: string): Promise<boolean> {
     return isPaid(await maybe(visitor.open(`${url}/orders/${orderId}/return`)));
   },
@@ -92,7 +92,7 @@ export const actions = {
     return orderId !== undefined && actions.comeBack(purchase, world.url, orderId);
   },
 
-  /** What the operator presses. */
+  /** The operator's buttons. */
   async operate({ operator, url }: World, path: string, at = url, fields?: Fields): Promise<boolean> {
     const headers = { ...operator, origin: at };
     const body = fields && new URLSearchParams(fields);

@@ -5,7 +5,7 @@ import type { shoppers } from "./cells.js";
 import { actions, type PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
-/** What each shopper does, once the cards are applied. */
+/** Each shopper's actions once the cards are applied. */
 const ways: Record<
   keyof typeof shoppers,
   (world: World, shop: Shop<PlainPurchase>, purchase: PlainPurchase) => Promise<unknown>

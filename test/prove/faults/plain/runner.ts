@@ -134,7 +134,7 @@ async function goOn(world: World, step: Step, purchase: PlainPurchase): Promise<
     await again(() => actions.lookAgain(world, purchase));
   }
   if (isReturn(step)) await giveBackAgain(world, purchase);
-  // What was written down as owed goes back by itself: the operator presses again only where nothing was.
+  // Recovery finishes a recorded refund. The operator presses again only if none was recorded.
   const [paid] = await world.checkoutBooks.purchases(purchase.cartId);
   if ((step === "cancel" || step === "refund") && paid?.state === "paid") {
     await again(() => act(world, step, purchase));
@@ -142,8 +142,8 @@ async function goOn(world: World, step: Step, purchase: PlainPurchase): Promise<
 }
 
 /**
- * Where no refund was written down, the operator presses again. Of the three units the operator does so in any case, and
- * once more; of the ten, what was written down goes on by itself.
+ * The operator presses again, twice. With ten units, the operator only does so if no refund was recorded: recovery
+ * finishes a recorded one.
  */
 async function giveBackAgain(world: World, purchase: PlainPurchase): Promise<void> {
   const isWritten = (await world.checkoutBooks.refunds(purchase.cartId)).length > 0;
@@ -152,7 +152,7 @@ async function giveBackAgain(world: World, purchase: PlainPurchase): Promise<voi
   await actions.giveBack(world, purchase);
 }
 
-/** Where both fail: the bank's network at the cell's point, and the service's with the card's part. */
+/** Both fail: the bank's network at the cell's point, and the service's with the card's part. */
 async function provoke({ giftcards }: World, { place, point, fault }: Cell): Promise<void> {
   if (place === "bank" && point.includes("canceldevalue and "))
     giftcards.proxy.set("canceldevalue", fault as Exclude<ServiceFault, "refuse">);

@@ -1,7 +1,7 @@
 import type { TenderKind } from "../cells.js";
 import type { Tenders } from "../shop.js";
 
-/** What a purchase with these tenders costs, and what each card pays of it: the products are the shop's own. */
+/** The total of a purchase with these tenders, and each card's part. The products are the shop's own. */
 export const tenders: Record<TenderKind, Tenders> = {
   card: {
     ...{ product: "cinema", totalCents: 2000, remainderCents: 0 },

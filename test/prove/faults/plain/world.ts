@@ -33,7 +33,7 @@ export interface World {
   readonly bank: BankSide;
   /** Only to PostgreSQL there is a network. */
   readonly database: DatabaseProxy | null;
-  /** What the checkout wrote down, read past every network. */
+  /** The checkout's records, read past every network. */
   readonly checkoutBooks: CheckoutBooks;
   /** The shop's own file. */
   readonly orders: DatabaseSync;

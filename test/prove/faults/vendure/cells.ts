@@ -20,7 +20,7 @@ export interface VendureCell {
 type Act = VendureCell["act"];
 const undecided = ["whole", "paid"] as const;
 
-/** What fails is what the cell is about. */
+/** The fault of the cell. */
 const attempt = (call: Promise<unknown>) => call.catch(() => {});
 
 const cell = (

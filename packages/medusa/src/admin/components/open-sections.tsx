@@ -24,7 +24,7 @@ import { useDecide } from "./use-decide.js";
 
 const retried: readonly ChargeState[] = ["reversing", "unknown"];
 
-/** What needs a person, then the charges that the shop still works on by itself. */
+/** Charges that need a person, then those that recovery is still working on. */
 export function OpenSections() {
   const { t } = useTexts();
   const [openReference, setOpenReference] = useState<string>();
