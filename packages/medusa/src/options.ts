@@ -18,36 +18,33 @@ export const declaration = z.strictObject({
   environment: z.enum(["live", "sandbox"]),
   /** The service's address. */
   baseUrl: z.url({ protocol: /^https?$/ }),
-  /** Allows an `http:` address on another machine. Only use it on a network that you control. Default: `false`. */
+  /** Allows an `http:` address on another machine, on a network that you control. Default: `false`. */
   allowHttp: z.boolean().default(false),
   /** The company's API key. */
   apiKey: text,
   /** The company's number at the service. */
   companyId: count,
   /**
-   * The keys that seal cards and cancel tokens, newest first. Each key is 32 bytes in base64. Keep an old key until nothing
-   * is sealed under it.
+   * The keys that seal cards and cancel tokens, newest first: 32 bytes each, in base64.
    */
   sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
   /** Maximum number of cards per order, 1 to 20. Default: 5. */
   maxCards: count.max(20).default(5),
   /**
-   * How a card is charged. `by-line`: one charge for each unit that it pays, so that a returned ticket is refunded to the card
-   * to the cent. `whole`: one charge for everything that it pays. Without this option, by line, except in
-   * [the hook `validate`](https://github.com/giftcard-pay/giftcard-pay/blob/HEAD/packages/medusa/README.md#the-hook), which
-   * doesn't know the order's lines.
+   * `by-line`: one charge for each unit that a card pays, so that a returned ticket is refunded to the cent. `whole`: one charge
+   * per card. Without this option, by line, except in the hook `validate`, which doesn't know the order's lines.
    */
   charges: z.enum(["whole", "by-line"]).optional(),
   /**
-   * When a card's payment is captured in Medusa. `when-placed`: once the order is placed and paid. `manual`: by a person or
-   * by your own code. Default: `when-placed`.
+   * When Medusa captures a card's payment. `when-placed`: once the order is paid. `manual`: by a person or by your own code.
+   * Default: `when-placed`.
    */
   capture: z.enum(["when-placed", "manual"]).default("when-placed"),
   /** Timeout of a call to the service in milliseconds, including its retries. Default: 10 seconds. */
   timeoutMs: count.default(10_000),
   /**
-   * How long a process owns the carts, charges and orders that it works on, in milliseconds. It renews the lease while it
-   * lives. Must be longer than `timeoutMs`. Default: 2 minutes.
+   * How long a process owns what it works on, in milliseconds. It renews the lease while it lives. Must be longer than
+   * `timeoutMs`. Default: 2 minutes.
    */
   leaseMs: count.default(2 * MINUTE_MS),
   /** Limits on wrong card numbers and PINs. Beyond them, the gift card routes answer 429 until the window has passed. */
@@ -64,8 +61,8 @@ export const declaration = z.strictObject({
     })
     .prefault({}),
   /**
-   * The header in which your own proxy writes the shopper's address, such as `x-real-ip`. If it holds a list, the last entry
-   * counts. Without this option, the connection's address counts.
+   * The header in which your own proxy writes the shopper's address, such as `x-real-ip`. In a list, the last entry counts.
+   * Without this option, the connection's address counts.
    */
   addressHeader: z
     .string()
@@ -77,13 +74,12 @@ export const declaration = z.strictObject({
   /** Allows the remainder to be paid by a method that settles later, such as a bank transfer. Default: `false`. */
   allowPendingRemainder: z.boolean().default(false),
   /**
-   * How long such a remainder may stay pending, in milliseconds. After that, the order is canceled and its cards are
-   * refunded. Default: 7 days.
+   * How long such a remainder may stay pending, in milliseconds. Then the order is canceled and its cards are refunded.
+   * Default: 7 days.
    */
   pendingRemainderMs: count.default(7 * DAY_MS),
   /**
-   * Maximum number of unpaid orders that one recovery run cancels. If there are more, recovery stops canceling until a
-   * person resumes it. Default: 20.
+   * Maximum number of unpaid orders that one recovery run cancels. Beyond it, a person decides. Default: 20.
    */
   maxCancelsPerRun: z.coerce.number<number | string>().int().min(0).default(20),
 });

@@ -3,7 +3,7 @@ import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ProductEvents as ProductAnswer } from "../../api/admin/giftcard-pay/events/products/[id]/route.js";
 import type { EventFilter, EventView } from "../../events/event-list.js";
-import type { Published } from "../../issuer/publish.js";
+import type { Published } from "../../issuer/push.js";
 import type { DetailsInput } from "../../shows/show-details.js";
 
 /** Constants that Medusa's build of the admin defines. */

@@ -1,7 +1,7 @@
 import { type EventFormat, writeEvents } from "@giftcard-pay/events";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { contextOf, type EventsContext } from "../../context.js";
-import { readPublicEvents } from "../../feed/public-events.js";
+import { readPublicEvents } from "../../events/event-list.js";
 import type { Settings } from "../../options.js";
 import { refreshEvents } from "../../shows/refresh.js";
 import { findHidden } from "../../shows/show-products.js";

@@ -1,7 +1,7 @@
 import { feedItemOf, jsonLdText } from "@giftcard-pay/events";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { contextOf, storable } from "../../../../../../context.js";
-import { readPublicEvents } from "../../../../../../feed/public-events.js";
+import { readPublicEvents } from "../../../../../../events/event-list.js";
 import { findPublishedProduct } from "../../../../../../shows/show-products.js";
 
 /**
