@@ -86,9 +86,7 @@ async function readChecks(db: Queryable): Promise<Buffer[]> {
 }
 
 /** Counts the cards under each generation, oldest first, and the cards and passwords that are not under the newest yet. */
-export async function countByGeneration(
-  db: Queryable,
-): Promise<{
+export async function countByGeneration(db: Queryable): Promise<{
   generations: { generation: number; created_at: Date; cards: number }[];
   oldCards: number;
   oldPasswords: number;
