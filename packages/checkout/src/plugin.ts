@@ -25,14 +25,10 @@ export {
   returnedUnits,
 } from "./engine/refund-plan.js";
 export { toOpenCharge } from "./engine/refunds.js";
-export { type ReportSource, readAnyCharges } from "./operator/charge-pages.js";
+export type { ReportSource } from "./operator/charge-pages.js";
 export { type HealthSource, readHealth } from "./operator/health.js";
-export { type BookedCharge, bookedChargeOf, movementsOf as cardMovementsOf } from "./operator/movements.js";
-export { momentsOf } from "./operator/period.js";
-export { readGrossCents, readReconciliation, readStatement } from "./operator/reports.js";
+export { readReconciliation, readStatement } from "./operator/reports.js";
 export { ReportError, type ReportFault } from "./operator/service-report.js";
-export { csvCell } from "./operator/statement.js";
-export { layOut } from "./operator/text-table.js";
 export {
   createSealer,
   readSealingKeys,
