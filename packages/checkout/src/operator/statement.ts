@@ -139,7 +139,7 @@ export function statementText(statement: Statement, nameOf: (orderId: string) =>
 }
 
 /** Quotes a cell, so that spreadsheets don't treat it as a formula. Numbers and days are not quoted. */
-export function csvCell(text: string): string {
+function csvCell(text: string): string {
   if (text === "" || /^-?\d+(\.\d\d)?$|^\d{4}-\d\d-\d\d$/.test(text)) return text;
   return `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
 }
