@@ -241,7 +241,6 @@ describe("the admin", () => {
     await keepScreenshot(page, "admin-giftcards");
     await press(button("Review"));
     await shown("The card was probably not charged");
-    await keepScreenshot(page, "admin-evidence");
     await press(button("The card was not charged"));
     await press(page.getByRole("alertdialog").getByRole("button", { name: "The card was not charged" }));
     await shown(medusa.admin.email);
@@ -259,7 +258,6 @@ describe("the admin", () => {
     await page.reload();
     await shown("Unpaid orders (1)");
     await shown(/It is fulfilled/);
-    await keepScreenshot(page, "admin-unpaid-order");
     await press(button("Keep the order"));
     await press(page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }));
     await page.getByRole("heading", { name: "Unpaid orders" }).waitFor({ state: "detached" });
@@ -281,7 +279,6 @@ describe("the admin", () => {
     await shown("2 problems");
     await page.getByRole("tab", { name: "To do (2)", exact: true }).waitFor();
     await shown("Automatic cancellation stopped");
-    await keepScreenshot(page, "admin-failing-job");
     await press(button("Resume cancellation"));
     await press(page.getByRole("alertdialog").getByRole("button", { name: "Resume cancellation" }));
     await page.getByText("Automatic cancellation stopped").waitFor({ state: "detached" });
@@ -393,7 +390,6 @@ describe("the admin", () => {
     }
     await tab(names[0] as string);
     await page.getByRole("row").nth(1).waitFor();
-    await keepScreenshot(page, `admin-giftcards-${language}`);
   });
 
   it("says in the admin's language what prevents a refund, until Medusa's own button removes it", async () => {
