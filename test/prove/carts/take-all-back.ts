@@ -3,7 +3,7 @@ import { inCents } from "../../../scripts/shops/whole-cents.mjs";
 import { list, sum } from "../books/cents.js";
 import { readCards } from "../books/issuer.js";
 import { pause } from "../faults/run-cell.js";
-import { type Bought, type Expect } from "./buy.js";
+import type { Bought, Expect } from "./buy.js";
 import type { CartPlan, Line } from "./make-cart.js";
 import type { CartShop } from "./open-shop.js";
 

@@ -1,7 +1,7 @@
-import { euro } from "./admins.js";
 import { isOpen } from "../books/books.js";
 import { sum } from "../books/cents.js";
 import type { PaymentBooks } from "../books/medusa.js";
+import { euro } from "./admins.js";
 import type { Books, OrderBooks } from "./books.js";
 import { lastFourOf } from "./cards.js";
 import type { Round } from "./round.js";
