@@ -107,7 +107,7 @@ function cellsOf(
   return faults.length > 0 ? faults.join("; ") : Object.fromEntries(read);
 }
 
-/** What spreadsheets did to numbers. */
+/** The traces that a spreadsheet leaves in numbers. */
 class Traces {
   #guards = 0;
   #guardedLine = 0;
