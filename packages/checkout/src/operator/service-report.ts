@@ -140,7 +140,7 @@ async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
     }
   } catch (error) {
     if (!hasHeader) throw notAReport();
-    const line = error instanceof CsvError ? error.lines : number;
+    const line = error instanceof CsvError ? Number(error.lines) : number;
     throw new ReportError(`Line ${line} of the service's report can't be read.`, { code: "broken", line });
   }
   if (!hasHeader) throw notAReport();
