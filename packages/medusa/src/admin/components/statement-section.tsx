@@ -1,7 +1,7 @@
 import { Input, Table } from "@medusajs/ui";
 import { useState } from "react";
 import { type StatementView, useStatement } from "../client/queries.js";
-import { reportDay } from "../i18n/formats.js";
+import { readPercent, reportDay } from "../i18n/formats.js";
 import { useTexts } from "../i18n/use-texts.js";
 import {
   download,
@@ -116,16 +116,4 @@ function Amounts({ of }: { of: readonly (number | null)[] }) {
       {cents === null ? "" : money(cents)}
     </Table.Cell>
   ));
-}
-
-/**
- * Reads a percentage that a person typed, with a comma or a point. An `<input type="number">` reads it in the browser's
- * language, which may be another one than the admin's: it then silently drops a comma.
- * @returns the percentage as the API takes it, `""` if nothing is typed, or undefined if it is not a number from 0 to 100
- */
-export function readPercent(text: string): string | undefined {
-  const typed = text.trim();
-  if (typed === "") return "";
-  const percent = typed.replace(",", ".");
-  return /^\d{1,3}(\.\d{1,4})?$/.test(percent) && Number(percent) <= 100 ? percent : undefined;
 }
