@@ -16,12 +16,12 @@ const buy = async (carts: number, seed = SEED) => {
 
 const timeout = 600_000;
 
-test("two random carts are paid in whole cents, and each unit is refunded at the price paid for it", { timeout }, () =>
-  buy(2),
+test("a random cart is paid in whole cents, and each unit is refunded at the price paid for it", { timeout }, () =>
+  buy(1),
 );
 
-test("four more random carts are paid and refunded in the same way", { tags: "long", timeout }, () =>
-  buy(CARTS - 2, SEED + 2),
+test("five more random carts are paid and refunded in the same way", { tags: "long", timeout }, () =>
+  buy(CARTS - 1, SEED + 1),
 );
 
 test("the carts cover VAT included and added, both countries, every kind of refund, and every kind of discount", () => {

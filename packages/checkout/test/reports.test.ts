@@ -403,7 +403,11 @@ describe("the service's report", () => {
       for (const text of [
         ...["", "nothing", "{", '{"cards":1}', "a,b\r\n1,2", "company_id\n7\n", "[1]", "{}x"],
         ...[whole.slice(0, -1), whole.replace("5000", '"a"'), `{"cards":[1]}`, `${whole}${whole}`],
-        ...[csv.replace('"Other"', "Other, Ltd"), csv.replace('"Other"', '"Other" Ltd'), csv.replace("5000,0", "5e3,0")],
+        ...[
+          csv.replace('"Other"', "Other, Ltd"),
+          csv.replace('"Other"', '"Other" Ltd'),
+          csv.replace("5000,0", "5e3,0"),
+        ],
         ...[csv.replace("5000,0", ",0"), csv.replace("2500\r\n8", "2500,99\r\n8"), csv.slice(0, csv.indexOf("4,") + 2)],
       ])
         await expect(read(text, length)).rejects.toMatchObject({ name: "ReportError" });

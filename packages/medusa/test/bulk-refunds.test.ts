@@ -153,7 +153,7 @@ describe("a bulk refund of a canceled product", () => {
     expect(await planOf({ variantId: products[0].variants[0].id })).toMatchObject({ orders: [] });
   });
 
-  test("waits for a person if an order changes between plan and refund", async () => {
+  test("waits for a person if an order changes between plan and refund", { tags: "long" }, async () => {
     const productId = await newShow("matinee");
     const bought = await buy("matinee");
     const { rows } = await database.query("select count(*)::int as n from giftcard_bulk_refund");
@@ -167,7 +167,9 @@ describe("a bulk refund of a canceled product", () => {
     expect(await balanceOf(bought)).toBe(0);
   });
 
-  test("refunds what an order already owes too, and skips one that an edit made more expensive", async () => {
+  test("refunds what an order already owes too, and skips one that an edit made more expensive", {
+    tags: "long",
+  }, async () => {
     const productId = await newShow("revue");
     const owing = await buy("revue");
     await shop.storefront.returnItem(owing.orderId, 1, 2);
@@ -230,7 +232,7 @@ describe("a bulk refund of a canceled product", () => {
     });
   });
 
-  test("names each requested order that can't be refunded", async () => {
+  test("names each requested order that can't be refunded", { tags: "long" }, async () => {
     await newShow("recital");
     const open = await buy("recital", { captured: false });
     const canceled = await buy("recital");

@@ -139,13 +139,13 @@ describe("by default, a card is captured when its order is placed", () => {
     await untilCaptured(bought, 1234 + 3456);
   });
 
-  test("all of it, if cards cover the order", async () => {
+  test("all of it, if cards cover the order", { tags: "long" }, async () => {
     const bought = await buy({ goods: [["aria", 3]], balancesCents: [5000, 5000], codes: ["TEN"] });
     await untilCaptured(bought, 6737);
     expect(figuresOf(await shop.storefront.order(bought.orderId))).toMatchObject({ payment_status: "captured" });
   });
 
-  test("once, if people capture at the same moment", async () => {
+  test("once, if people capture at the same moment", { tags: "long" }, async () => {
     const bought = await buy();
     const [gift] = await giftsOf(bought.orderId);
     const answers = await Promise.all([1, 2, 3].map(() => capture(String(gift))));
@@ -166,7 +166,7 @@ describe("by default, a card is captured when its order is placed", () => {
     }
   });
 
-  test("and refunded if the order is canceled, before or after", async () => {
+  test("and refunded if the order is canceled, before or after", { tags: "long" }, async () => {
     const bought = await buy();
     const canceled = await shop.storefront.send("POST", `/admin/orders/${bought.orderId}/cancel`, {});
     expect(canceled.status).toBe(200);
@@ -182,7 +182,7 @@ describe("by default, a card is captured when its order is placed", () => {
     expect(charges).toMatchObject([{ state: "reversed" }]);
   });
 
-  test("never, if nobody pays the pending remainder", async () => {
+  test("never, if nobody pays the pending remainder", { tags: "long" }, async () => {
     const bought = await buy({ data: { behaviour: "pending_authorization" } });
     await recoverLater();
     expect(await capturedOf(bought)).toEqual({ cards: 0, bank: 0, booked: 0 });
@@ -200,12 +200,12 @@ describe("by default, a card is captured when its order is placed", () => {
     await untilCaptured(bought, 5000, 2498);
   });
 
-  test("later, if many orders arrive at once", async () => {
+  test("later, if many orders arrive at once", { tags: "long" }, async () => {
     const bought = await Promise.all(Array.from({ length: 5 }, () => buy()));
     for (const purchase of bought) await untilCaptured(purchase, 5000);
   });
 
-  test("and kept by an edit that Medusa would otherwise void it for", async () => {
+  test("and kept by an edit that Medusa would otherwise void it for", { tags: "long" }, async () => {
     const bought = await buy();
     await untilCaptured(bought, 5000);
     await editTo(shop.storefront, bought.orderId, "summer-night-festival", 2);
@@ -230,7 +230,7 @@ describe("recovery captures", () => {
     await peer.medusa.stop();
   });
 
-  test("no payment that Medusa has voided for an edit meanwhile", async () => {
+  test("no payment that Medusa has voided for an edit meanwhile", { tags: "long" }, async () => {
     await stopCaptures();
     const bought = await buy();
     await editTo(shop.storefront, bought.orderId, "summer-night-festival", 2);
@@ -242,7 +242,7 @@ describe("recovery captures", () => {
     expect(await jobOf(bought.orderId)).toBeNull();
   });
 
-  test("later, if a person retries, or never, if a person exempts the order", async () => {
+  test("later, if a person retries, or never, if a person exempts the order", { tags: "long" }, async () => {
     await stopCaptures();
     const bought = await buy();
     const exempt = await buy();

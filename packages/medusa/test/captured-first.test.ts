@@ -144,7 +144,7 @@ describe("a bulk refund", () => {
     await expectRefunded(covered, 2495, [5000]);
   });
 
-  test("refunds nothing of an order that can't be captured, until a person tries again", async () => {
+  test("refunds nothing of an order that can't be captured, until a person tries again", { tags: "long" }, async () => {
     const productId = await newShow("fugue");
     const bought = await buy({ fugue: 3 });
     const plan = await planOf({ productId, capture: true });
@@ -200,7 +200,7 @@ describe("a bulk refund", () => {
     await expectRefunded(half, 7485, [5000]);
   });
 
-  test("waits for a person if something else isn't captured than was confirmed", async () => {
+  test("waits for a person if something else isn't captured than was confirmed", { tags: "long" }, async () => {
     const productId = await newShow("minuet");
     const bought = await buy({ minuet: 3 }, { captured: "all" });
     const plan = await planOf({ productId });
@@ -217,7 +217,7 @@ describe("a bulk refund", () => {
     expect(await balances(bought)).toEqual([0]);
   });
 
-  test("of an edited draft order that it captures first, owes nothing afterwards", async () => {
+  test("of an edited draft order that it captures first, owes nothing afterwards", { tags: "long" }, async () => {
     const { storefront: s } = shop;
     const canceled = await newShow("canon", 10);
     await newShow("ballad", 20);
@@ -267,7 +267,7 @@ describe("a bulk refund", () => {
 });
 
 describe("an order's own refund", () => {
-  test("never captures the rest of a payment that its method captured in part", async () => {
+  test("never captures the rest of a payment that its method captured in part", { tags: "long" }, async () => {
     const bought = await buy({ sonata: 3 }, { captured: "cards" });
     const [other] = paymentsOf(await shop.storefront.order(bought.orderId)).others;
     await tell("captured", other.payment_session_id, 20);
@@ -303,7 +303,7 @@ describe("an order's own refund", () => {
     expect((await refundOf(shop.storefront, bought.orderId)).rest).toBeNull();
   });
 
-  test("of everything that is left, after an exchange and a return", async () => {
+  test("of everything that is left, after an exchange and a return", { tags: "long" }, async () => {
     const bought = await buy({ sonata: 3 }, { captured: "all", codes: ["TEN"] });
     const total = 6737;
     await fulfil(shop.storefront, bought.orderId, ["sonata"]);
@@ -319,7 +319,9 @@ describe("an order's own refund", () => {
     await expectRefunded(bought, total, [5000]);
   });
 
-  test("of everything that is left, although an exchange still has to be paid, or an edit changed it", async () => {
+  test("of everything that is left, although an exchange still has to be paid, or an edit changed it", {
+    tags: "long",
+  }, async () => {
     const exchanged = await buy({ sonata: 2 }, { captured: "all", codes: ["TEN"] });
     await fulfil(shop.storefront, exchanged.orderId, ["sonata"]);
     const { products } = await shop.storefront.ok("GET", "/store/products?handle=nocturne&fields=id,variants.id");
@@ -339,7 +341,7 @@ describe("an order's own refund", () => {
     }
   });
 
-  test("of everything is refused while an edit is open, and says so", async () => {
+  test("of everything is refused while an edit is open, and says so", { tags: "long" }, async () => {
     const bought = await buy({ sonata: 1 }, { captured: "all" });
     await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
     const { rest } = await refundOf(shop.storefront, bought.orderId);
@@ -354,7 +356,7 @@ describe("an order's own refund", () => {
     expect(await balances(bought)).toEqual([5000]);
   });
 
-  test("of everything stops before the refund if a payment can't be captured", async () => {
+  test("of everything stops before the refund if a payment can't be captured", { tags: "long" }, async () => {
     const bought = await buy({ sonata: 3 });
     const { rest, captureCents } = await refundOf(shop.storefront, bought.orderId);
     await failOn("capture", isOfBank);

@@ -316,7 +316,9 @@ describe("an order that was changed after it was placed", () => {
         expect(await shop.balanceCents(card)).toBe(balancesCents[index]);
     });
 
-  test("owes an exchange for a cheaper item, and the bank refunds what it paid of the unit", async () => {
+  test("owes an exchange for a cheaper item, and the bank refunds what it paid of the unit", {
+    tags: "long",
+  }, async () => {
     const { storefront: s } = shop;
     const bought = await buy(shop, { aria: 2 }, { balancesCents: [4000] });
     const { orderId } = bought;

@@ -269,7 +269,7 @@ describe("an order that was never paid", () => {
     expect(await waiting(orderId)).toEqual([]);
   });
 
-  test("and fails to cancel: is listed with attempts and error until a retry succeeds", async () => {
+  test("and fails to cancel: is listed with attempts and error until a retry succeeds", { tags: "long" }, async () => {
     const { orderId } = await leaveUnpaid(1, async ([one]) => {
       await database.query(`create function refuse() returns trigger language plpgsql as
         $$ begin raise exception 'the disk is full'; end $$;

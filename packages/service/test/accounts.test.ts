@@ -95,7 +95,7 @@ describe("an account", () => {
     expect((await run(...words)).exitCode).toBe(2);
   });
 
-  test("accepts a password that looks like an option", async () => {
+  test("accepts a password that looks like an option", { tags: "long" }, async () => {
     const company = await service.createCompany();
     const words = ["--company", String(company.companyId), "--email", "dash@example.nl"];
     await command("account", "add", ...words, "--password", "-Version");
@@ -175,7 +175,7 @@ describe("a key", () => {
     expect((await run("key", "list", "--company", id)).stdout).toMatch(/shop 4\tcreated .+\tused .+\texpires 2088/);
   });
 
-  test("is rejected once it has expired", async () => {
+  test("is rejected once it has expired", { tags: "long" }, async () => {
     const company = await service.createCompany();
     const made = await command("key", "create", "--company", String(company.companyId), "--expires", "2088-06-30");
     expect(await works(made.apikey)).toBe(true);
@@ -184,7 +184,9 @@ describe("a key", () => {
     expect((await run("key", "list", "--company", String(company.companyId))).stdout).toMatch(/expired/);
   });
 
-  test("is revoked together with all other keys of its company, and new ones can be created", async () => {
+  test("is revoked together with all other keys of its company, and new ones can be created", {
+    tags: "long",
+  }, async () => {
     const company = await service.createCompany();
     const id = String(company.companyId);
     const [other, loggedIn] = [await service.createCompany(), await login(company.email, company.password)];

@@ -76,7 +76,7 @@ test("a backup under load contains every devalue that was answered before it sta
   }
 });
 
-test("restore fails without the right secrets, and leaves nothing behind", async () => {
+test("restore fails without the right secrets, and leaves nothing behind", { tags: "long" }, async () => {
   const place = path.join(folder, "refused");
   fs.mkdirSync(place);
   const secrets = path.join(place, "secrets.json");
@@ -109,7 +109,9 @@ test("backup and restore overwrite nothing, and restore rejects an incomplete ba
   );
 });
 
-test("the built-in database is recovered to a moment from a backup and its archived WAL", async () => {
+test("the built-in database is recovered to a moment from a backup and its archived WAL", {
+  tags: "long",
+}, async () => {
   const [data, archive, base, recovered] = ["archiving", "archive", "base", "recovered"].map((name) =>
     path.join(folder, name),
   ) as [string, string, string, string];

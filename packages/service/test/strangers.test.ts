@@ -176,8 +176,8 @@ for (const [path, text] of Object.entries(pipelined))
   onLinux(
     `60 strangers that pipeline ${path} and never read use little memory, and /healthz answers`,
     {
-      // The short run has a page, a check, and a call of each method.
-      tags: ["/docs", "/healthz", "get_providers", "devalue"].includes(path) ? [] : ["long"],
+      // The short run has a check and a call.
+      tags: ["/healthz", "devalue"].includes(path) ? [] : ["long"],
     },
     async () => {
       await start();
@@ -232,7 +232,7 @@ test(`above ${LIMIT} connections, those without a call are closed, the longest-w
 test.each([
   ["incomplete calls", ""],
   ["incomplete calls after complete ones", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"],
-])("%s do not keep new callers out", async (_what, first) => {
+])("%s do not keep new callers out", { tags: "long" }, async (_what, first) => {
   await start({ limits: { connections: LIMIT } });
   const slow: Stranger[] = [];
   for (let count = 0; count < LIMIT; count++)
