@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type DateOrder, readCsv } from "../src/formats/csv.js";
+import { TableError } from "../src/formats/table.js";
 import { checkRows, rowOf } from "../src/index.js";
 import { full } from "./shop-events.js";
 
@@ -21,14 +22,14 @@ const readWith = (cells: Record<string, string>, options = {}) => {
   return readCsv(`${quoted(Object.keys(row))}\n${quoted(Object.values(row))}\n`, options);
 };
 
-const eventOf = (cells: Record<string, string>, options = {}) => {
-  const { entries, faults } = readWith(cells, options);
+const eventOf = async (cells: Record<string, string>, options = {}) => {
+  const { entries, faults } = await readWith(cells, options);
   expect(faults).toEqual([]);
   return entries[0]?.event;
 };
 
-const faultOf = (cells: Record<string, string>, options = {}) => {
-  const { entries, faults } = readWith(cells, options);
+const faultOf = async (cells: Record<string, string>, options = {}) => {
+  const { entries, faults } = await readWith(cells, options);
   expect(entries).toEqual([]);
   return faults;
 };
@@ -55,8 +56,8 @@ describe("a time", () => {
     ["12:15 AM", "00:15:00"],
     ["12:15 PM", "12:15:00"],
     ["0:00", "00:00:00"],
-  ])("%s is %s", (text, time) => {
-    expect(eventOf({ event_start_time: text })?.start).toBe(`2036-10-26T${time}`);
+  ])("%s is %s", async (text, time) => {
+    expect((await eventOf({ event_start_time: text }))?.start).toBe(`2036-10-26T${time}`);
   });
 
   test.each([
@@ -71,23 +72,24 @@ describe("a time", () => {
     "half acht",
     "19:30.15",
     "-1:00",
-  ])("%s is a fault", (text) => {
-    expect(faultOf({ event_start_time: text })).toMatchObject([
+  ])("%s is a fault", async (text) => {
+    expect(await faultOf({ event_start_time: text })).toMatchObject([
       { row: 2, field: "event_start_time", read: text, message: expect.stringContaining("must be a time") },
     ]);
   });
 
-  test("that clocks skip is a fault, and the first of two equal ones is meant", () => {
-    expect(faultOf({ event_start_date: "30-03-2036", event_start_time: "2.30" })).toMatchObject([
+  test("that clocks skip is a fault, and the first of two equal ones is meant", async () => {
+    expect(await faultOf({ event_start_date: "30-03-2036", event_start_time: "2.30" })).toMatchObject([
       { field: "event_start_time", read: "2.30", message: expect.stringContaining("clocks skip this hour") },
     ]);
-    const twice = eventOf({ event_start_date: "26/10/2036", event_start_time: "2h30" });
+    const twice = await eventOf({ event_start_date: "26/10/2036", event_start_time: "2h30" });
     expect(twice?.start).toBe("2036-10-26T02:30:00");
   });
 });
 
 describe("a date", () => {
-  const day = (text: string, dates?: DateOrder) => eventOf({ event_start_date: text }, { dates })?.start.slice(0, 10);
+  const day = async (text: string, dates?: DateOrder) =>
+    (await eventOf({ event_start_date: text }, { dates }))?.start.slice(0, 10);
 
   test.each([
     ["2036-10-26", undefined],
@@ -99,8 +101,8 @@ describe("a date", () => {
     ["10/26/2036", "month-first"],
     ["26.10.2036", "month-first"],
     ["2036-10-26", "month-first"],
-  ] as const)("%s, read with the order %s, is 26 October", (text, order) => {
-    expect(day(text, order)).toBe("2036-10-26");
+  ] as const)("%s, read with the order %s, is 26 October", async (text, order) => {
+    expect(await day(text, order)).toBe("2036-10-26");
   });
 
   test.each([
@@ -109,8 +111,8 @@ describe("a date", () => {
     ["5/10/2036", "day-first", "2036-10-05"],
     ["5/10/2036", "month-first", "2036-05-10"],
     ["05-05-2036", undefined, "2036-05-05"],
-  ] as const)("%s, read with the order %s, is %s", (text, order, date) => {
-    expect(day(text, order)).toBe(date);
+  ] as const)("%s, read with the order %s, is %s", async (text, order, date) => {
+    expect(await day(text, order)).toBe(date);
   });
 
   test.each([
@@ -126,13 +128,13 @@ describe("a date", () => {
     ["31/31/2036", undefined, "must be a date"],
     ["49975", undefined, "must be a date"],
     ["2036-10-26 00:00:00", undefined, "must be a date"],
-  ] as const)("%s, read with the order %s, is a fault: %s", (text, dates, message) => {
-    expect(faultOf({ event_start_date: text }, { dates })).toMatchObject([
+  ] as const)("%s, read with the order %s, is a fault: %s", async (text, dates, message) => {
+    expect(await faultOf({ event_start_date: text }, { dates })).toMatchObject([
       { row: 2, field: "event_start_date", read: text, message: expect.stringContaining(message) },
     ]);
   });
 
-  test("is never read as another one, whatever the form", () => {
+  test("is never read as another one, whatever the form", async () => {
     const parts = fc.record({
       day: fc.integer({ min: 1, max: 31 }),
       month: fc.integer({ min: 1, max: 12 }),
@@ -140,14 +142,14 @@ describe("a date", () => {
       isDayFirst: fc.boolean(),
       dates: fc.constantFrom(undefined, "day-first" as const, "month-first" as const),
     });
-    fc.assert(
-      fc.property(parts, ({ day, month, separator, isDayFirst, dates }) => {
+    await fc.assert(
+      fc.asyncProperty(parts, async ({ day, month, separator, isDayFirst, dates }) => {
         // Nobody writes dots with the month first, and an order that the author names is the author's.
         fc.pre(separator !== "." || isDayFirst);
         fc.pre(dates === undefined || (dates === "day-first") === isDayFirst);
         const text = (isDayFirst ? [day, month, 2036] : [month, day, 2036]).join(separator);
         const date = `2036-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
-        const { entries } = readWith({ event_start_date: text }, { dates });
+        const { entries } = await readWith({ event_start_date: text }, { dates });
         for (const { event } of entries) expect(event.start.slice(0, 10)).toBe(date);
       }),
       { numRuns: 2000 },
@@ -173,19 +175,19 @@ describe("an amount", () => {
     ["1'250.00", 125_000],
     ["€ 1.250,5", 125_050],
     ["0", 0],
-  ])("%s is %i cents", (text, cents) => {
-    expect(eventOf({ event_price: text })?.priceFromCents).toBe(cents);
+  ])("%s is %i cents", async (text, cents) => {
+    expect((await eventOf({ event_price: text }))?.priceFromCents).toBe(cents);
   });
 
   test.each(["1.250", "1,250", "1.250.00", "1,25,00", "12.505", "0.250", "$ 12.50", "12,50 GBP", "-5", "1e3", "free"])(
     "%s is a fault",
-    (text) => {
-      expect(faultOf({ event_price: text })).toMatchObject([{ field: "event_price", read: text }]);
+    async (text) => {
+      expect(await faultOf({ event_price: text })).toMatchObject([{ field: "event_price", read: text }]);
     },
   );
 
-  test("that can mean thousands or a fraction names both", () => {
-    expect(faultOf({ event_price: "1.250" })[0]?.message).toBe(
+  test("that can mean thousands or a fraction names both", async () => {
+    expect((await faultOf({ event_price: "1.250" }))[0]?.message).toBe(
       "can mean 1250 euros or 1.250. Write 1250.00 for the first",
     );
   });
@@ -197,17 +199,20 @@ describe("an amount", () => {
 });
 
 describe("yes and no", () => {
-  test.each(["1", "x", "X", "yes", "Ja", "j", "OUI", "TRUE", "true", "WAAR", "WAHR", "VRAI"])("%s is yes", (text) => {
-    expect(eventOf({ activated: text })?.state).toBe("published");
+  test.each(["1", "x", "X", "yes", "Ja", "j", "OUI", "TRUE", "true", "WAAR", "WAHR", "VRAI"])(
+    "%s is yes",
+    async (text) => {
+      expect((await eventOf({ activated: text }))?.state).toBe("published");
+    },
+  );
+  test.each(["0", "no", "Nee", "nein", "NON", "FALSE", "ONWAAR", "FALSCH", "FAUX", ""])("%j is no", async (text) => {
+    expect((await eventOf({ activated: text }))?.state).toBe("draft");
   });
-  test.each(["0", "no", "Nee", "nein", "NON", "FALSE", "ONWAAR", "FALSCH", "FAUX", ""])("%j is no", (text) => {
-    expect(eventOf({ activated: text })?.state).toBe("draft");
+  test.each(["maybe", "2", "-1", "ja!"])("%s is a fault", async (text) => {
+    expect(await faultOf({ activated: text })).toMatchObject([{ field: "activated", read: text }]);
   });
-  test.each(["maybe", "2", "-1", "ja!"])("%s is a fault", (text) => {
-    expect(faultOf({ activated: text })).toMatchObject([{ field: "activated", read: text }]);
-  });
-  test("a state may have capitals", () => {
-    expect(eventOf({ state: "Cancelled" })?.state).toBe("canceled");
+  test("a state may have capitals", async () => {
+    expect((await eventOf({ state: "Cancelled" }))?.state).toBe("canceled");
   });
 });
 
@@ -245,8 +250,8 @@ describe("a table", () => {
     ["French, Windows-1252", Buffer.from(french.replaceAll("€", "\u0080"), "latin1")],
     ["English, as a text", english],
     ["English, from an old Mac", Buffer.from(english.replaceAll(/\r\n/g, "\r"))],
-  ])("%s has the same event", (_name, table) => {
-    const { entries, faults, notices } = readCsv(table);
+  ])("%s has the same event", async (_name, table) => {
+    const { entries, faults, notices } = await readCsv(table);
     expect(faults).toEqual([]);
     expect(entries).toEqual([
       {
@@ -269,24 +274,25 @@ describe("a table", () => {
     expect(notices.at(-1)?.message).toBe("is not a field of an event, and was ignored");
   });
 
-  test("that isn't UTF-8 is read as Windows-1252, with a notice that quotes a word", () => {
-    const { notices } = readCsv(Buffer.from(dutch.replaceAll("€", "\u0080"), "latin1"));
+  test("that isn't UTF-8 is read as Windows-1252, with a notice that quotes a word", async () => {
+    const { notices } = await readCsv(Buffer.from(dutch.replaceAll("€", "\u0080"), "latin1"));
     expect(notices[0]).toMatchObject({ row: 1, read: "Café", message: expect.stringContaining("Windows-1252") });
   });
 
-  test("with tabs may have quotes that don't enclose a cell, as Google Sheets writes them", () => {
+  test("with tabs may have quotes that don't enclose a cell, as Google Sheets writes them", async () => {
     const names = NAMES.join("\t");
-    const titleOf = (title: string) =>
-      readCsv(`${names}\n${NAMES.map((name) => (name === "event_name" ? title : CELLS[name])).join("\t")}\n`).entries[0]
-        ?.event.title;
-    expect(titleOf('Bring a "blanket"')).toBe('Bring a "blanket"');
-    expect(titleOf('"Jazz" live')).toBe('"Jazz" live');
+    const titleOf = async (title: string) => {
+      const row = NAMES.map((name) => (name === "event_name" ? title : CELLS[name])).join("\t");
+      return (await readCsv(`${names}\n${row}\n`)).entries[0]?.event.title;
+    };
+    expect(await titleOf('Bring a "blanket"')).toBe('Bring a "blanket"');
+    expect(await titleOf('"Jazz" live')).toBe('"Jazz" live');
     // As Excel writes them.
-    expect(titleOf('"Bring a ""blanket"""')).toBe('Bring a "blanket"');
+    expect(await titleOf('"Bring a ""blanket"""')).toBe('Bring a "blanket"');
   });
 
-  test("without a column takes the value from the defaults, which a cell overrides", () => {
-    const { entries, faults } = readCsv(
+  test("without a column takes the value from the defaults, which a cell overrides", async () => {
+    const { entries, faults } = await readCsv(
       "event_key,event_name,event_start_date,ticket_link\na,Jazz,2036-10-26,\nb,Pop,,\n",
       {
         defaults: { event_organiser: "Zaal", event_start_time: "20:00:00", ticket_link: "https://zaal.example/" },
@@ -298,29 +304,29 @@ describe("a table", () => {
     expect(faults).toEqual([{ row: 3, field: "event_start_date", message: "is required" }]);
   });
 
-  test("returns the rows without faults beside the faults", () => {
+  test("returns the rows without faults beside the faults", async () => {
     const rows = ["one,26.10.2036", "two,soon", "three,27.10.2036"];
     const others = "Jazz,Zaal,20:00,https://zaal.example";
     const text = `event_key,event_start_date,event_name,event_organiser,event_start_time,ticket_link\n${rows.map((row) => `${row},${others}\n`).join("")}`;
-    const { entries, faults } = readCsv(text);
+    const { entries, faults } = await readCsv(text);
     expect(entries.map(({ event }) => event.key)).toEqual(["one", "three"]);
     expect(faults).toMatchObject([{ row: 3, field: "event_start_date", read: "soon" }]);
   });
 
-  test("reports an unnamed column only if it has content", () => {
+  test("reports an unnamed column only if it has content", async () => {
     const rows = (last: string) => `${NAMES.join(",")},,\n${NAMES.map((name) => CELLS[name]).join(",")},${last},\n`;
-    expect(readCsv(rows("")).notices).toEqual([]);
-    expect(readCsv(rows("x")).notices).toMatchObject([{ row: 1, field: "column 7" }]);
+    expect((await readCsv(rows(""))).notices).toEqual([]);
+    expect((await readCsv(rows("x"))).notices).toMatchObject([{ row: 1, field: "column 7" }]);
   });
 
-  test.each(["#REF!", "#N/A", "#N/B", "#WERT!", "#NAAM?"])("with the error %s reports the cell", (text) => {
-    expect(faultOf({ city: text })).toMatchObject([{ row: 2, field: "city", read: text }]);
+  test.each(["#REF!", "#N/A", "#N/B", "#WERT!", "#NAAM?"])("with the error %s reports the cell", async (text) => {
+    expect(await faultOf({ city: text })).toMatchObject([{ row: 2, field: "city", read: text }]);
   });
 
   test.each(["=1+1", '=HYPERLINK("http://x.example","Jazz")', "@SUM(A1)", "=cmd|' /C calc'!A0"])(
     "with the formula %s has a text",
-    (text) => {
-      expect(eventOf({ event_name: text })?.title).toBe(text);
+    async (text) => {
+      expect((await eventOf({ event_name: text }))?.title).toBe(text);
     },
   );
 });
@@ -337,31 +343,28 @@ describe("a hostile table", () => {
     [
       "an open quote before 16 MB",
       `${header}\n"${`${row}\n`.repeat((16 * MEGABYTES) / row.length)}`,
-      /Quote Not Closed/,
+      /line 2: .*A quote may not be closed/,
     ],
-  ])("of %s is refused", (_name, text, message) => {
-    expect(() => readCsv(text, { maxFaults: 100 })).toThrow(message);
+  ])("of %s is refused", async (_name, text, message) => {
+    await expect(readCsv(text, { maxFaults: 100 })).rejects.toThrow(message);
   });
 
-  test("with a cell of 16 MB reports a short part of it", () => {
-    const { faults } = readWith({ event_start_date: "9".repeat(16 * MEGABYTES) });
+  test("with a long cell reports a short part of it", async () => {
+    const { faults } = await readWith({ event_start_date: "9".repeat(MEGABYTES / 2) });
     expect(faults[0]?.read).toHaveLength(61);
   });
 
-  test("whose rows all have faults reports as many as are asked for, and counts the others", () => {
-    const { faults, omittedFaults } = readCsv(`${header}\n${"a,,,soon,late,\n".repeat(20_000)}`, { maxFaults: 100 });
+  test("whose rows all have faults reports as many as are asked for, and counts the others", async () => {
+    const { faults, omittedFaults } = await readCsv(`${header}\n${"a,,,soon,late,\n".repeat(20_000)}`, {
+      maxFaults: 100,
+    });
     expect([faults.length, omittedFaults]).toEqual([100, 20_000 * 5 - 100]);
   });
 
-  test("of any bytes is read or refused with an error", () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        try {
-          readCsv(bytes);
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-          expect(error).not.toBeInstanceOf(TypeError);
-        }
+  test("of any bytes is read or refused with an error", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+        await readCsv(bytes).catch((error) => expect(error).toBeInstanceOf(TableError));
       }),
     );
   });
