@@ -212,7 +212,7 @@ describe("settings and exit codes", () => {
     [["feed", SAMPLE, "--format", "rss"], {}, 2, "Allowed choices are"],
     [["feed", SAMPLE, "--json"], {}, 2, "--json needs --out"],
     [["push"], {}, 2, "missing required argument"],
-    [["push", "absent.csv"], {}, 2, "cannot be read (ENOENT)"],
+    [["check", "absent.csv"], {}, 2, "cannot be read (ENOENT)"],
     [["sell"], {}, 2, "unknown command"],
   ])("%j with %j exits with %i", async (args, env, exitCode, message) => {
     const result = await run(args, env as Record<string, string>);

@@ -197,7 +197,12 @@ describe("a change of the cards in a file", () => {
     for (const secret of [first.cardnumber, "9528000000000000000", "no/number"])
       expect(refused.stderr + JSON.stringify(refused.value)).not.toContain(secret);
     expect((await balance(first)).balance).toBe(1000);
-    expect(await shell.succeed(...adjust, "--skip-failed")).toMatchObject({ changed: 2, failed: 3, failures });
+    // A line that can't be read refuses the whole file.
+    expect((await shell.run([...adjust, "--skip-failed"])).value).toMatchObject({ cards: 5, failed: 3, failures });
+    expect((await balance(first)).balance).toBe(1000);
+    const lines = fs.readFileSync(file, "utf8").split("\n").toSpliced(3, 1);
+    const readable = ["card", "adjust", "--by", "10", "--file", write(...lines), ...WHY, "--skip-failed"];
+    expect(await shell.succeed(...readable)).toMatchObject({ changed: 2, failed: 2 });
     expect([(await balance(first)).balance, (await balance(second)).balance]).toEqual([1010, 1010]);
     const unknownId = await shell.run(["card", "block", "--file", write("card", "2000000000", "x"), ...WHY]);
     expect(unknownId.value.failures).toEqual([

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { pipeline, Readable } from "node:stream";
 import { TextDecoder } from "node:util";
-import { parse } from "csv-parse";
+import { type Parser, parse } from "csv-parse";
 import { parse as parseText } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 
@@ -47,7 +47,7 @@ export const plainName = (name: string): string => name.toLowerCase().replaceAll
 
 /**
  * Reads a table as spreadsheets and programs write it: separated by commas, semicolons, tabs, or the separator of a first line
- * `sep=`; with quotes; with any line ends; in UTF-8, UTF-16 or Windows-1252. Holds one row at a time.
+ * `sep=`; with quotes; with any line ends, if all are alike; in UTF-8, UTF-16 or Windows-1252. Holds one row at a time.
  *
  * @param source a text, or the bytes of a file
  * @returns the rows with their cells unchanged, the header first. Rows without content are skipped
@@ -70,13 +70,23 @@ export async function* readTable(
   const delimiter = named ?? separatorOf(head, columns, quotes);
   let row = 0;
   let line = first ? 2 : 1;
-  const parser = parse({
+  let strays: number[] = [];
+  const parser: Parser = parse({
     delimiter,
     quote: quotes && '"',
     relax_column_count: true,
     max_record_size: MAX_ROW_CHARACTERS,
+    cast(cell, { quoting, index }) {
+      if (index >= MAX_COLUMNS) throw new TableError(`line ${line}: the row has more than ${MAX_COLUMNS} cells`);
+      if (!quoting && /[\r\n]/.test(cell)) strays.push(index);
+      return cell;
+    },
     on_record(cells) {
-      if (cells.length > MAX_COLUMNS) throw new TableError(`line ${line}: the row has more than ${MAX_COLUMNS} cells`);
+      const lineEnd = String(parser.options.record_delimiter[0]);
+      const isStray = (at: number) =>
+        lineEnd !== "\n" || at < cells.length - 1 || !/^[^\r\n]*\r$/.test(cells[at] ?? "");
+      if (strays.some(isStray)) throw new TableError(`line ${line}: its line end differs from the first line's`);
+      strays = [];
       const found: TableRow = { row: ++row, line, cells };
       line += linesOf(cells);
       // The library's types allow only cells.
@@ -89,9 +99,15 @@ export async function* readTable(
   };
   // The loop throws the errors.
   pipeline(Readable.from(rest()), parser, () => {});
+  let width = 0;
   try {
-    for await (const found of parser as AsyncIterable<TableRow>)
-      if (found.cells.some((cell) => /\S/.test(cell))) yield found;
+    for await (const found of parser as AsyncIterable<TableRow>) {
+      const { cells } = found;
+      // In a table of one column, `,` is not a row of empty cells: no header says that it separates.
+      if (cells.every((cell) => !/\S/.test(cell)) && (cells.length === 1 || width !== 1)) continue;
+      width ||= cells.length;
+      yield found;
+    }
   } catch (error) {
     throw tableErrorOf(error, line, delimiter === "\t");
   }
