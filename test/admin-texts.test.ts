@@ -184,7 +184,6 @@ describe("the sentences that the shop answers", () => {
   const values = {
     amount: "12.50",
     other: "25.00",
-    refunds: "5.00 on 2026-11-02, 1.00 on 2026-11-03",
     fault: "no answer",
   };
   const said = names.map((text) => say(text, { ...values, payment: "the card …1234" }));
