@@ -34,7 +34,7 @@ const packages = {
     { from: "events/push", file: "src/push/index.ts", about: "events sent to an issuer, each once" },
     { from: "events/csv", file: "src/formats/csv.ts", about: "events as a table" },
     { from: "events/icalendar", file: "src/formats/icalendar.ts", about: "events as a calendar" },
-    { from: "events/icalendar-reader", file: "src/calendar/index.ts", about: "events from a calendar" },
+    { from: "events/table", file: "src/formats/table.ts", about: "any table, as spreadsheets write it" },
   ],
   checkout: [
     {
