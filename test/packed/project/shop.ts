@@ -90,7 +90,7 @@ async function buy(store: CheckoutStore, card: { cardnumber: string; pin: string
 async function listEvents(): Promise<void> {
   const table = `event_key,event_name,event_organiser,event_start_date,event_start_time,ticket_link,activated
 night,Lentenacht,Zaal BV,2036-04-12,21:00:00,https://shop.example/night,1`;
-  const { entries, faults } = readCsv(table);
+  const { entries, faults } = await readCsv(table);
   assert.deepEqual(faults, []);
   const events = entries.map(({ event }) => event);
   const formats = [feed, csv, iCalendar({ name: "Shows", at: new Date() })];
@@ -102,7 +102,7 @@ night,Lentenacht,Zaal BV,2036-04-12,21:00:00,https://shop.example/night,1`;
   }
   const [fed = "", written = "", calendar = ""] = texts;
   assert.deepEqual(readFeed(JSON.parse(fed)).entries[0]?.event, events[0]);
-  assert.deepEqual(readCsv(written).entries[0]?.event, events[0]);
+  assert.deepEqual((await readCsv(written)).entries[0]?.event, events[0]);
   assert.match(calendar, /DTSTART;TZID=Europe\/Amsterdam:20360412T210000/);
 }
 
