@@ -12,7 +12,13 @@ export interface ReportedCard {
 }
 
 /** A whole number, in JSON or in a cell of CSV. */
-const count = z.union([z.int().min(0), z.string().regex(/^\d{1,15}$/).transform(Number)]);
+const count = z.union([
+  z.int().min(0),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+]);
 const cardSchema = z
   .object({
     company_id: count,
@@ -139,6 +145,7 @@ async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
       yield cardSchema.parse(row);
     }
   } catch (error) {
+    if (!(error instanceof CsvError || error instanceof z.ZodError || error instanceof ReportError)) throw error;
     if (!hasHeader) throw notAReport();
     const line = error instanceof CsvError ? Number(error.lines) : number;
     throw new ReportError(`Line ${line} of the service's report can't be read.`, { code: "broken", line });

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { pipeline, Readable } from "node:stream";
 import { TextDecoder } from "node:util";
-import { type Parser, parse } from "csv-parse";
+import { parse } from "csv-parse";
 import { parse as parseText } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 
@@ -70,23 +70,20 @@ export async function* readTable(
   const delimiter = named ?? separatorOf(head, columns, quotes);
   let row = 0;
   let line = first ? 2 : 1;
-  let strays: number[] = [];
-  const parser: Parser = parse({
+  let hasStray = false;
+  const parser = parse({
     delimiter,
     quote: quotes && '"',
     relax_column_count: true,
     max_record_size: MAX_ROW_CHARACTERS,
     cast(cell, { quoting, index }) {
       if (index >= MAX_COLUMNS) throw new TableError(`line ${line}: the row has more than ${MAX_COLUMNS} cells`);
-      if (!quoting && /[\r\n]/.test(cell)) strays.push(index);
+      // Such a cell may be a part of a line, or a text that its writer should have quoted.
+      hasStray ||= !quoting && /[\r\n]/.test(cell);
       return cell;
     },
     on_record(cells) {
-      const lineEnd = String(parser.options.record_delimiter[0]);
-      const isStray = (at: number) =>
-        lineEnd !== "\n" || at < cells.length - 1 || !/^[^\r\n]*\r$/.test(cells[at] ?? "");
-      if (strays.some(isStray)) throw new TableError(`line ${line}: its line end differs from the first line's`);
-      strays = [];
+      if (hasStray) throw new TableError(`line ${line}: its line end differs from the first line's`);
       const found: TableRow = { row: ++row, line, cells };
       line += linesOf(cells);
       // The library's types allow only cells.
@@ -117,13 +114,9 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
 }
 
-/** Counts a row's lines. Its last cell may end in the first half of the line end, if the line ends differ. */
+/** Counts a row's lines. */
 const linesOf = (cells: readonly string[]): number =>
-  cells.reduce(
-    (lines, cell, at) =>
-      lines + ((at === cells.length - 1 ? cell.replace(/\r$/, "") : cell).match(/\r\n?|\n/g)?.length ?? 0),
-    1,
-  );
+  cells.reduce((lines, cell) => lines + (cell.match(/\r\n?|\n/g)?.length ?? 0), 1);
 
 /** Returns the separator with which the header has most known names. A guess could move cells to other columns. */
 function separatorOf(head: string, columns: readonly string[], quotes: boolean): string {

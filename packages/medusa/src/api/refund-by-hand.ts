@@ -9,7 +9,7 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
-import type { OrderBooks } from "../refunds/order-books.js";
+import { type OrderBooks, ROUNDING_CENTS } from "../refunds/order-books.js";
 import { whyUndecided } from "../refunds/order-refund.js";
 import { changePaymentInTurn, openChange } from "./turns.js";
 
@@ -55,9 +55,6 @@ interface Asked {
 /** Medusa's own page shows the message. */
 const refuse = (message: string) => refusal(`${message} Nothing was refunded.`);
 
-/** The most that Medusa's fractions of a cent add up to. */
-const ROUNDING_CENTS = 5;
-
 /**
  * Checks and completes a refund. @throws {MedusaError} if it would be made twice, or the order takes no change for it
  */
@@ -78,6 +75,12 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
         "Reload the order.",
     );
   if (!isOwed && (await hasOpenChange(contextOf(req.scope).sql, books.orderId))) throw openChange("refund");
+  // Medusa would waive what becomes owed with the capture, and the customer would owe it again with the next edit.
+  if (isNoted && !isOwed && books.asCaptured().owedCents > owedCents)
+    throw refuse(
+      "A payment of this order isn't captured yet. Capture it first, or use the refund under Gift cards on the order's " +
+        "page, which captures it.",
+    );
   const wasRefunded = books.refunds.some(({ units }) => units !== null);
   if (isNoted && wasRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
     throw refuse(

@@ -8,7 +8,7 @@ import { faultOf } from "../recovery/failing-jobs.js";
 import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { sumOfCaptures } from "./capture-first.js";
-import { FRACTION_CENTS, type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
+import { FRACTION_CENTS, type OrderBooks, ROUNDING_CENTS, readBooks, type UnitsBack } from "./order-books.js";
 import { planOf, toSplit, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);
@@ -206,7 +206,7 @@ async function planBooks(
   async function whyRefused(): Promise<readonly Reason[] | null> {
     const { sql } = contextOf(container);
     if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return [{ code: "held" }];
-    if (byHandCents > 0 && !isWhole)
+    if (byHandCents > ROUNDING_CENTS && !isWhole)
       return [{ code: "byHand", values: { amountCents: byHandCents } }, onItsPage(books)];
     if (books.awaitsReturn) return [{ code: "awaitsReturn" }];
     const undecided = await whyUndecided(container, books);

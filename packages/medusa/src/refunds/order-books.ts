@@ -64,6 +64,9 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   keptCents(back: UnitsBack): number;
 }
 
+/** The most that Medusa's fractions of a cent add up to. */
+export const ROUNDING_CENTS = 5;
+
 /** Medusa's figures differ from whole cents by no more than this. Medusa ignores a cent, and can't capture it. */
 export const FRACTION_CENTS = 1;
 
@@ -122,7 +125,9 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
   // The plugin refunds only what is owed: by then, every earlier refund ahead has become owed.
   const latest = order.refunds.findLastIndex(({ units }) => units !== null);
   const lately = order.refunds.slice(Math.max(0, latest));
-  const missingCents = Math.max(0, -balanceCents - uncapturedCents - aheadOf(order, charges, lately));
+  const aheadCents = aheadOf(order, charges, lately);
+  const aheadByHandCents = sum(lately.map((refund) => (refund.units === null ? refund.aheadCents : 0)));
+  const missingCents = Math.max(0, -balanceCents - uncapturedCents - aheadCents);
   const byHand = order.refunds.filter(({ units }) => units === null);
   // Medusa may have crashed after a refund by hand, before it waived what wasn't owed.
   const unwaivedCents = sum(byHand.map(({ cents, aheadCents }) => cents - aheadCents));
@@ -142,13 +147,7 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
     asCaptured: () => toBooks(withCaptures(order), charged),
     back,
     leftCents,
-    byHandCents:
-      crashedCents +
-      aheadOf(
-        order,
-        charges,
-        lately.filter(({ units }) => units === null),
-      ),
+    byHandCents: crashedCents + Math.min(aheadCents, aheadByHandCents),
     owedWith,
     owedCents: order.isCanceled ? 0 : owedCents,
     dueCents: order.isCanceled ? 0 : dueCents,
