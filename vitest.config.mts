@@ -6,7 +6,7 @@ import { suites } from "./scripts/test/suites.mjs";
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files);
-    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith("/test/faults.test.ts");
+    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith("/test/prove/faults.test.ts");
     return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
   }
 }

@@ -5,8 +5,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { command, root, UsageError } from "./command.mjs";
-import { runNode } from "./process.mjs";
+import { command, root, UsageError } from "./lib/command.mjs";
+import { runNode } from "./lib/process.mjs";
 
 const stamps = path.join(root, "node_modules", ".cache", "giftcard-pay", "built");
 const commonJs = fileURLToPath(new URL("build/commonjs.mjs", import.meta.url));

@@ -5,6 +5,7 @@ import path from "node:path";
 import { build } from "./build.mjs";
 import { checkBlocks } from "./check/blocks.mjs";
 import { checkChangesets, whyNoChangesets } from "./check/changesets.mjs";
+import { hiddenSubjects } from "./check/comments.mjs";
 import { checkDashboardTypes } from "./check/dashboard-types.mjs";
 import { faultsOfTable, writers } from "./check/faults-table.mjs";
 import { importsThatGoUp } from "./check/folders.mjs";
@@ -12,9 +13,9 @@ import { tooLong } from "./check/lengths.mjs";
 import { deadLinks } from "./check/markdown.mjs";
 import { longPages } from "./check/page-lengths.mjs";
 import { PAGE, violationsIn } from "./check/written-tables.mjs";
-import { command, loadTypeScript, root, UsageError } from "./command.mjs";
+import { command, loadTypeScript, root, UsageError } from "./lib/command.mjs";
+import { runNode } from "./lib/process.mjs";
 import { published as packages } from "./packed/pack.mjs";
-import { runNode } from "./process.mjs";
 import { readVersion, staleFiles } from "./release/version-places.mjs";
 
 const require = createRequire(import.meta.url);
@@ -96,7 +97,7 @@ const steps = [
       if (stale.length > 0)
         throw new Error(`These files have another version: ${stale.map(([file]) => file).join(", ")}.`);
     },
-    fix: "run npm run version, which updates them",
+    fix: "run npm run release -- version, which updates them",
   },
   {
     name: "changesets",
@@ -127,6 +128,14 @@ const steps = [
     fix: "move the imported code to a folder further down the list",
   },
   {
+    name: "comments",
+    async run() {
+      const hidden = await hiddenSubjects(root);
+      if (hidden.length > 0) throw new Error(`These comments hide their subject:\n${hidden.join("\n")}`);
+    },
+    fix: "begin each with a verb or a noun",
+  },
+  {
     name: "lengths",
     async run() {
       const long = [...(await tooLong(root)), ...(await longPages(root))];
@@ -138,17 +147,17 @@ const steps = [
     name: "test results",
     async run() {
       const document = await readFile(path.join(root, PAGE), "utf8");
-      /** @type {typeof import("../test/faults/matrix.js")} */
-      const { allCells } = await loadTypeScript("test/faults/matrix.ts");
-      /** @type {typeof import("../test/faults/vendure/run.js")} */
-      const { vendureCells } = await loadTypeScript("test/faults/vendure/run.ts");
+      /** @type {typeof import("../test/prove/faults/matrix.js")} */
+      const { allCells } = await loadTypeScript("test/prove/faults/matrix.ts");
+      /** @type {typeof import("../test/prove/faults/vendure/run.js")} */
+      const { vendureCells } = await loadTypeScript("test/prove/faults/vendure/run.ts");
       const wrong = [allCells(), vendureCells()].flatMap((cells, index) =>
         faultsOfTable(document, /** @type {(typeof writers)[number]} */ (writers[index]), cells),
       );
       wrong.push(...violationsIn(document));
       if (wrong.length > 0) throw new Error(`${PAGE}:\n${wrong.join("\n")}`);
     },
-    fix: "run the commands that write the tables, such as npm run faults; no cell may be bad, and no run have a violation",
+    fix: "run the commands that write the tables, such as npm run prove -- faults; no cell may be bad, and no run have a violation",
   },
   {
     name: "types of tests and scripts",
@@ -163,20 +172,20 @@ const steps = [
     fix: "fix the reported lines",
   },
   {
-    name: "api docs",
+    name: "docs",
     run: () => node("docs", ["scripts/docs.mjs", "--check"]),
     fix: "fix what is reported, then run npm run docs",
   },
   {
     name: "schemas",
-    run: () => node("schema", ["scripts/schema.mjs", "--check"]),
-    fix: "don't edit released migrations, add one; then run npm run schema and review the changes",
+    run: () => node("schema", ["scripts/docs.mjs", "schema", "--check"]),
+    fix: "don't edit released migrations, add one; then run npm run docs -- schema and review the changes",
   },
   ...packages.map(packed),
   {
     name: "sizes",
-    run: () => node("sizes", ["scripts/sizes.mjs", "--check"]),
-    fix: "find out what was added; if it is intended, run npm run sizes to record it",
+    run: () => node("sizes", ["scripts/docs.mjs", "sizes", "--check"]),
+    fix: "find out what was added; if it is intended, run npm run docs -- sizes to record it",
   },
 ];
 

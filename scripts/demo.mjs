@@ -1,5 +1,6 @@
 import { build } from "./build.mjs";
-import { command, interrupted } from "./command.mjs";
+import { runVendure } from "./demo/vendure.mjs";
+import { command, interrupted, readPort, UsageError } from "./lib/command.mjs";
 
 const HELP = `Runs the whole shop on this machine, with throwaway databases.
 
@@ -7,8 +8,12 @@ const HELP = `Runs the whole shop on this machine, with throwaway databases.
   npm run demo -- --buy        buys with a gift card and the bank without a browser, refunds one of two tickets, cancels orders
   npm run demo -- --plain      the shop without a framework: service, shop and a simulated bank
   npm run demo -- --plain --buy  buys there, is declined, closes the tab at the bank; prints all amounts
+  npm run demo -- --vendure    Vendure's APIs: examples/vendure (the first run installs Vendure)
+  npm run demo -- --vendure --buy  buys there in six ways; fails if an amount is wrong by a cent
+  npm run demo -- --gallery    the widget's gallery: every state of both tags, in several themes
   npm run demo -- --no-admin   without Medusa's admin pages, which take half a minute to build the first time
-  npm run demo -- --help       prints this text
+
+  --port <n>   the gallery's port (default 5173, or the next free one)
 `;
 
 const startedAt = performance.now();
@@ -59,7 +64,7 @@ async function runPlain({ buy }, signal) {
   const news = (/** @type {string} */ text) => text.endsWith("up to date") || progress(text);
   await build(["service", "checkout", "widget"], { progress: news, signal });
   const { startPlainShop } = await import("./shops/plain-shop.mjs");
-  const haste = buy ? { pendingLifeMs: 8_000, recoverEveryMs: 1_000 } : {};
+  const haste = buy ? { pendingRemainderMs: 8_000, recoverEveryMs: 1_000 } : {};
   const shop = await startPlainShop({ ...haste, progress, signal });
   try {
     const issueCard = () => shop.service.issueCard(7500);
@@ -106,8 +111,8 @@ function welcome({ store, storefrontUrl }, card, second, withAdmin) {
     : "";
   const inAdmin = `    In the admin: cancel an order, and see the card's balance come back. Or capture an order with two Open-air Cinema,
     take one off by Edit order, and press Refund under Gift cards: its part is on the card again.
-    At the end of a product's page, make the product an event and publish it. Then edit it: the card issuer fetches the shop's
-    feed (${store.url}/giftcard-pay/events.json), and has the change within a minute. Press "Compare with the issuer" then.
+    At the end of a product's page, make the product an event and publish it: the card issuer lists it. Then edit it: the
+    page shows the difference, since the interface can't change an event at the issuer.
 `;
   return `
   Storefront   ${storefrontUrl}${admin}
@@ -126,13 +131,31 @@ ${withAdmin ? inAdmin : ""}
 `;
 }
 
+/** @param {number} port @param {AbortSignal} signal */
+async function runGallery(port, signal) {
+  progress("building what has changed");
+  await build(["widget"], { progress, signal });
+  const { serveGallery } = await import("../packages/widget/gallery/serve.mjs");
+  const gallery = await serveGallery(port);
+  progress(`the gallery: ${gallery.url}   Ctrl-C stops it`);
+  await interrupted(signal);
+  await gallery.close();
+}
+
 const options = /** @type {const} */ ({
   plain: { type: "boolean" },
+  vendure: { type: "boolean" },
+  gallery: { type: "boolean" },
+  port: { type: "string", default: "5173" },
   buy: { type: "boolean" },
   "no-admin": { type: "boolean" },
 });
 
 await command({ help: HELP, options }, async ({ values, signal }) => {
-  const { plain = false, buy = false, "no-admin": withoutAdmin = false } = values;
-  await (plain ? runPlain : run)({ buy, withAdmin: !buy && !withoutAdmin }, signal);
+  const { plain = false, vendure, gallery, buy = false, "no-admin": withoutAdmin = false } = values;
+  if ([plain, vendure, gallery].filter(Boolean).length > 1 || (gallery && buy))
+    throw new UsageError("Give only one of --plain, --vendure and --gallery; --gallery takes no --buy.");
+  if (gallery) return runGallery(readPort(values.port), signal);
+  if (vendure) return runVendure({ buy, progress, signal });
+  return (plain ? runPlain : run)({ buy, withAdmin: !buy && !withoutAdmin }, signal);
 });

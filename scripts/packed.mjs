@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { build } from "./build.mjs";
-import { command, UsageError } from "./command.mjs";
+import { command, UsageError } from "./lib/command.mjs";
 import { publishHere, tryFromRegistry } from "./packed/from-registry.mjs";
 import { tryMedusa } from "./packed/medusa.mjs";
 import { installNode, packPackages, workspaces } from "./packed/pack.mjs";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "./build.mjs";
-import { command, UsageError } from "./command.mjs";
+import { command, UsageError } from "./lib/command.mjs";
 
 const HELP = `Pays orders by a gift card and by Stripe's or Mollie's test mode, refunds and cancels them, and compares the amounts
 there. The gift cards are in memory, so you only need a test key:
@@ -18,7 +18,7 @@ const cents = (/** @type {number} */ amount) => /** @type {import("@giftcard-pay
 /** @typedef {import("@giftcard-pay/checkout/remainder").RemainderMethod} RemainderMethod */
 
 const returnUrl = () => "https://shop.example/return";
-const TEN_EURO = { id: "return-1", amountCents: cents(1000), rule: /** @type {const} */ ("other-first") };
+const TEN_EURO = { id: "return-1", amountCents: cents(1000), rule: /** @type {const} */ ("remainder-first") };
 
 await command({ help: HELP }, async ({ signal, say }) => {
   const { STRIPE_SECRET_KEY: stripeKey, MOLLIE_API_KEY: mollieKey } = process.env;

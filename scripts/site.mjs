@@ -1,9 +1,8 @@
 /** Builds the docs site: the repository's Markdown with search, and the widget's gallery. */
-import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { command, interrupted, readPort, requireNode, root, UsageError } from "./command.mjs";
-import { runNode } from "./process.mjs";
+import { command, interrupted, readPort, requireNode, root, UsageError } from "./lib/command.mjs";
+import { installLocked } from "./lib/locked-folder.mjs";
+import { runNode } from "./lib/process.mjs";
 import { findDeadLinks } from "./site/dead-links.mjs";
 
 const HELP = `Builds the docs site into site/dist: files for any web server. The first run installs the build tools.
@@ -11,6 +10,7 @@ const HELP = `Builds the docs site into site/dist: files for any web server. The
   npm run site                          builds it; fails on a broken link
   npm run site -- --serve               builds it, and serves it on this machine until Ctrl-C
   npm run site -- --try                 builds it, and tests it in a browser: search, gallery, accessibility
+  npm run site -- --draft               only the pages, as npm test does: no search, API reference or gallery
   npm run site -- --address https://…   for this address, with a sitemap; by default for the root of any host
   npm run site -- --port 5000           the port to serve it on; by default 4173, or the next free one
 `;
@@ -18,35 +18,29 @@ const HELP = `Builds the docs site into site/dist: files for any web server. The
 const site = path.join(root, "site");
 const out = path.join(site, "dist");
 
-/** Installs the build tools, unless the lockfile's versions are installed. @param {AbortSignal} signal @param {(text: string) => void} say */
-async function install(signal, say) {
-  const lockfile = await readFile(path.join(site, "package-lock.json"));
-  const hash = createHash("sha256").update(lockfile).digest("hex");
-  const stamp = path.join(site, "node_modules", ".installed");
-  if ((await readFile(stamp, "utf8").catch(() => undefined)) === hash) return;
-  say("installing the build tools, 100 MB; half a minute");
-  const npm = process.env.npm_execpath;
-  if (!npm) throw new Error("Run it by `npm run site`: it needs npm to install what builds the site.");
-  await runNode({ name: "npm ci", args: [npm, "ci"], cwd: site, signal });
-  await writeFile(stamp, hash);
-}
-
-/** @param {{ address: string | undefined, base: string, signal: AbortSignal, say: (text: string) => void }} options */
-async function build({ address, base, signal, say }) {
-  await install(signal, say);
+/** @param {{ address: string | undefined, base: string, isDraft: boolean, signal: AbortSignal, say: (text: string) => void }} options */
+async function build({ address, base, isDraft, signal, say }) {
+  await installLocked({ home: site, what: "what builds the site (100 MB)", say, signal });
+  if (!isDraft) {
+    say("building the API reference");
+    const { writeApi } = await import("./docs/api.mjs");
+    await writeApi({ say, signal });
+  }
   say("building the pages");
   const program = path.join(site, "node_modules", "vitepress", "bin", "vitepress.js");
   await runNode({
     name: "The build of the pages",
     args: [program, "build", "."],
     cwd: site,
-    env: { GIFTCARD_SITE_ADDRESS: address },
+    env: { GIFTCARD_SITE_ADDRESS: address, GIFTCARD_SITE_DRAFT: isDraft ? "yes" : undefined },
     signal,
   });
-  say("building the gallery");
-  const gallery = path.join(root, "packages", "widget", "gallery", "build.mjs");
-  const { buildGallery } = await import(gallery);
-  await buildGallery(path.join(out, "gallery"), { home: "../index.html" });
+  if (!isDraft) {
+    say("building the gallery");
+    const gallery = path.join(root, "packages", "widget", "gallery", "build.mjs");
+    const { buildGallery } = await import(gallery);
+    await buildGallery(path.join(out, "gallery"), { home: "../index.html" });
+  }
   const { links, pages, dead } = await findDeadLinks(out, base);
   if (dead.length > 0) throw new Error(`These links of the site are broken:\n${dead.join("\n")}`);
   say(`${pages} pages, ${links} links; no broken links`);
@@ -63,6 +57,7 @@ function checkAddress(text) {
 const options = /** @type {const} */ ({
   serve: { type: "boolean" },
   try: { type: "boolean" },
+  draft: { type: "boolean", default: false },
   address: { type: "string" },
   port: { type: "string", default: "4173" },
 });
@@ -73,7 +68,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   requireNode("The site needs");
   const startedAt = performance.now();
   const base = address ? new URL(address).pathname : "/";
-  await build({ address, base, signal, say });
+  await build({ address, base, isDraft: values.draft, signal, say });
   say(`built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${path.relative(process.cwd(), out)}`);
   const { serveSite } = await import("./site/serve.mjs");
   if (values.try) {

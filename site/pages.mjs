@@ -23,6 +23,8 @@ export const present = globSync("**/*.md", {
   exclude: (name) => /^(node_modules|dist|\.\w+)$/.test(name),
 })
   .map((file) => file.replaceAll("\\", "/"))
+  // A draft has no API reference, even if there is one from an earlier build.
+  .filter((file) => process.env.GIFTCARD_SITE_DRAFT === undefined || !file.startsWith("site/api/"))
   .sort();
 
 /** Returns a folder's files, its README first. @param {string} folder @param {string[]} [without] excluded folders in it */
@@ -41,8 +43,8 @@ function linkedFrom(heading) {
 /** @param {string[]} files */
 const unique = (files) => [...new Set(files)];
 
-const [api, decisions] = ["docs/api", "docs/decisions"];
-const guides = pagesIn("docs", [api, decisions]);
+const decisions = "docs/decisions";
+const guides = pagesIn("docs", [decisions]);
 
 /** The sidebar: the README's order, then pages that the README does not link to. @type {{ text: string, files: string[], collapsed?: boolean }[]} */
 export const groups = [
@@ -52,14 +54,8 @@ export const groups = [
     text: "Guides",
     files: unique([...linkedFrom("Documentation").filter((file) => guides.includes(file)), ...guides]),
   },
-  {
-    text: "Examples",
-    files: [
-      ...linkedFrom("Examples").filter((file) => file.startsWith("examples/")),
-      "examples/medusa-store/storefront/README.md",
-    ],
-  },
-  { text: "API reference", files: pagesIn(api), collapsed: true },
+  { text: "Examples", files: pagesIn("examples") },
+  { text: "API reference", files: pagesIn("site/api"), collapsed: true },
   { text: "Decisions", files: pagesIn(decisions), collapsed: true },
   { text: "The project", files: ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"], collapsed: true },
 ];
@@ -75,7 +71,7 @@ export const files = groups.flatMap((group) => group.files);
 export function pageOf(file) {
   if (file === "README.md") return "index.md";
   if (/^[A-Z_]+\.md$/.test(file)) return `project/${file.toLowerCase().replaceAll("_", "-")}`;
-  const inDocs = file.replace(/^docs\//, "");
+  const inDocs = file.replace(/^(docs|site)\//, "");
   if (inDocs !== file) return inDocs.replace(/README\.md$/, "index.md");
   return inDocs.replace(/\/README\.md$/, ".md");
 }

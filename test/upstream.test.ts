@@ -13,7 +13,7 @@ const appDir = path.join(import.meta.dirname, "upstream/shop");
 const redirect = path.join(import.meta.dirname, "upstream/shop/redirect.cjs");
 const patches = listPatches();
 
-/** What each scenario returned, by its name. */
+/** The result of each scenario, by its name. */
 type Results = Record<string, unknown>;
 
 let folder: string;

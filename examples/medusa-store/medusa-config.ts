@@ -35,32 +35,11 @@ const config = defineConfig({
   },
   admin: { disable: env.DISABLE_ADMIN === "true", path: "/app" },
   plugins: [{ resolve: "@giftcard-pay/medusa-events", options: events }],
-  modules: {
-    // Emails are written to the log. The admin's own notifications use the channel "feed".
-    notification: {
-      resolve: "@medusajs/medusa/notification",
-      options: {
-        providers: [
-          {
-            resolve: "@medusajs/medusa/notification-local",
-            id: "local",
-            options: { channels: ["feed", "email"] },
-          },
-        ],
-      },
-    },
-  },
 });
 
 export default withGiftcard(config, {
   ...issuer,
   sealingKeys: sealingKeys(env.GIFTCARD_SEALING_KEYS),
-  // One charge per ticket, so that a returned ticket is refunded to the card to the cent.
-  charges: "by-line",
-  // Each shopper gets an order confirmation with how the order was paid.
-  orderMail: { language: "en" },
-  // The month's sales for a tax consultant who uses DATEV.
-  ...(env.GIFTCARD_DATEV && { datev: JSON.parse(env.GIFTCARD_DATEV) }),
 });
 
 /** Reads "id:key,id:key", the newest first. */

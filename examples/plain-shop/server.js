@@ -359,11 +359,11 @@ export function startShop(settings, store) {
     { url: settings.bankUrl, key: settings.bankKey, timeoutMs: settings.bankTimeoutMs },
     (orderId) => `${shopUrl}/orders/${orderId}/return`,
   );
-  const { environment, sealingKeys, charges, leaseMs, pendingLifeMs, recoverEveryMs } = settings;
+  const { environment, sealingKeys, charges, leaseMs, pendingRemainderMs, recoverEveryMs } = settings;
   const checkout = createCheckout({
     issuer: createClient({ ...settings.giftcards, environment }),
     remainder: bank,
-    ...{ environment, store, sealingKeys, charges, leaseMs, pendingLifeMs },
+    ...{ environment, store, sealingKeys, charges, leaseMs, pendingRemainderMs },
   });
   const app = createApp({ settings, checkout, orders, shopUrl: () => shopUrl });
   const { host: hostname, port } = settings;

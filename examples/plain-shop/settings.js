@@ -36,7 +36,7 @@ export function readSettings(env) {
     charges: /** @type {"whole" | undefined} */ (env.GIFTCARD_CHARGES),
     /** The lease of a process on its payments, which outlives a crash. It must be longer than any timeout. */
     leaseMs: Number(env.LEASE_MS ?? 2 * MINUTE_MS),
-    pendingLifeMs: Number(env.PENDING_LIFE_MS ?? 30 * MINUTE_MS),
+    pendingRemainderMs: Number(env.PENDING_REMAINDER_MS ?? 30 * MINUTE_MS),
     recoverEveryMs: Number(env.RECOVER_EVERY_MS ?? MINUTE_MS),
   };
 }

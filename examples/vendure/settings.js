@@ -28,7 +28,7 @@ export function readSettings(env) {
       sealingKeys: [...readSealingKeys(need("GIFTCARD_SEALING_KEYS"))],
       timeoutMs: env.GIFTCARD_TIMEOUT_MS,
       leaseMs: env.LEASE_MS,
-      pendingLifeMs: env.PENDING_LIFE_MS,
+      pendingRemainderMs: env.PENDING_REMAINDER_MS,
       schedule: env.GIFTCARD_SCHEDULE,
       addressHeader: env.GIFTCARD_ADDRESS_HEADER,
     },

@@ -1,7 +1,7 @@
 /** The shop: Vendure's server with gift cards and a bank. */
 import { pathToFileURL } from "node:url";
 import { GiftcardPlugin } from "@giftcard-pay/vendure";
-import { bootstrap, DefaultLogger, DefaultSchedulerPlugin, DefaultSearchPlugin, LogLevel } from "@vendure/core";
+import { bootstrap, DefaultLogger, DefaultSchedulerPlugin, LogLevel } from "@vendure/core";
 import { bankMethod, openBank } from "./bank-method.js";
 import { seed } from "./seed.js";
 import { readSettings } from "./settings.js";
@@ -30,8 +30,6 @@ export function configOf(settings) {
     logger: new DefaultLogger({ level: LogLevel.Warn, timestamp: false }),
     plugins: [
       DefaultSchedulerPlugin.init(),
-      // Vendure's Next.js starter queries it.
-      DefaultSearchPlugin.init({}),
       GiftcardPlugin.init({
         ...settings.giftcards,
         closePayment: ({ attemptId }) => bank.close(attemptId),

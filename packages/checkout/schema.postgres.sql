@@ -1,4 +1,4 @@
--- Written by `npm run schema`, the tables that the migrations create. To change them, add a migration.
+-- Written by `npm run docs -- schema`, the tables that the migrations create. To change them, add a migration.
 
 create table giftcard_action (
   id bigint not null generated always as identity,
@@ -113,7 +113,7 @@ create table giftcard_refund (
   constraint giftcard_refund_amount_cents_check CHECK (amount_cents > 0),
   constraint giftcard_refund_check CHECK (remainder_cents >= 0 AND remainder_cents <= amount_cents),
   constraint giftcard_refund_number_check CHECK (number >= 1),
-  constraint giftcard_refund_rule_check CHECK (rule = ANY (ARRAY['as-paid'::text, 'cards-first'::text, 'other-first'::text, 'in-proportion'::text]))
+  constraint giftcard_refund_rule_check CHECK (rule = ANY (ARRAY['as-paid'::text, 'cards-first'::text, 'remainder-first'::text, 'in-proportion'::text]))
 );
 
 create table giftcard_secret (

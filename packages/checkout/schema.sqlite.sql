@@ -1,4 +1,4 @@
--- Written by `npm run schema`, the tables that the migrations create. To change them, add a migration.
+-- Written by `npm run docs -- schema`, the tables that the migrations create. To change them, add a migration.
 
 CREATE TABLE giftcard_action (
   id integer primary key,
@@ -113,7 +113,7 @@ CREATE TABLE giftcard_refund (
   order_id text not null,
   id text not null,
   number integer not null check (number >= 1),
-  rule text not null check (rule in ('as-paid', 'cards-first', 'other-first', 'in-proportion')),
+  rule text not null check (rule in ('as-paid', 'cards-first', 'remainder-first', 'in-proportion')),
   lines text,
   amount_cents integer not null check (amount_cents > 0),
   remainder_cents integer not null check (remainder_cents between 0 and amount_cents),

@@ -1,4 +1,4 @@
--- Written by `npm run schema`, the tables that the migrations create. To change them, add a migration.
+-- Written by `npm run docs -- schema`, the tables that the migrations create. To change them, add a migration.
 
 create type lockout_rule as (
   failures integer,
@@ -30,18 +30,9 @@ create table api_keys (
   expires_at timestamp with time zone,
   last_used_at timestamp with time zone,
   by_login boolean not null default false,
-  scope text not null default 'shop'::text,
-  day_cents bigint,
-  card_cents bigint,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_key_hash_key UNIQUE (key_hash),
-  constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
-  constraint api_keys_scope_check CHECK (scope = ANY (ARRAY['shop'::text, 'till'::text])),
-  constraint api_keys_till_check CHECK (num_nulls(day_cents, card_cents) =
-CASE scope
-    WHEN 'till'::text THEN 0
-    ELSE 2
-END)
+  constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id)
 );
 
 create table audit_log (
@@ -126,8 +117,8 @@ create table companies (
   id integer not null generated always as identity,
   name text not null,
   created_at timestamp with time zone not null default now(),
-  closed_at timestamp with time zone,
   suspended_at timestamp with time zone,
+  closed_at timestamp with time zone,
   constraint companies_pkey PRIMARY KEY (id)
 );
 
@@ -160,26 +151,10 @@ create table event_concepts (
   constraint event_concepts_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES providers(id)
 );
 
-create table event_feeds (
-  company_id integer not null,
-  url text not null,
-  allows_private boolean not null,
-  pulls bigint not null default 1,
-  etag text,
-  last_modified text,
-  answered_by text not null,
-  pulled_at timestamp with time zone not null default now(),
-  failed_at timestamp with time zone,
-  failure text,
-  constraint event_feeds_pkey PRIMARY KEY (company_id),
-  constraint event_feeds_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
-  constraint event_feeds_failure_check CHECK ((failed_at IS NULL) = (failure IS NULL))
-);
-
 create table events (
   id integer not null generated always as identity,
   company_id integer not null,
-  provider_id integer,
+  provider_id integer not null,
   name text not null,
   organiser text not null,
   start_date date not null,
@@ -206,14 +181,10 @@ create table events (
   event_link text not null default ''::text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
-  from_feed boolean not null default false,
-  taken_back text,
   constraint events_pkey PRIMARY KEY (id),
   constraint events_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
   constraint events_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES providers(id),
-  constraint events_activated_check CHECK (activated = ANY (ARRAY[0, 1])),
-  constraint events_taken_back_by_feed CHECK (taken_back IS NULL OR from_feed),
-  constraint events_taken_back_check CHECK (taken_back = ANY (ARRAY['canceled'::text, 'withdrawn'::text]))
+  constraint events_activated_check CHECK (activated = ANY (ARRAY[0, 1]))
 );
 
 create table failed_attempts (
@@ -221,9 +192,9 @@ create table failed_attempts (
   failed_at timestamp with time zone[] not null,
   lock_count integer not null default 0,
   locked_until timestamp with time zone,
-  expires_at timestamp with time zone not null,
   slow_failures integer not null default 0,
   slow_since timestamp with time zone,
+  expires_at timestamp with time zone not null,
   constraint failed_attempts_pkey PRIMARY KEY (subject)
 );
 
@@ -238,16 +209,8 @@ create table idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (company_id, operation, key_hash),
   constraint idempotency_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id),
   constraint idempotency_keys_ledger_id_fkey FOREIGN KEY (ledger_id) REFERENCES ledger(id),
-  constraint idempotency_keys_operation_check CHECK (operation = ANY (ARRAY['devalue'::text, 'newevent'::text, 'load'::text]))
+  constraint idempotency_keys_operation_check CHECK (operation = ANY (ARRAY['devalue'::text, 'newevent'::text]))
 );
-
-create table key_loads (
-  key_id bigint not null,
-  day date not null,
-  cents bigint not null,
-  constraint key_loads_pkey PRIMARY KEY (key_id, day),
-  constraint key_loads_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE
-) with (fillfactor=50);
 
 create table ledger (
   id bigint not null generated always as identity,
@@ -547,8 +510,6 @@ begin
     if found then
       outcome := case
         when v_key.ledger_id is null then 'key_closed'
-        when v_key.parameters_hash is null and not is_charge_of(v_key.ledger_id, p_numbers, p_pins, p_amount)
-          then 'idempotency_key_reused'
         when v_key.parameters_hash <> all (p_parameters) then 'idempotency_key_reused'
         when v_key.created_at <= now() - interval '24 hours' then 'idempotency_key_spent'
         else 'replayed'
@@ -626,81 +587,6 @@ AS $function$
     where subject = any(p_subjects);
 $function$;
 
-CREATE OR REPLACE FUNCTION import_charge(p_is_dry boolean, p_company integer, p_key bytea, p_requested bigint, p_deducted bigint, p_token bytea, p_is_reversed boolean, p_card bigint, p_deduction uuid, p_nonce bytea, p_earlier bigint, p_audit bigint, OUT outcome text, OUT card_id bigint, OUT ledger_id bigint)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  v_key idempotency_keys;
-  v_row ledger;
-  v_balance bigint;
-begin
-  if not p_is_dry then
-    perform lock_idempotency_key(p_company, 'devalue', p_key);
-  end if;
-  select * into v_key from idempotency_keys k
-    where k.company_id = p_company and k.operation = 'devalue' and k.key_hash = p_key;
-  if found then
-    select * into v_row from ledger l where l.id = v_key.ledger_id;
-    card_id := v_row.card_id;
-    ledger_id := v_row.id;
-    outcome := case
-      when v_key.ledger_id is null and p_is_reversed then 'unchanged'
-      when v_key.ledger_id is null then 'key_closed'
-      when p_token is not null and (v_row.token_hash, v_row.refund_cents) <> (p_token, p_deducted) then 'differs'
-      when v_row.requested_cents <> p_requested then 'differs'
-      when not p_is_reversed or exists (select from ledger l where l.reverses = v_row.id) then 'unchanged'
-      else 'reversed'
-    end;
-    if outcome = 'reversed' and not p_is_dry then
-      -- A cancel of the merchant may win the race for the card.
-      select case r.outcome when 'done' then 'reversed' else 'unchanged' end into outcome
-        from reverse_deduction(v_row.id, p_audit) r;
-    end if;
-    return;
-  end if;
-  if p_token is null and p_is_reversed then
-    outcome := 'unchanged';
-    return;
-  end if;
-  if p_card is null then
-    outcome := 'card_unproven';
-    return;
-  end if;
-  card_id := p_card;
-  if p_is_dry then
-    select c.balance_cents into strict v_balance from cards c where c.id = p_card;
-  else
-    select c.balance_cents into strict v_balance from cards c where c.id = p_card for no key update;
-  end if;
-  if v_balance + p_earlier < p_deducted then
-    outcome := 'balance_too_low';
-    return;
-  end if;
-  outcome := 'booked';
-  if p_is_dry then
-    return;
-  end if;
-  insert into ledger as l
-      (card_id, kind, amount_cents, company_id, requested_cents, deduction_id, token_nonce, token_hash, audit_id)
-    values (p_card, 'devalue', -p_deducted, p_company, p_requested, p_deduction, p_nonce, p_token, p_audit)
-    returning l.id into ledger_id;
-  insert into idempotency_keys (company_id, operation, key_hash, ledger_id) values (p_company, 'devalue', p_key, ledger_id);
-  if p_is_reversed then
-    perform reverse_deduction(ledger_id, p_audit);
-  end if;
-end $function$;
-
-CREATE OR REPLACE FUNCTION is_charge_of(p_ledger bigint, p_numbers bytea[], p_pins bytea[], p_amount bigint)
- RETURNS boolean
- LANGUAGE sql
- STABLE
-AS $function$
-  select exists (select from ledger l join cards c on c.id = l.card_id
-    where l.id = p_ledger and l.requested_cents = p_amount
-      and c.number_hash = any (p_numbers) and c.pin_hash = p_pins[c.generation])
-$function$;
-
 CREATE OR REPLACE FUNCTION is_valid_movement(p_kind text, p_card bigint, p_amount bigint, p_company integer, p_requested bigint, p_deduction uuid, p_nonce bytea, p_token bytea, p_reverses bigint, p_moved_from bigint, p_moved_from_card bigint, p_audit bigint)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -710,13 +596,10 @@ begin
   return case p_kind
     when 'devalue' then p_amount between -5000 and -1 and p_requested >= -p_amount
       and num_nulls(p_requested, p_company, p_deduction, p_nonce, p_token) = 0
-      and num_nonnulls(p_reverses, p_moved_from) = 0
-    when 'issue' then p_amount > 0 and num_nonnulls(p_deduction, p_reverses, p_moved_from) = 0
-      and (p_company is null or p_audit is not null)
-    when 'top_up' then p_amount > 0 and num_nulls(p_company, p_audit) = 0
-      and num_nonnulls(p_requested, p_deduction, p_reverses, p_moved_from) = 0
+      and num_nonnulls(p_reverses, p_moved_from, p_audit) = 0
+    when 'issue' then p_amount > 0 and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
     when 'cancel' then p_amount > 0 and p_reverses is not null and p_company is not null
-      and num_nonnulls(p_deduction, p_moved_from) = 0
+      and num_nonnulls(p_deduction, p_moved_from, p_audit) = 0
     when 'adjust' then p_amount <> 0 and p_audit is not null
       and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
     when 'expire' then p_amount < 0 and p_audit is not null
@@ -792,116 +675,6 @@ AS $function$
 begin
   update cards set balance_cents = balance_cents + new.amount_cents where id = new.card_id;
   return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION load_card(p_company integer, p_api_key bytea, p_numbers bytea[], p_rule lockout_rule, p_is_activation boolean, p_amount bigint, p_key bytea, p_parameters bytea[], OUT outcome text, OUT loaded_cents bigint, OUT card_limit_cents bigint, OUT retry_after_seconds integer)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  v_generation integer;
-  v_till api_keys;
-  v_key idempotency_keys;
-  v_card cards;
-  v_cents bigint := p_amount;
-  v_today date := (clock_timestamp() at time zone 'Europe/Amsterdam')::date;
-  v_tomorrow timestamptz := (v_today + 1)::timestamp at time zone 'Europe/Amsterdam';
-  v_audit bigint;
-  v_ledger bigint;
-begin
-  select k.* into v_till from api_keys k join companies o on o.id = k.company_id
-    where k.key_hash = p_api_key and k.company_id = p_company and k.scope = 'till' and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > clock_timestamp()) and o.suspended_at is null and o.closed_at is null;
-  if not found then
-    outcome := 'unauthorized';
-    return;
-  end if;
-  select max(id) into v_generation from secret_generations;
-  if v_generation > cardinality(p_numbers) then
-    outcome := 'stale';
-    return;
-  end if;
-  perform lock_idempotency_key(p_company, 'load', p_key);
-  select * into v_key from idempotency_keys k
-    where k.company_id = p_company and k.operation = 'load' and k.key_hash = p_key;
-  if found then
-    outcome := case
-      when v_key.parameters_hash <> all (p_parameters) then 'idempotency_key_reused'
-      when v_key.created_at <= now() - interval '24 hours' then 'idempotency_key_spent'
-      else 'replayed'
-    end;
-    if outcome = 'replayed' then
-      select l.amount_cents into loaded_cents from ledger l where l.id = v_key.ledger_id;
-    end if;
-    return;
-  end if;
-
-  -- Before the card is read. An activation may have no amount; then this finds only a key with nothing left.
-  if coalesce(p_amount, 1) > v_till.day_cents - coalesce(
-      (select u.cents from key_loads u where u.key_id = v_till.id and u.day = v_today), 0) then
-    outcome := 'day_limit';
-    retry_after_seconds := greatest(1, ceil(extract(epoch from v_tomorrow - clock_timestamp())));
-    return;
-  end if;
-  perform lock_subject(p_numbers[1]);
-  retry_after_seconds := locked_seconds(p_numbers[1]);
-  if retry_after_seconds is not null then
-    outcome := 'card_locked';
-    return;
-  end if;
-  select * into v_card from cards c where c.number_hash = any (p_numbers) for no key update;
-  if not found or v_card.blocked or v_card.reissued_as is not null or v_card.expiry_date < v_today
-      or (v_card.inactive_cents is not null) <> p_is_activation then
-    outcome := 'invalid_card';
-  elsif p_is_activation and v_card.inactive_cents > 0 then
-    v_cents := v_card.inactive_cents;
-    if p_amount <> v_cents then
-      outcome := 'wrong_amount';
-    end if;
-  elsif p_amount is null then
-    outcome := 'wrong_amount';
-  end if;
-  if outcome is null and v_card.balance_cents + v_cents > v_till.card_cents then
-    outcome := 'card_full';
-    card_limit_cents := v_till.card_cents;
-  end if;
-  if outcome is not null then
-    perform count_failure(p_numbers[1], p_rule);
-    return;
-  end if;
-  -- The card's lock may have taken a while.
-  if not exists (select from api_keys k join companies o on o.id = k.company_id
-      where k.id = v_till.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
-        and o.suspended_at is null and o.closed_at is null) then
-    outcome := 'unauthorized';
-    return;
-  end if;
-  -- The last lock, so that calls of one key can't deadlock. Concurrent calls of the key may have reached its amount.
-  insert into key_loads as u (key_id, day, cents) select v_till.id, v_today, v_cents where v_cents <= v_till.day_cents
-    on conflict (key_id, day) do update set cents = u.cents + excluded.cents
-      where u.cents + excluded.cents <= v_till.day_cents;
-  if not found then
-    outcome := 'day_limit';
-    retry_after_seconds := greatest(1, ceil(extract(epoch from v_tomorrow - clock_timestamp())));
-    return;
-  end if;
-  insert into audit_log (operator, os_user, action, card_id, company_id, details)
-    values (concat_ws(' ', 'key', v_till.id, v_till.label), 'till',
-      case when p_is_activation then 'card activate' else 'card top-up' end, v_card.id, p_company,
-      case when p_is_activation
-        then jsonb_build_object('key', v_till.id, 'cards', 1, 'balance', v_cents, 'issued_for', v_card.inactive_cents)
-        else jsonb_build_object('key', v_till.id, 'by', v_cents) end)
-    returning id into v_audit;
-  if p_is_activation then
-    update cards set inactive_cents = null where id = v_card.id;
-  end if;
-  insert into ledger (card_id, kind, amount_cents, company_id, audit_id)
-    values (v_card.id, case when p_is_activation then 'issue' else 'top_up' end, v_cents, p_company, v_audit)
-    returning id into v_ledger;
-  insert into idempotency_keys (company_id, operation, key_hash, parameters_hash, ledger_id)
-    values (p_company, 'load', p_key, p_parameters[cardinality(p_parameters)], v_ledger);
-  outcome := 'done';
-  loaded_cents := v_cents;
 end $function$;
 
 CREATE OR REPLACE FUNCTION lock_idempotency_key(p_company integer, p_operation text, p_key bytea, p_waits boolean DEFAULT true)
@@ -1063,11 +836,6 @@ $function$;
 
 CREATE OR REPLACE FUNCTION reverse_deduction(p_ledger bigint, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
  RETURNS record
- LANGUAGE sql
-AS $function$ select * from reverse_deduction(p_ledger, null) $function$;
-
-CREATE OR REPLACE FUNCTION reverse_deduction(p_ledger bigint, p_audit bigint, OUT outcome text, OUT refunded_cents bigint, OUT balance_cents bigint)
- RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
@@ -1081,13 +849,13 @@ begin
     outcome := 'token_used';
     return;
   end if;
-  insert into ledger (card_id, kind, amount_cents, company_id, reverses, audit_id)
-    values (v_deduction.card_id, 'cancel', v_deduction.refund_cents, v_deduction.company_id, p_ledger, p_audit);
+  insert into ledger (card_id, kind, amount_cents, company_id, reverses)
+    values (v_deduction.card_id, 'cancel', v_deduction.refund_cents, v_deduction.company_id, p_ledger);
   while v_card.reissued_as is not null loop
     select * into strict v_card from cards c where c.id = v_card.reissued_as for no key update;
   end loop;
   if v_card.id <> v_deduction.card_id then
-    perform move_cents(v_deduction.card_id, v_card.id, v_deduction.refund_cents, p_audit);
+    perform move_cents(v_deduction.card_id, v_card.id, v_deduction.refund_cents, null);
   end if;
   outcome := 'done';
   refunded_cents := v_deduction.refund_cents;

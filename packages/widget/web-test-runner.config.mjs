@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { esbuildPlugin } from "@web/dev-server-esbuild";
 import { chromeLauncher } from "@web/test-runner";
-import { findFirefox, whyMissing } from "../../scripts/driven-browser.mjs";
-import { findBrowser } from "../../scripts/find-browser.mjs";
+import { findFirefox, whyMissing } from "../../scripts/lib/driven-browser.mjs";
+import { findBrowser } from "../../scripts/lib/find-browser.mjs";
 import { serverPage } from "./test/shop/server-page.mjs";
 import { shop } from "./test/shop/shop.mjs";
 

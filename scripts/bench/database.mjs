@@ -1,7 +1,7 @@
 // A benchmark database: companies with their API keys, and cards with their history. Starts the service on it.
 import { randomInt } from "node:crypto";
 import path from "node:path";
-import { startNode } from "../process.mjs";
+import { startNode } from "../lib/process.mjs";
 
 const { cents, Secret } = await import("@giftcard-pay/client/contract");
 const { defaultLimits, migrate, openKeyring, openPool } = await import("@giftcard-pay/service");
@@ -10,7 +10,7 @@ const { createCompany } = await import("../../packages/service/dist/store/accoun
 const { issueCards } = await import("../../packages/service/dist/store/card-issue.js");
 const { hashOf } = await import("../../packages/service/dist/secrets/keyring.js");
 const { alone } = await import("../../packages/service/dist/store/card-calls.js");
-const { createDevalue, devalueFunction } = await import("../../packages/service/dist/store/devalue.js");
+const { createDevalue } = await import("../../packages/service/dist/store/devalue.js");
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
 const CARDS_AT_ONCE = 10_000;
@@ -68,7 +68,7 @@ export async function makeDatabase({ serverUrl, name, folder, connections, say, 
     body: `${bodyOf(card)}&amount=${AMOUNT_CENTS}`,
     key: `bench-${keysUsed++}`,
   });
-  const devalue = createDevalue(alone(pool, devalueFunction), keys, defaultLimits.card);
+  const devalue = createDevalue(alone(pool, "devalue"), keys, defaultLimits.card);
   return {
     url: url.href,
     size,

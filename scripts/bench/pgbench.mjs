@@ -25,15 +25,19 @@ export function findPgbench() {
 }
 
 /** A devalue of one cent with an Idempotency-Key, of a random card by a random API key. Same parameters as the service's. */
-const scriptOf = (/** @type {BenchDatabase["size"]} */ { cards, companies, keysEach }) => `
+async function scriptOf(/** @type {BenchDatabase["size"]} */ { cards, companies, keysEach }) {
+  const { defaultLimits } = await import("@giftcard-pay/service");
+  const { ruleText } = await import("../../packages/service/dist/limits/limits.js");
+  return `
 \\set card random(1, ${cards})
 \\set key random(1, ${companies * keysEach})
 select d.outcome
   from cards c, api_keys k, devalue(true, k.company_id, k.key_hash, array[c.number_hash], array[c.pin_hash],
-    '(10,900,900,86400)', 1, 5000, gen_random_uuid(), uuid_send(gen_random_uuid()), sha256(uuid_send(gen_random_uuid())),
+    '${ruleText(defaultLimits.card)}', 1, 5000, gen_random_uuid(), uuid_send(gen_random_uuid()), sha256(uuid_send(gen_random_uuid())),
     sha256(uuid_send(gen_random_uuid())), array[sha256('parameters')]) d
   where c.id = :card and k.id = :key;
 `;
+}
 
 /**
  * Runs pgbench. Each client makes one call after the other.
@@ -48,7 +52,7 @@ export async function runPgbench(program, database, { clients, durationMs }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-pgbench-"));
   try {
     const file = path.join(folder, "devalue.sql");
-    fs.writeFileSync(file, scriptOf(database.size));
+    fs.writeFileSync(file, await scriptOf(database.size));
     const { hostname, port, username, password, pathname } = new URL(database.url);
     const load = ["--client", clients, "--jobs", 2, "--time", Math.ceil(durationMs / 1000)];
     const how = ["--no-vacuum", "--protocol", "prepared", "--file", file];
@@ -65,6 +69,7 @@ export async function runPgbench(program, database, { clients, durationMs }) {
     });
     const calls = Number(/^number of transactions actually processed: (\d+)/m.exec(stdout)?.[1]);
     const devalues = (await database.countDevalues()) - before;
+    if (!(calls > 0)) throw new Error("pgbench made no call: the machine is too busy to connect in time.");
     if (devalues !== calls) throw new Error(`pgbench made ${calls} calls, but only ${devalues} devalues.`);
     return { perSecond: Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]), latenciesMs: [] };
   } finally {

@@ -7,7 +7,7 @@ import { cp, mkdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { installLocked } from "../locked-folder.mjs";
+import { installLocked } from "../lib/locked-folder.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const home = path.join(root, "scripts", "bench", "loyalty");

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { runNode } from "../process.mjs";
+import { runNode } from "../lib/process.mjs";
 
 const changeset = fileURLToPath(new URL("../../node_modules/@changesets/cli/bin.js", import.meta.url));
 

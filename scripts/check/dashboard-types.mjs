@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { installDashboard, link } from "../install-vendure.mjs";
+import { installDashboard, link } from "../lib/install-vendure.mjs";
 
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 

@@ -1,14 +1,14 @@
-/** The tables of faults: `npm run faults` writes them, and a check compares them with the current cells. */
+/** The tables of faults: `npm run prove -- faults` writes them, and a check compares them with the current cells. */
 import { rowsOf } from "./written-tables.mjs";
 
 /** The possible outcomes of a cell, in the order of the columns. */
 const outcomes = /** @type {const} */ (["paid", "whole", "refunded", "part", "person"]);
 
 /** @typedef {{ shop: string, place: string }} Cell */
-/** @typedef {{ cell: Cell, verdict: import("../../test/faults/verdict.js").Verdict }} Result */
+/** @typedef {{ cell: Cell, verdict: import("../../test/prove/faults/verdict.js").Verdict }} Result */
 
 /** The commands that write a table. */
-export const writers = /** @type {const} */ (["npm run faults", "npm run faults -- --vendure"]);
+export const writers = /** @type {const} */ (["npm run prove -- faults", "npm run prove -- faults --vendure"]);
 
 /** Returns a cell's row. The plain shop has one row for both stores. @param {Cell} cell */
 const rowOf = ({ shop, place }) => `${shop.replace(/ (?:sqlite|postgresql)$/, "")} | ${place}`;

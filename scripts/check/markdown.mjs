@@ -4,7 +4,8 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import GithubSlugger from "github-slugger";
 
-const NO_PAGES = new Set(["node_modules", "dist", "coverage"]);
+// "api" is the reference that the site builds.
+const NO_PAGES = new Set(["node_modules", "dist", "coverage", "api"]);
 const FENCE = /^( *)(```+)([^\n`]*)\n(.*?)^\1\2 *$/gms;
 
 /**

@@ -1,7 +1,7 @@
 /** The tables in docs/how-it-is-tested.md. The long tests write their results there. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { root } from "../command.mjs";
+import { root } from "../lib/command.mjs";
 
 /** The page, relative to the root. */
 export const PAGE = "docs/how-it-is-tested.md";
@@ -27,7 +27,7 @@ export async function writeTable(writer, table) {
 /**
  * A complete run of a long test.
  * @typedef {object} Run
- * @property {string} command such as `npm run people`
+ * @property {string} command such as `npm run prove -- people`
  * @property {Date} at
  * @property {string} extent such as `100 carts`
  * @property {number} violations

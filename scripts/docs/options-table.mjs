@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
-import { loadTypeScript, root } from "../command.mjs";
+import { loadTypeScript, root } from "../lib/command.mjs";
 
 /** The pages with a table of options, by the plugin's folder. */
 const pages = {

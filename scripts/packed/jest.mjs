@@ -2,9 +2,9 @@
 import { cp } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { runNode } from "../process.mjs";
+import { runNode } from "../lib/process.mjs";
 
-const tests = fileURLToPath(new URL("../../test/jest-store", import.meta.url));
+const tests = fileURLToPath(new URL("../../test/packed/jest-store", import.meta.url));
 
 /** Brings Jest's configuration and the tests into a store. @param {string} folder */
 export async function addJest(folder) {

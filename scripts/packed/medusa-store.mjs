@@ -143,7 +143,7 @@ const writeJson = (folder, name, value) =>
 /** @param {string} folder @param {string | undefined} release @returns {Promise<string>} the release of Medusa */
 async function writeStore(folder, release) {
   await cp(path.join(exampleStore, "src"), path.join(folder, "src"), { recursive: true });
-  await cp(path.join(root, "test/packed-medusa"), path.join(folder, "own"), { recursive: true });
+  await cp(path.join(root, "test/packed/medusa"), path.join(folder, "own"), { recursive: true });
   for (const name of ["medusa-config.ts", "medusa-config.mts"])
     await cp(path.join(exampleStore, "medusa-config.ts"), path.join(folder, name));
   const example = JSON.parse(await readFile(path.join(exampleStore, "package.json"), "utf8"));

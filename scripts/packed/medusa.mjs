@@ -2,9 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { runNode } from "../process.mjs";
+import { runNode } from "../lib/process.mjs";
 import { addJest, runJest } from "./jest.mjs";
 import { installStore } from "./medusa-store.mjs";
 import { outsideEnv } from "./pack.mjs";
@@ -97,8 +96,6 @@ async function buy(stage) {
       await buyAndCancel(shop, card, say);
       await returnOneOfTwo(shop, cards[1], say);
       await coverAndRefund(shop, cards[2], say);
-      await findMail(store);
-      say("the order mail names the card");
     } finally {
       await store.stop();
     }
@@ -111,16 +108,6 @@ async function buy(stage) {
   }
 }
 
-/** Waits for an order mail, which the local provider writes to the log. @param {{ logs: () => string }} store */
-async function findMail(store) {
-  for (const giveUpAt = performance.now() + 30_000; performance.now() < giveUpAt; await sleep(200))
-    if (/Cadeaukaart eindigend op \d{4}: €/.test(store.logs())) {
-      if (/undefined ×/.test(store.logs())) throw new Error("The order mail has no quantities.");
-      return;
-    }
-  throw new Error("The log has no order mail.");
-}
-
 /**
  * Runs the commands that read Medusa's tables. They fail if a table differs from what they expect.
  * @param {{ folder: string, databaseUrl: string, companyId: number }} options
@@ -130,7 +117,7 @@ async function readTables({ folder, databaseUrl, companyId }) {
   const settings = { GIFTCARD_ENVIRONMENT: "sandbox", GIFTCARD_COMPANY_ID: String(companyId) };
   const env = { ...outsideEnv(process.execPath), ...settings };
   const today = new Date().toISOString().slice(0, 10);
-  const commands = [["recovery-plan"], ["drain"], ["reconcile", "--from", today, "--to", today]];
+  const commands = [["status"], ["reconcile", "--from", today, "--to", today]];
   for (const command of [...commands, ["statement", "--month", today.slice(0, 7)]]) {
     const args = [program, ...command, "--json", "--database-url", databaseUrl];
     await runNode({ name: `giftcard-medusa ${command.join(" ")}`, args, cwd: folder, env });

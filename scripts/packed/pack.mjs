@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { runNode } from "../process.mjs";
+import { runNode } from "../lib/process.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const NPM_TIMEOUT_MS = 30 * 60_000;

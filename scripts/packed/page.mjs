@@ -4,8 +4,8 @@ import http from "node:http";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { findBrowser } from "../find-browser.mjs";
-import { runNode } from "../process.mjs";
+import { findBrowser } from "../lib/find-browser.mjs";
+import { runNode } from "../lib/process.mjs";
 import { runNpm } from "./pack.mjs";
 
 const widget = fileURLToPath(new URL("../../packages/widget/package.json", import.meta.url));

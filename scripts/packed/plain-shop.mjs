@@ -39,7 +39,7 @@ export async function tryPlainShop({ folder, serviceFolder, node }, watched = {}
       folder,
       secrets: newShopSecrets(),
       program: path.join(folder, "server.js"),
-      env: { PENDING_LIFE_MS: "5000", RECOVER_EVERY_MS: "1000" },
+      env: { PENDING_REMAINDER_MS: "5000", RECOVER_EVERY_MS: "1000" },
       ...early,
     });
     stops.push(stop);

@@ -4,7 +4,7 @@ import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { runNode, startNode } from "../process.mjs";
+import { runNode, startNode } from "../lib/process.mjs";
 import { checkOldestTypes } from "./oldest-types.mjs";
 import { outsideEnv, runNpm } from "./pack.mjs";
 
@@ -75,7 +75,7 @@ async function libraries(withFrameworks) {
 /** @param {string} folder @param {Kind} kind @param {boolean} withFrameworks */
 async function writeProject(folder, kind, withFrameworks) {
   const pages = path.join(root, "packages/widget/test/frameworks");
-  await cp(path.join(root, "test/packed"), path.join(folder, "src"), { recursive: true });
+  await cp(path.join(root, "test/packed/project"), path.join(folder, "src"), { recursive: true });
   for (const name of await readdir(pages)) {
     // Svelte's own types are for ES modules only.
     const isUsable = withFrameworks && /\.tsx?$/.test(name) && (kind === "esm" || name !== "svelte.ts");

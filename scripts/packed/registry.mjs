@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { installLocked } from "../locked-folder.mjs";
-import { freePort, startNode } from "../process.mjs";
+import { installLocked } from "../lib/locked-folder.mjs";
+import { freePort, startNode } from "../lib/process.mjs";
 import { OURS_FROM } from "./pack.mjs";
 
 const home = fileURLToPath(new URL("registry/", import.meta.url));

@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePort, runNode } from "../process.mjs";
+import { freePort, runNode } from "../lib/process.mjs";
 import { outsideEnv, runNpm } from "./pack.mjs";
 import { programOf, startPackedService } from "./project.mjs";
 
-const shop = fileURLToPath(new URL("../../test/packed-upgrade/shop.mjs", import.meta.url));
+const shop = fileURLToPath(new URL("../../test/packed/upgrade/shop.mjs", import.meta.url));
 
 /**
  * Installs one release of these packages, and pays an order with a card. Then installs the newest release over it, on the

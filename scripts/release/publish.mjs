@@ -107,5 +107,5 @@ async function isThere({ name, version, tarball }, npm, cwd) {
   const published = await readFile(path.join(cwd, `${name.slice(1).replace("/", "-")}-${version}.tgz`));
   // Two packs of the same files may be compressed differently.
   if (gunzipSync(published).equals(gunzipSync(await readFile(tarball)))) return true;
-  throw new Error(`${spec} is published already, with other content. Raise the version: npm run version.`);
+  throw new Error(`${spec} is published already, with other content. Raise the version: npm run release -- version.`);
 }

@@ -14,7 +14,9 @@ import { waitingChangesets } from "./version-places.mjs";
 export async function checkReady(root, version) {
   const waiting = await waitingChangesets(root);
   if (waiting.length > 0)
-    throw new Error(`Changesets wait: ${waiting.join(", ")}. Run npm run version, and commit what it wrote.`);
+    throw new Error(
+      `Changesets wait: ${waiting.join(", ")}. Run npm run release -- version, and commit what it wrote.`,
+    );
   for (const name of workspaces) {
     const file = `packages/${name}/CHANGELOG.md`;
     const log = await readFile(path.join(root, file), "utf8");

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { startThrowawayPostgres } from "@giftcard-pay/service";
-import { runNode, startNode } from "../process.mjs";
+import { runNode, startNode } from "../lib/process.mjs";
 import { createDatabase } from "./medusa-store.mjs";
 
 /**
@@ -23,7 +23,6 @@ import { createDatabase } from "./medusa-store.mjs";
  * @property {(balanceCents: number) => Promise<IssuedCard>} issueCard
  * @property {(balanceCents: number, count: number) => Promise<IssuedCard[]>} issueCards
  * @property {(name: string) => Promise<{ id: number, name: string }>} createProvider makes a ticketing provider
- * @property {(url: string) => Promise<void>} pullEvents pulls the feed of a shop on this machine each minute, from now on
  * @property {() => string} logs
  */
 
@@ -94,18 +93,6 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
     issueCard: (balanceCents) => command(...issue, String(balanceCents)),
     issueCards: (balanceCents, count) => command(...issue, String(balanceCents), "--count", String(count)),
     createProvider: (name) => command("provider", "create", "--name", name),
-    async pullEvents(url) {
-      const feed = ["--company", String(company.company_id), "--url", url, "--allow-private"];
-      const pulling = await startNode({
-        name: "The pull of the shop's events",
-        args: [giftcardService, "events", "pull", ...feed, "--every", "1", "--json"],
-        cwd: dataDir,
-        env,
-        ready: /"created":/,
-        ...early,
-      });
-      cleanUp.add(() => pulling.stop());
-    },
     logs: serving.logs,
   };
 }

@@ -6,7 +6,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { freePort, runNode, startNode } from "../process.mjs";
+import { freePort, runNode, startNode } from "../lib/process.mjs";
 
 /**
  * The shop's access to the gift card service.
@@ -32,7 +32,7 @@ import { freePort, runNode, startNode } from "../process.mjs";
 const storeDir = fileURLToPath(new URL("../../examples/medusa-store/", import.meta.url));
 const serverDir = path.join(storeDir, ".medusa", "server");
 const adminPage = path.join(serverDir, "public", "admin", "index.html");
-/** Where \`medusa build --admin-only\` puts them. */
+/** The output of \`medusa build --admin-only\`. */
 const adminOnlyDir = path.join(storeDir, ".medusa", "admin");
 /** Held by the process that builds them. */
 const adminLock = fileURLToPath(new URL("../../node_modules/.cache/giftcard-pay/admin.lock", import.meta.url));

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { startNode } from "../process.mjs";
+import { startNode } from "../lib/process.mjs";
 import { CleanUp, startCardService } from "./card-service.mjs";
 
 const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.url));
@@ -21,7 +21,7 @@ const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.
 /**
  * @param {object} [options]
  * @param {string} [options.postgresUrl] a server for the service's database; one of its own when left out
- * @param {number} [options.pendingLifeMs] how long a shopper may stay at the bank
+ * @param {number} [options.pendingRemainderMs] how long a shopper may stay at the bank
  * @param {number} [options.recoverEveryMs] how often the shop looks for closed tabs
  * @param {"whole"} [options.charges] charges each card once. Default by line
  * @param {(text: string) => void} [options.progress] receives the description of each step
@@ -31,7 +31,7 @@ const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.
  */
 export async function startPlainShop({
   postgresUrl,
-  pendingLifeMs = 60_000,
+  pendingRemainderMs = 60_000,
   recoverEveryMs = 2_000,
   charges,
   progress = () => {},
@@ -47,7 +47,7 @@ export async function startPlainShop({
     const bank = await startBank(early);
     cleanUp.add(() => bank.stop());
     const env = {
-      PENDING_LIFE_MS: String(pendingLifeMs),
+      PENDING_REMAINDER_MS: String(pendingRemainderMs),
       RECOVER_EVERY_MS: String(recoverEveryMs),
       ...(charges && { GIFTCARD_CHARGES: charges }),
     };

@@ -5,9 +5,9 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { installDashboard } from "../install-vendure.mjs";
+import { installDashboard } from "../lib/install-vendure.mjs";
+import { runNode } from "../lib/process.mjs";
 import { packPackages } from "../packed/pack.mjs";
-import { runNode } from "../process.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const scope = "@giftcard-pay";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { startNode } from "../process.mjs";
+import { startNode } from "../lib/process.mjs";
 
 const shopDir = fileURLToPath(new URL("../../examples/vendure/", import.meta.url));
 

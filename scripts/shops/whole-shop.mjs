@@ -70,9 +70,6 @@ async function startPages({ withStorefront = false, withAdmin = false, databaseU
   });
   cleanUp.add(() => store.stop());
   settings = { backendUrl: store.url, publishableKey: store.publishableKey };
-  if (withAdmin) {
-    await service.createProvider("Ticketkantoor");
-    await service.pullEvents(`${store.url}/giftcard-pay/events.json`);
-  }
+  if (withAdmin) await service.createProvider("Ticketkantoor");
   return { store, storefrontUrl };
 }

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
-import { findBrowser } from "../find-browser.mjs";
-import { press } from "../press.mjs";
+import { findBrowser } from "../lib/find-browser.mjs";
+import { press } from "../lib/press.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -40,7 +40,7 @@ export async function tryPages(url, { signal, say }) {
   }
 }
 
-/** What people search for, and the page that must come first. */
+/** Searches, and the page that must come first. */
 const searches = {
   devalue: /\.html/,
   refund: /\/refunds\.html/,

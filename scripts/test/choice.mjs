@@ -1,7 +1,7 @@
 /** Works out which tests the words of `npm test -- …` mean. */
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { root, UsageError } from "../command.mjs";
+import { root, UsageError } from "../lib/command.mjs";
 import { quick } from "./quick.mjs";
 import { suites } from "./suites.mjs";
 

@@ -1,8 +1,8 @@
 /** Reports where the time of a test run went. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { root } from "../command.mjs";
-import { readCpuSeconds } from "../process/times.mjs";
+import { root } from "../lib/command.mjs";
+import { readCpuSeconds } from "../lib/process/times.mjs";
 import { suites } from "./suites.mjs";
 
 const SLOWEST = 25;

@@ -1,9 +1,13 @@
 import path from "node:path";
 import { slug } from "github-slugger";
 import { defineConfig } from "vitepress";
+import { keepBraces } from "../braces.mjs";
 import { followLinks } from "../links.mjs";
 import { description, files, groups, pageOf, present, repository, root, titleOf } from "../pages.mjs";
 import { weightOf } from "../search.mjs";
+
+/** Whether only the pages are built, which is cheap. */
+const isDraft = process.env.GIFTCARD_SITE_DRAFT !== undefined;
 
 /** The site's URL with a slash at the end, if it is known. */
 const address = process.env.GIFTCARD_SITE_ADDRESS;
@@ -32,24 +36,33 @@ export default defineConfig({
     // The same anchors as on GitHub.
     slugify: slug,
     anchor: { slugify: slug },
-    config: followLinks,
+    config(md) {
+      followLinks(md);
+      keepBraces(md);
+    },
   },
   transformPageData(page) {
     // API pages have many names, each with the same subheadings.
     if (page.relativePath.startsWith("api/")) page.frontmatter.outline = 2;
   },
-  vite: { build: { chunkSizeWarningLimit: 2000 } },
+  vite: { build: { chunkSizeWarningLimit: 2000, minify: !isDraft } },
   themeConfig: {
-    search: {
-      provider: "local",
-      options: { miniSearch: { searchOptions: { boostDocument: weightOf } } },
-    },
+    ...(!isDraft && {
+      search: {
+        provider: "local",
+        options: { miniSearch: { searchOptions: { boostDocument: weightOf } } },
+      },
+    }),
     outline: [2, 3],
     externalLinkIcon: true,
     nav: [
       { text: "Interface", link: link("docs/interface.md") },
-      { text: "API reference", link: link("docs/api/README.md") },
-      { text: "Gallery", link: "/gallery/", target: "_self" },
+      ...(isDraft
+        ? []
+        : [
+            { text: "API reference", link: link("site/api/README.md") },
+            { text: "Gallery", link: "/gallery/", target: "_self" },
+          ]),
     ],
     socialLinks: [{ icon: "github", link: repository }],
     sidebar: groups.map(({ files: items, ...group }) => ({

@@ -1,8 +1,8 @@
 import { createClient } from "@giftcard-pay/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
-import { type DrivenBrowser, engines, openDriven, whyMissing } from "../../scripts/driven-browser.mjs";
-import { press } from "../../scripts/press.mjs";
+import { type DrivenBrowser, engines, openDriven, whyMissing } from "../../scripts/lib/driven-browser.mjs";
+import { press } from "../../scripts/lib/press.mjs";
 import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
 import { type PlainShop, startPlainShop } from "../../scripts/shops/plain-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";

@@ -1,7 +1,7 @@
 import { cents, createClient } from "@giftcard-pay/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import { press } from "../../scripts/press.mjs";
+import { press } from "../../scripts/lib/press.mjs";
 import { type IssuedCard, startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";
 import { keepScreenshot } from "../support/screenshot.js";

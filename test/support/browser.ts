@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { findBrowser } from "../../scripts/find-browser.mjs";
+import { findBrowser } from "../../scripts/lib/find-browser.mjs";
 
 /** Starts a real Chromium: the system's, or the one installed by npm. */
 export async function launchBrowser(): Promise<Browser> {

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { startNode } from "../../scripts/lib/process.mjs";
 import { outsideEnv, packPackages } from "../../scripts/packed/pack.mjs";
-import { startNode } from "../../scripts/process.mjs";
 import { type Block, readBlocks } from "./page-blocks.js";
 
 /** A reader who follows guides block by block, in a folder with only the packages that npm installs. */

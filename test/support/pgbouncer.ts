@@ -4,7 +4,7 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../scripts/process.mjs";
+import { freePort } from "../../scripts/lib/process.mjs";
 
 const { pickAccount } = await import("../../packages/service/dist/postgres/binaries.js");
 

@@ -1,6 +1,6 @@
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { readCpuSeconds, recordTime } from "../../scripts/process/times.mjs";
+import { readCpuSeconds, recordTime } from "../../scripts/lib/process/times.mjs";
 import type { TestPostgres } from "./postgres.js";
 
 /** The server of this run. Each suite loads a copy of this module, so the server is global. */

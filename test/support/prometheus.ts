@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../scripts/process.mjs";
+import { freePort } from "../../scripts/lib/process.mjs";
 
 const STARTS_WITHIN_MS = 30_000;
 

@@ -4,13 +4,15 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { recordTime } from "../../scripts/process/times.mjs";
-import { startNode } from "../../scripts/process.mjs";
+import type { Limits, Timeouts } from "@giftcard-pay/service";
+import { recordTime } from "../../scripts/lib/process/times.mjs";
+import { startNode } from "../../scripts/lib/process.mjs";
 import { openServiceDesk, type ServiceDesk, type TestCard, type TestCompany } from "./service-desk.js";
 
 export type { TestCard, TestCompany };
 
 const PROGRAM = path.resolve(import.meta.dirname, "../../packages/service/bin/giftcard-service.js");
+const WITH_LIMITS = path.join(import.meta.dirname, "serve-with-limits.mjs");
 const READY_TIMEOUT_MS = 240_000;
 /** A command that takes longer must be hanging, even on a slow machine. */
 const COMMAND_TIMEOUT_MS = 120_000;
@@ -47,6 +49,9 @@ export interface TestServiceOptions {
   /** The caller's file, for a service that is restarted on the same database. By default, a temporary file. */
   readonly secretsFile?: string;
   readonly args?: readonly string[];
+  /** Limits and timeouts that no option of `serve` changes. `args` is then ignored. */
+  readonly limits?: { readonly [Name in keyof Limits]?: Partial<Limits[Name]> };
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 /** Returns a database's address through a PgBouncer. @param door `host:port/`, and a query if it needs one */
@@ -57,7 +62,7 @@ export function throughDoor(databaseUrl: string, door: string): string {
   return url.href;
 }
 
-/** The environment variable with the PgBouncer's address: `npm run pgbouncer` makes each service connect through it. */
+/** The environment variable with the PgBouncer's address: `npm run prove -- pgbouncer` makes each service connect through it. */
 const DOOR = "GIFTCARD_TEST_DOOR";
 
 /** The environment and the output of a command that runs in this process. */
@@ -138,10 +143,13 @@ export const commandsWith =
 export type ServeProcess = StartedProcess & { readonly url: string };
 
 /** Starts `serve` with these arguments, on a free port, and waits until it is ready. */
-export async function spawnServe(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServeProcess> {
+export const spawnServe = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServeProcess> =>
+  spawnServing([PROGRAM, "serve", "--port", "0", "--json", ...args], env);
+
+async function spawnServing(args: readonly string[], env: NodeJS.ProcessEnv): Promise<ServeProcess> {
   const { match, ...server } = await startNode({
     name: "The gift card service",
-    args: [PROGRAM, "serve", "--port", "0", "--json", ...args],
+    args: [...args],
     cwd: os.tmpdir(),
     env,
     ready: /"url":"([^"]+)"/,
@@ -152,7 +160,7 @@ export async function spawnServe(args: readonly string[], env: NodeJS.ProcessEnv
 
 /** Migrates the database and starts the service on it. */
 export async function startGiftcardService(options: TestServiceOptions): Promise<TestService> {
-  const { databaseUrl, environment = "live", args = [] } = options;
+  const { databaseUrl, environment = "live", args = [], limits, timeouts } = options;
   const folder = options.secretsFile ? undefined : fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
   const env = {
     GIFTCARD_DATABASE_URL: process.env[DOOR] ? throughDoor(databaseUrl, process.env[DOOR]) : databaseUrl,
@@ -162,7 +170,13 @@ export async function startGiftcardService(options: TestServiceOptions): Promise
   };
   const command = commandsWith(env);
   await command("migrate");
-  const server = await spawnServe(["--environment", environment, "--metrics-port", "0", ...args], env);
+  const server =
+    limits || timeouts
+      ? await spawnServing([WITH_LIMITS], {
+          ...env,
+          TEST_LIMITS: JSON.stringify({ environment, limits: { ...limits }, timeouts }),
+        })
+      : await spawnServe(["--environment", environment, "--metrics-port", "0", ...args], env);
   const desk = openServiceDesk({ databaseUrl, secretsFile: env.GIFTCARD_SECRETS_FILE });
   const cleanUp = async <T>(exitCode: T): Promise<T> => {
     await desk.close();

@@ -38,7 +38,7 @@ const SESSION_FIELDS = [
   ...["customer_email", "locale", "expand"],
 ];
 
-/** What a simulated Stripe holds. */
+/** The objects of a simulated Stripe. */
 export interface StripeBooks {
   readonly intents: StripeIntents;
   readonly refunds: StripeRefunds;

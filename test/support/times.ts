@@ -1,6 +1,6 @@
 import { afterAll, expect } from "vitest";
-import { readCpuSeconds, recordTime } from "../../scripts/process/times.mjs";
-import { readRunningCpuSeconds } from "../../scripts/process.mjs";
+import { readCpuSeconds, recordTime } from "../../scripts/lib/process/times.mjs";
+import { readRunningCpuSeconds } from "../../scripts/lib/process.mjs";
 
 /** This worker's CPU time at the end of its previous test file. A worker may run several files. */
 const worker = globalThis as { giftcardCpuSeconds?: number };

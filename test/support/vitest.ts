@@ -1,4 +1,4 @@
-import "../../scripts/environment.mjs";
+import "../../scripts/lib/environment.mjs";
 import path from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 

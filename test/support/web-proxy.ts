@@ -5,14 +5,12 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
-import { freePort } from "../../scripts/process.mjs";
+import { freePort } from "../../scripts/lib/process.mjs";
 
 const DEPLOY = path.resolve(import.meta.dirname, "../../packages/service/deploy");
 const STARTS_WITHIN_MS = 30_000;
 /** The name in the examples. */
 const SERVER_NAME = "cards.example";
-/** The only caller whose till is let through. */
-export const TILL_ADDRESS = "127.0.0.6";
 
 export const webProxies = ["nginx", "caddy"] as const;
 export type WebProxyName = (typeof webProxies)[number];
@@ -105,7 +103,6 @@ function adapt(name: string, changes: Record<string, string>): string {
 function writeNginx(file: File, port: number, services: readonly string[]): string[] {
   const example = adapt("nginx.conf", {
     "listen 443 ssl;": `listen 127.0.0.1:${port} ssl;`,
-    "192.0.2.0/24": TILL_ADDRESS,
     "server 127.0.0.1:8080;": services.map((one) => `server ${one};`).join("\n"),
     "/etc/ssl/giftcard/fullchain.pem": file("crt.pem"),
     "/etc/ssl/giftcard/privkey.pem": file("key.pem"),
@@ -136,7 +133,6 @@ async function caddyWriter() {
     const example = adapt("Caddyfile", {
       "auto_https disable_redirects": ["auto_https disable_redirects", ...ports].join("\n\t"),
       [`${SERVER_NAME} {`]: `${SERVER_NAME} {\n\ttls ${file("crt.pem")} ${file("key.pem")}`,
-      "192.0.2.0/24": TILL_ADDRESS,
       "reverse_proxy 127.0.0.1:8080": `reverse_proxy ${services.join(" ")}`,
       "/var/log/caddy/giftcard.log": file("access.log"),
     });

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import os from "node:os";
-import { freePort } from "../../scripts/process.mjs";
+import { freePort } from "../../scripts/lib/process.mjs";
 
 const STARTS_WITHIN_MS = 10_000;
 

@@ -1,8 +1,9 @@
 import { cents } from "@giftcard-pay/client";
 import type { Charge, ChargeState, Move } from "../src/store/charge.js";
 import { chargedStates, chargeStates } from "../src/store/charge-states.js";
-import type { CheckoutStore } from "../src/store/checkout-store.js";
-import { type NewRefund, type PurchaseState, purchaseStates, refundRules } from "../src/store/purchase-store.js";
+import { type PurchaseState, purchaseStates } from "../src/store/purchase-states.js";
+import type { CheckoutStore } from "../src/store/purchase-store.js";
+import { type NewRefund, refundRules } from "../src/store/purchase-store.js";
 import type { Tender, TenderState } from "../src/store/tender.js";
 
 /** A store for random calls, whose clock can be moved. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chargeStates } from "../src/store/charge-states.js";
-import { purchaseStates } from "../src/store/purchase-store.js";
+import { purchaseStates } from "../src/store/purchase-states.js";
 import { calls, type Play, type PlayedStore } from "./agreement-calls.js";
 
 const HALF_HOUR_MS = 30 * 60_000;

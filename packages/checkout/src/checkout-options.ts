@@ -2,8 +2,7 @@ import type { EngineOptions } from "./engine/engine.js";
 import { checkNames } from "./option-names.js";
 import type { RemainderMethod } from "./purchase/remainder.js";
 import type { SealingKey } from "./sealing/seal.js";
-import type { CheckoutStore } from "./store/checkout-store.js";
-import type { Purchase } from "./store/purchase-store.js";
+import type { CheckoutStore, Purchase } from "./store/purchase-store.js";
 
 /** The options of a shop's checkout. */
 export interface CheckoutOptions
@@ -34,7 +33,7 @@ export interface CheckoutOptions
    */
   readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */
-  readonly pendingLifeMs?: number;
+  readonly pendingRemainderMs?: number;
   /**
    * How long a payment owns its order between two steps. Half of it is the timeout of the remainder method. Default two
    * minutes.
@@ -91,7 +90,7 @@ const optional: Readonly<Record<string, Rule>> = {
   "remainder.webhook": aFunction,
   charges: ['"whole" or "by-line"', (value) => value === "whole" || value === "by-line"],
   maxChargesPerCard: count(50),
-  pendingLifeMs: wholeMs(1000, 30 * DAY_MS),
+  pendingRemainderMs: wholeMs(1000, 30 * DAY_MS),
   leaseMs: wholeMs(1000, DAY_MS),
   maxCards: count(100),
   tenderLifeMs: wholeMs(1000, DAY_MS),

@@ -7,7 +7,7 @@ import { createReport, guardObserver } from "./engine/observers.js";
 import { type CheckoutHealth, createOperator, type Operator, readCheckoutHealth } from "./operator/operator.js";
 import { checkCart, type Order } from "./purchase/order.js";
 import { createPurchaseFlow, type PayResult } from "./purchase/pay.js";
-import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/recovery.js";
+import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/purchase-recovery.js";
 import type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
 import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./purchase/refunds.js";
 import { createRemainder } from "./purchase/remainder.js";
@@ -112,6 +112,11 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
   /** Returns the record of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
   /**
+   * Returns the charges of an order's attempts to pay, the newest first. The `externalId` of each begins with the id of its
+   * attempt and a colon.
+   */
+  charges(orderId: string): Promise<ChargeView[]>;
+  /**
    * Checks that an order is paid for exactly this total. A platform calls it last before it completes the order. From then on,
    * only the shop can undo the payment, by `cancel`, `refund` or `refundCards`.
    *
@@ -140,10 +145,16 @@ const MINUTE_MS = 60_000;
  */
 export function createCheckout(options: CheckoutOptions): Checkout {
   checkOptions(options);
-  const { issuer, store, leaseMs = 2 * MINUTE_MS, pendingLifeMs = 30 * MINUTE_MS } = options;
+  const { issuer, store, leaseMs = 2 * MINUTE_MS, pendingRemainderMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
   const keys = typeof options.sealingKeys === "string" ? readSealingKeys(options.sealingKeys) : options.sealingKeys;
-  const { store: _store, sealingKeys: _keys, remainder: _remainder, pendingLifeMs: _life, ...others } = options;
+  const {
+    store: _store,
+    sealingKeys: _keys,
+    remainder: _remainder,
+    pendingRemainderMs: _pendingMs,
+    ...others
+  } = options;
   const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = others;
   const sealer = createSealer({ keys });
   const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });
@@ -155,7 +166,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const announce = guardObserver(options.onPurchase, report);
   const shared = { engine, journal, purchases, remainder, leaseMs, announce, report };
   const steps = createPurchaseSteps(shared);
-  const flowOptions = { pendingLifeMs, charges, maxChargesPerCard };
+  const flowOptions = { pendingRemainderMs, charges, maxChargesPerCard };
   const { notice, ...flow } = createPurchaseFlow({ ...shared, steps, ...flowOptions });
   const { refundCards, ...refunds } = createPurchaseRefunds({ ...shared, steps });
   const recovery = createPurchaseRecovery({ ...shared, steps, confirm: flow.confirm, refundCards });
@@ -172,6 +183,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     ...refunds,
     refundCards: async (orderId, reference) => (await recovery.refundCards(orderId, reference)).map(viewCharge),
     read: (orderId) => purchases.read(orderId),
+    charges: async (orderId) => (await steps.chargesOfOrder(orderId)).map(viewCharge),
     recover: recovery.recover,
     health: () => readCheckoutHealth({ environment, issuer, sealer, journal }, purchases),
     operator: createOperator({ engine, sealer, companyId, purchases, retryPurchase: recovery.retry }),

@@ -7,7 +7,7 @@ export type { RefundShares } from "./engine/refund-plan.js";
 export { createHandler, type HandlerOptions } from "./http/handler.js";
 export type { Order } from "./purchase/order.js";
 export type { PayResult } from "./purchase/pay.js";
-export type { Recovered, RecoverOptions } from "./purchase/recovery.js";
+export type { Recovered, RecoverOptions } from "./purchase/purchase-recovery.js";
 export type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
 export type { OrderRefund, PaidBy } from "./purchase/refunds.js";
 export type { OrderLine } from "./store/order-line.js";

@@ -25,15 +25,10 @@ export {
   returnedUnits,
 } from "./engine/refund-plan.js";
 export { toOpenCharge } from "./engine/refunds.js";
-export { type ExportedCharge, type ExportOptions, exportCsv, readExport } from "./operator/charge-export.js";
-export { type ReportSource, readAnyCharges } from "./operator/charge-pages.js";
+export type { ReportSource } from "./operator/charge-pages.js";
 export { type HealthSource, readHealth } from "./operator/health.js";
-export { type BookedCharge, bookedChargeOf, movementsOf as cardMovementsOf } from "./operator/movements.js";
-export { momentsOf } from "./operator/period.js";
-export { readGrossCents, readReconciliation, readStatement } from "./operator/reports.js";
+export { readReconciliation, readStatement } from "./operator/reports.js";
 export { ReportError, type ReportFault } from "./operator/service-report.js";
-export { csvCell } from "./operator/statement.js";
-export { layOut } from "./operator/text-table.js";
 export {
   createSealer,
   readSealingKeys,
@@ -43,16 +38,9 @@ export {
   type SealingKey,
 } from "./sealing/seal.js";
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
+export type { TableMigration } from "./store/migrations.js";
 export type { Piece } from "./store/order-line.js";
 export { createSqlJournal } from "./store/postgres/journal.js";
-export { type JournalMigration, journalMigrations } from "./store/postgres/journal-migrations.js";
-export type { Sql } from "./store/postgres/sql.js";
-export { sqlInterval } from "./store/postgres/sql-interval.js";
-export { isUniqueViolation } from "./store/postgres/unique-violation.js";
-export { sqlList } from "./store/sql-text.js";
-export {
-  changeStorefront,
-  type StorefrontChange,
-  type StorefrontOptions,
-  type StorefrontStep,
-} from "./storefront-files.js";
+export { postgresMigrations } from "./store/postgres/migrate.js";
+export { isUniqueViolation, type Sql, sqlInterval } from "./store/postgres/sql.js";
+export { sqlList } from "./store/rows.js";

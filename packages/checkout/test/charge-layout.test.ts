@@ -52,7 +52,7 @@ describe("the units of an order", () => {
       expect(unitsOf([line("a", quantity, 999)])).toEqual([piece("a", 1, 999)]);
   });
 
-  it("are left out if they cost nothing", () => {
+  it("omit free units", () => {
     expect(unitsOf([line("free", 2, 0), line("a", 3, 2)])).toEqual([piece("a", 1, 1), piece("a", 3, 1)]);
     expect(unitsOf([line("a", 1_000_000_000, 2)])).toHaveLength(2);
   });

@@ -296,29 +296,6 @@ describe("a devalue that was never sent", () => {
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied" }]);
     expect((await engine.plan(cart)).coveredCents).toBe(2000);
   });
-
-  it("because the shop couldn't log in is settled, without a call about its key", async () => {
-    const { companyId, ...credentials } = await shop.service.createCompany();
-    const baseUrl = shop.proxy.url;
-    const login = (timeoutMs: number) => createClient({ baseUrl, companyId, credentials, timeoutMs });
-    const cart = newCart(2000);
-    const { cardNumber, pin } = await shop.card(7500);
-    // Logging in is slow, because passwords are hashed slowly.
-    await shop.engine({ issuer: login(30_000) }).apply(cart, { cardNumber, pin });
-    // A process that has not logged in yet.
-    const engine = shop.engine({ issuer: login(1500) });
-    const [part] = (await engine.plan(cart)).parts;
-    if (!part) throw new Error("nothing is planned");
-    const charge = await beginOne(engine, cart, part, `session_${randomUUID()}`, "completion");
-    shop.proxy.set("authenticate", "error");
-    const before = shop.proxy.seen.length;
-    await expect(engine.devalue(charge.reference)).rejects.toEqual(refusal("service_unavailable"));
-    const asked = shop.proxy.seen.slice(before).map(({ operation }) => operation);
-    expect(new Set(asked)).toEqual(new Set(["authenticate"]));
-    expect(await shop.journal.charge(charge.reference)).toMatchObject({
-      ...{ state: "refused", reason: "not_sent" },
-    });
-  });
 });
 
 describe("a devalue whose response is lost", () => {
@@ -358,10 +335,10 @@ describe("a devalue whose response is lost", () => {
     expect(await stateOf(charge)).toBe("unknown");
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "settling", amountCents: 0 }]);
     await expect(engine.remove(cart, charge.tenderId)).rejects.toEqual(refusal("payment_in_progress"));
-    await engine.settle(cart.id);
+    await engine.recoverCart(cart.id);
     expect(await stateOf(charge)).toBe("unknown");
     shop.proxy.clear();
-    await engine.settle(cart.id);
+    await engine.recoverCart(cart.id);
     expect(await stateOf(charge)).toBe("reversed");
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", amountCents: 5000 }]);
     expect(await card.balanceCents()).toBe(7500);
@@ -804,7 +781,7 @@ describe("a charge that is voided after it was committed", () => {
     });
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "settling", amountCents: 0 }]);
     shop.proxy.clear();
-    await engine.settle(cart.id);
+    await engine.recoverCart(cart.id);
     expect((await engine.summary(cart)).cards).toMatchObject([{ state: "applied", amountCents: 5000 }]);
     expect(await shop.journal.charge(reference)).toMatchObject({ state: "reversed", lastError: null });
     expect(await card.balanceCents()).toBe(7500);

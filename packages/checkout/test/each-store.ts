@@ -43,8 +43,13 @@ export function latest<T extends object>(read: () => T): T {
  * no purchase.
  *
  * @param options.isUnlimited whether the service lets the shop call it as often as it likes
+ * @param options.isAdapter whether the tests are about a payment provider: the short run has them on PostgreSQL alone
  */
-export function onEachStore(title: string, tests: (stage: Stage) => void, { isUnlimited = false } = {}): void {
+export function onEachStore(
+  title: string,
+  tests: (stage: Stage) => void,
+  { isUnlimited = false, isAdapter = false } = {},
+): void {
   let shop: Shop;
   beforeAll(async () => {
     shop = await startShop({ isUnlimited });
@@ -52,10 +57,12 @@ export function onEachStore(title: string, tests: (stage: Stage) => void, { isUn
   beforeEach(() => shop.proxy.clear());
   afterAll(() => shop.stop());
   for (const [name, open] of Object.entries(stores))
-    describe(`${title} on ${name}`, () => tests(createStage(() => shop, open)));
+    describe(`${title} on ${name}`, { tags: isAdapter && name !== "PostgreSQL" ? ["long"] : [] }, () =>
+      tests(createStage(() => shop, open)),
+    );
 }
 
-/** What the tests of purchases share. */
+/** The parts that the tests of purchases share. */
 export type Stage = ReturnType<typeof createStage>;
 
 function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
@@ -174,7 +181,7 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
     stateOf: async (o: TestOrder) => (await store.purchases.read(o.id))?.state,
     /** In the order in which they were charged. */
     chargesOf: async (o: TestOrder) => (await store.journal.chargesOfCart(o.cart.id)).toReversed(),
-    /** What the shopper has paid by now: of the card, and at the bank. */
+    /** The cents that the shopper has paid by now: of the card, and at the bank. */
     paid: async () => [7500 - (await card.balanceCents()), bank.heldCents],
   };
 }

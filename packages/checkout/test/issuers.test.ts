@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { cents, createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runNode } from "../../../scripts/process.mjs";
+import { runNode } from "../../../scripts/lib/process.mjs";
 import { readBlock } from "../../../test/support/page-blocks.js";
 import { issuerConformance } from "../conformance/index.js";
 import { type CheckoutOptions, createCheckout } from "../src/index.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { retryDelayMs } from "../src/engine/charge-recovery.js";
 import { createLateWrites, retryUntilWritten } from "../src/engine/late-writes.js";
-import { retryDelayMs } from "../src/engine/recovery.js";
 import type { Charge, Move } from "../src/store/index.js";
 
 const failure = new Error("the store is away");

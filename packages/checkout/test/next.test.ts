@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runNode, startNode } from "../../../scripts/process.mjs";
+import { runNode, startNode } from "../../../scripts/lib/process.mjs";
 import { readBlock, readBlocks } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { callMounted, NAMED_ORIGIN } from "./mounted.js";
@@ -59,7 +59,7 @@ beforeAll(async () => {
   expect([pg, types]).toEqual(["npm install pg", "npm install --save-dev @types/pg"]);
   expect([start, others]).toEqual(["npx next build\nnpx next start", []]);
   firstLines = first;
-  // What npm would have put there. A relative path has no space that the shell would take for the end of a word.
+  // Links to it as npm would. A relative path has no space that the shell would take for the end of a word.
   const widget = path.relative(folder, path.resolve(import.meta.dirname, "../../widget"));
   await mkdir(path.join(folder, "public"));
   execFileSync("sh", ["-euc", copy.replace("node_modules/@giftcard-pay/widget", widget)], { cwd: folder });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { runNode } from "../../../scripts/process.mjs";
+import { runNode } from "../../../scripts/lib/process.mjs";
 
 const cwd = fileURLToPath(new URL("..", import.meta.url));
 

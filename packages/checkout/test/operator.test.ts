@@ -7,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cents, createClient } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { readBlock } from "../../../test/support/page-blocks.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { type Checkout, createCheckout, createPostgresStore } from "../src/index.js";
 import { dayOf, type PaymentQuery, type ShopPayment } from "../src/operator/index.js";
@@ -91,7 +90,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     const checkout = (client = shop.client, keys = sealingKeys): Checkout =>
       createCheckout({
         ...{ issuer: client, environment: "sandbox", store, sealingKeys: keys },
-        ...{ leaseMs: LEASE_MS, pendingLifeMs: LEASE_MS },
+        ...{ leaseMs: LEASE_MS, pendingRemainderMs: LEASE_MS },
         remainder: {
           authorize: async () => ({ status: bank }),
           status: async () => ({ status: bank }),
@@ -380,25 +379,6 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
         await checkout().cancel(id),
       ]);
       for (const secret of ["eyJ", "sealed", "lease"]) expect(shown).not.toContain(secret);
-    });
-
-    it("does what the README shows", async () => {
-      const reference = await leaveToPerson();
-      const text = (await readBlock("packages/checkout/README.md", "operate.js")).replaceAll(/^import .*$/gm, "");
-      const { from, to } = days;
-      const body = `${text}; return { health, charges, grossCents, netCents, differences, moving };`;
-      const names = ["checkout", "daysOfMonth", "payments", "report", "console"];
-      const operate = new ((async () => {}).constructor as FunctionConstructor)(...names, body);
-      const printed: unknown[] = [];
-      const log = (value: unknown) => void printed.push(value);
-      const result = await operate(checkout(), () => ({ from, to }), payments, undefined, { log });
-      expect(result).toMatchObject({
-        health: { charges: { needs_attention: 1 } },
-        differences: [],
-        moving: 0,
-      });
-      expect(printed).toMatchObject([{ charge: { reference, balanceAfterCents: 2500 } }]);
-      expect((await checkout().operator.evidence(reference))?.charge.state).toBe("refused");
     });
 
     it("removes an old sealing key once everything is resealed", async () => {

@@ -49,7 +49,7 @@ const refused: Record<string, unknown[]> = {
   ],
   charges: ["by-unit", true, null],
   maxChargesPerCard: [0, 51, 1.5, "10"],
-  pendingLifeMs: ["30m", 0, -1, 1000.5, Number.NaN, Number.POSITIVE_INFINITY, null],
+  pendingRemainderMs: ["30m", 0, -1, 1000.5, Number.NaN, Number.POSITIVE_INFINITY, null],
   leaseMs: [5, 999, "120000", null],
   tenderLifeMs: ["2h", 0],
   quoteLifeMs: [0, true],
@@ -103,7 +103,7 @@ describe("createCheckout", () => {
 
   it("accepts valid options, and uses defaults for the others", () => {
     const all = {
-      pendingLifeMs: 60_000,
+      pendingRemainderMs: 60_000,
       leaseMs: 1000,
       tenderLifeMs: 60_000,
       quoteLifeMs: 60_000,

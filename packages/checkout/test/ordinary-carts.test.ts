@@ -51,10 +51,10 @@ function linesOf({ items, isInclusive, percentOff, centsOff, shippingCents, isSh
 }
 
 function pay(lines: readonly OrderLine[], balancesCents: readonly number[]) {
-  let otherCents = sum(lines.map(({ totalCents }) => totalCents));
+  let remainderCents = sum(lines.map(({ totalCents }) => totalCents));
   const partsCents = balancesCents.map((balanceCents) => {
-    const partCents = Math.min(balanceCents, 5000, otherCents);
-    otherCents -= partCents;
+    const partCents = Math.min(balanceCents, 5000, remainderCents);
+    remainderCents -= partCents;
     return partCents;
   });
   const charges = layCharges(partsCents, lines, 50).flatMap((laid, card) =>
@@ -64,7 +64,7 @@ function pay(lines: readonly OrderLine[], balancesCents: readonly number[]) {
       }),
     ),
   );
-  return { charges, otherCents };
+  return { charges, remainderCents };
 }
 
 test(`of ${RUNS} ordinary carts, every unit goes back alone, the way it was paid, and the last one leaves nothing`, () => {
@@ -72,8 +72,8 @@ test(`of ${RUNS} ordinary carts, every unit goes back alone, the way it was paid
   fc.assert(
     fc.property(carts, (cart) => {
       const lines = linesOf(cart);
-      const { charges, otherCents } = pay(lines, cart.balancesCents);
-      expect(sum(charges.map(({ cents }) => cents)) + otherCents).toBe(sum(lines.map((one) => one.totalCents)));
+      const { charges, remainderCents } = pay(lines, cart.balancesCents);
+      expect(sum(charges.map(({ cents }) => cents)) + remainderCents).toBe(sum(lines.map((one) => one.totalCents)));
       // Units of less than a euro can be joined; other tests cover them.
       if (charges.some(({ pieces }) => (pieces?.length ?? 0) > 1)) {
         seen.joined += 1;
@@ -81,7 +81,7 @@ test(`of ${RUNS} ordinary carts, every unit goes back alone, the way it was paid
       }
       const open = new Map(charges.map((charge) => [charge.reference, charge]));
       const returned = new Map<string, number>();
-      let leftCents = otherCents;
+      let leftCents = remainderCents;
       for (const choice of cart.order) {
         const left = lines.filter(({ id, quantity }) => (returned.get(id) ?? 0) < quantity);
         const line = left[choice % Math.max(1, left.length)];
@@ -94,7 +94,7 @@ test(`of ${RUNS} ordinary carts, every unit goes back alone, the way it was paid
         const plan = planRefund({
           amountCents,
           charges: stillOpen,
-          otherCents: leftCents,
+          remainderCents: leftCents,
           lines,
           returned,
           reversed,
@@ -104,7 +104,7 @@ test(`of ${RUNS} ordinary carts, every unit goes back alone, the way it was paid
           expect(charge.pieces?.every((piece) => piece.line === line.id)).toBe(true);
           open.delete(charge.reference);
         }
-        leftCents -= plan.split.otherCents;
+        leftCents -= plan.split.remainderCents;
         seen.units += 1;
       }
       expect([open.size, leftCents]).toEqual([0, 0]);

@@ -27,6 +27,25 @@ onEachStore(
       expect(await paid()).toEqual([0, 7498]);
     });
 
+    it("lists the charges of all its attempts, the newest first, and none of another order's", async () => {
+      const o = await order();
+      bank.mood = "decline";
+      await pay(o);
+      bank.mood = "approve";
+      const retried = { ...o, cart: { ...o.cart } };
+      await pay(retried);
+      const other = await order(1000);
+      await pay(other);
+      const charges = await checkout().charges(o.id);
+      expect(charges.map(({ state, amountCents }) => [state, amountCents])).toEqual([
+        ["committed", 5000],
+        ["reversed", 5000],
+      ]);
+      const { attemptId } = (await checkout().read(o.id)) ?? {};
+      expect(charges.map(({ externalId }) => externalId.startsWith(`${attemptId}:`))).toEqual([true, false]);
+      expect(await checkout().charges("unknown")).toEqual([]);
+    });
+
     describe("the result", () => {
       it("has each card with its amount, in the order in which they were applied", async () => {
         const more = await shop.card(1000);
@@ -79,7 +98,7 @@ onEachStore(
     });
 
     describe("refuses before any money moves", () => {
-      it("if a card has expired, unless the shopper saw the remainder without it", async () => {
+      it("an expired card that the shown remainder included", async () => {
         const o = await order();
         await store.sql(`update giftcard_tender set expires_at = created_at where cart_id = '${o.cart.id}'`);
         await expect(pay(o)).rejects.toEqual(refusal("applied_card_expired"));
@@ -91,7 +110,7 @@ onEachStore(
         expect(await paid()).toEqual([0, 7498]);
       });
 
-      it("while a card is charged by another attempt, unless the shopper saw the remainder without it", async () => {
+      it("a card that another attempt charges, if the shown remainder included it", async () => {
         const o = await order();
         const engine = shop.engine({ journal: store.journal });
         const [part] = (await engine.plan(o.cart)).parts;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort, startNode } from "../../../scripts/process.mjs";
+import { freePort, startNode } from "../../../scripts/lib/process.mjs";
 import { readBlock, readBlocks } from "../../../test/support/page-blocks.js";
 import { type PlayedMollie, startPlayedMollie } from "../../../test/support/played-mollie.js";
 import { type PlayedStripe, startPlayedStripe } from "../../../test/support/played-stripe.js";

@@ -330,7 +330,7 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
     const collected = new Set<string>();
     const closed = new Set<string>();
     const platform = checkout({
-      pendingLifeMs: 1000,
+      pendingRemainderMs: 1000,
       remainder: {
         authorize: async () => ({ status: "pending" }),
         status: async ({ orderId }) => ({ status: collected.has(orderId) ? "authorized" : "pending" }),

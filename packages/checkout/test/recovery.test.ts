@@ -85,7 +85,7 @@ describe("recovery", () => {
       tries: 0,
     });
     // The part that decides about it still has the lease.
-    await shop.engine().settle(left.cartId, { orderOf });
+    await shop.engine().recoverCart(left.cartId, { orderOf });
     expect((await shop.engine().commit(left.reference, "completion", "order_2")).state).toBe("committed");
   });
 

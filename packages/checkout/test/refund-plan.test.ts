@@ -22,7 +22,7 @@ const line = (id: string, quantity: number, totalCents: number): OrderLine => ({
 const sum = (cents: readonly number[]) => cents.reduce((total, one) => total + one, 0);
 const centsOf = (charges: readonly { readonly cents: number }[]) => charges.map(({ cents }) => cents);
 const units = (of: Record<string, number>) => new Map(Object.entries(of));
-const rules: readonly RefundRule[] = ["as-paid", "cards-first", "other-first", "in-proportion"];
+const rules: readonly RefundRule[] = ["as-paid", "cards-first", "remainder-first", "in-proportion"];
 
 /** Cards that were charged as a whole. */
 const whole = (...cents: number[]): OpenCharge[] =>
@@ -43,7 +43,11 @@ function laid(partsCents: readonly number[], lines: readonly OrderLine[], maxCha
 }
 
 /** Returns the split of a plan as numbers. */
-const inShort = ({ amountCents, charges, otherCents }: RefundSplit) => [amountCents, centsOf(charges), otherCents];
+const inShort = ({ amountCents, charges, remainderCents }: RefundSplit) => [
+  amountCents,
+  centsOf(charges),
+  remainderCents,
+];
 
 function possible(plan: RefundPlan): RefundSplit {
   if (!plan.isPossible) throw new Error("It isn't possible.");
@@ -67,20 +71,20 @@ describe("a refund of returned units", () => {
     const first = {
       amountCents: 2500,
       charges,
-      otherCents: 625,
+      remainderCents: 625,
       lines: tickets,
       returned: units({ ticket: 1 }),
     };
     expect(refund(first)).toEqual([2500, [1875], 625]);
     const reversed = charges.slice(1);
-    const second = { ...first, charges: charges.slice(0, 1), reversed, otherCents: 0 };
+    const second = { ...first, charges: charges.slice(0, 1), reversed, remainderCents: 0 };
     expect(refund({ ...second, returned: units({ ticket: 2 }) })).toEqual([2500, [2500], 0]);
   });
 
   it("goes to the card that paid them, even if another card has the same amount", () => {
     const lines = [line("ticket", 1, 2000), line("book", 1, 2000)];
     const charges = laid([2000, 2000], lines);
-    const wish = { amountCents: 2000, charges, otherCents: 0, lines };
+    const wish = { amountCents: 2000, charges, remainderCents: 0, lines };
     expect(possible(planRefund({ ...wish, returned: units({ ticket: 1 }) })).charges).toEqual([charges[0]]);
     expect(possible(planRefund({ ...wish, returned: units({ book: 1 }) })).charges).toEqual([charges[1]]);
   });
@@ -88,32 +92,32 @@ describe("a refund of returned units", () => {
   it("doesn't include shipping, which is returned last", () => {
     const lines = [line("ticket", 2, 4000), line("ship", 1, 500)];
     const charges = laid([4200], lines);
-    const wish = { charges, otherCents: 300, lines, returned: units({ ticket: 2 }) };
+    const wish = { charges, remainderCents: 300, lines, returned: units({ ticket: 2 }) };
     expect(refund({ ...wish, amountCents: 4000 })).toEqual([4000, [2000, 2000], 0]);
     expect(refund({ ...wish, amountCents: 4500 })).toEqual([4500, [2000, 2000, 200], 300]);
   });
 
   it("never goes to the other method instead of a card: less than a charge is refused", () => {
     const charges = laid([4375], tickets);
-    const wish = { charges, otherCents: 625, lines: tickets };
+    const wish = { charges, remainderCents: 625, lines: tickets };
     expect(nearestTo({ ...wish, amountCents: 1874, returned: units({ ticket: 1 }) })).toEqual([[1875, [1875], 0]]);
-    expect(nearestTo({ ...wish, otherCents: 500, amountCents: 2400, returned: units({ ticket: 2 }) })).toEqual([
+    expect(nearestTo({ ...wish, remainderCents: 500, amountCents: 2400, returned: units({ ticket: 2 }) })).toEqual([
       [1875, [1875], 0],
       [2500, [2500], 0],
     ]);
     const cups = [line("a", 15, 4500), line("b", 15, 4500)];
     const joined = laid([5000], cups, 10);
-    const back = { charges: joined, otherCents: 4000, lines: cups };
+    const back = { charges: joined, remainderCents: 4000, lines: cups };
     expect(refund({ ...back, amountCents: 900, returned: units({ a: 3 }) })).toEqual([900, [300, 300, 300], 0]);
     for (let a = 1; a <= 15; a += 1) {
       const plan = planRefund({ ...back, amountCents: a * 300, returned: units({ a }) });
-      for (const way of plan.isPossible ? [plan.split] : plan.nearest) expect(way.otherCents).toBe(0);
+      for (const way of plan.isPossible ? [plan.split] : plan.nearest) expect(way.remainderCents).toBe(0);
     }
   });
 
   it("goes to the other method as far as it has paid for the same units, if no charges add up to it", () => {
     const charges = laid([4375], tickets);
-    const wish = { charges, otherCents: 625, lines: tickets };
+    const wish = { charges, remainderCents: 625, lines: tickets };
     expect(refund({ ...wish, amountCents: 251, returned: units({ ticket: 1 }) })).toEqual([251, [], 251]);
     expect(refund({ ...wish, amountCents: 2400, returned: units({ ticket: 2 }) })).toEqual([2400, [1875], 525]);
   });
@@ -121,7 +125,7 @@ describe("a refund of returned units", () => {
   it("uses other charges if their own don't add up, as close as possible, and their own first", () => {
     const lines = [line("ticket", 1, 3000), line("book", 1, 2000), line("pen", 1, 700)];
     const charges = laid([5700], lines);
-    const wish = { charges, otherCents: 0, lines };
+    const wish = { charges, remainderCents: 0, lines };
     // The book alone is 20.00, but the refund is 27.00.
     expect(refund({ ...wish, amountCents: 2700, returned: units({ book: 1 }) })).toEqual([2700, [2000, 700], 0]);
     expect(nearestTo({ ...wish, amountCents: 2600, returned: units({ book: 1 }) })).toEqual([
@@ -129,7 +133,7 @@ describe("a refund of returned units", () => {
       [2700, [2000, 700], 0],
     ]);
     const same: OpenCharge[] = charges.map((charge) => ({ ...charge, cents: 1000 }));
-    const twice = { charges: same, otherCents: 0, amountCents: 2000, lines, returned: units({ ticket: 1 }) };
+    const twice = { charges: same, remainderCents: 0, amountCents: 2000, lines, returned: units({ ticket: 1 }) };
     expect(possible(planRefund(twice)).charges).toEqual([same[0], same[2]]);
   });
 
@@ -139,21 +143,21 @@ describe("a refund of returned units", () => {
       ...charge,
       cents: [300, 1000, 700, 2000][place] ?? 0,
     }));
-    const wish = { amountCents: 2000, charges, otherCents: 0, lines, returned: units({ b: 1, c: 1 }) };
+    const wish = { amountCents: 2000, charges, remainderCents: 0, lines, returned: units({ b: 1, c: 1 }) };
     expect(refund(wish)).toEqual([2000, [300, 1000, 700], 0]);
   });
 
   it("comes from the other method if no card paid for the units", () => {
     const lines = [line("ticket", 2, 4000)];
     const charges = laid([2000], lines);
-    const wish = { amountCents: 2000, charges, otherCents: 2000, lines, returned: units({ ticket: 1 }) };
+    const wish = { amountCents: 2000, charges, remainderCents: 2000, lines, returned: units({ ticket: 1 }) };
     expect(refund(wish)).toEqual([2000, [], 2000]);
   });
 
   it("is in proportion without units", () => {
     const charges = whole(2000, 2000);
-    expect(refund({ amountCents: 4000, charges, otherCents: 4000 })).toEqual([4000, [2000], 2000]);
-    expect(refund({ amountCents: 4000, charges, otherCents: 4000, rule: "as-paid" })).toEqual([4000, [2000], 2000]);
+    expect(refund({ amountCents: 4000, charges, remainderCents: 4000 })).toEqual([4000, [2000], 2000]);
+    expect(refund({ amountCents: 4000, charges, remainderCents: 4000, rule: "as-paid" })).toEqual([4000, [2000], 2000]);
   });
 });
 
@@ -161,27 +165,27 @@ describe("a refund with a rule", () => {
   const charges = whole(1000, 2500, 700);
 
   it("goes to the cards as far as possible with cards-first", () => {
-    const wish = { charges, otherCents: 5000, rule: "cards-first" as const };
+    const wish = { charges, remainderCents: 5000, rule: "cards-first" as const };
     expect(refund({ ...wish, amountCents: 3400 })).toEqual([3400, [2500, 700], 200]);
     expect(refund({ ...wish, amountCents: 600 })).toEqual([600, [], 600]);
   });
 
-  it("goes to the other method as far as possible with other-first", () => {
-    const wish = { charges, otherCents: 500, rule: "other-first" as const };
+  it("goes to the other method as far as possible with remainder-first", () => {
+    const wish = { charges, remainderCents: 500, rule: "remainder-first" as const };
     expect(refund({ ...wish, amountCents: 500 })).toEqual([500, [], 500]);
     expect(refund({ ...wish, amountCents: 1150 })).toEqual([1150, [700], 450]);
   });
 
   it("goes to both in proportion, and rounds in favor of the cards", () => {
     const wish = { amountCents: 2000, rule: "in-proportion" as const };
-    expect(refund({ ...wish, charges: whole(1000, 2000), otherCents: 3000 })).toEqual([2000, [1000], 1000]);
-    expect(refund({ ...wish, charges: whole(500, 1500), otherCents: 2000 })).toEqual([2000, [1500], 500]);
+    expect(refund({ ...wish, charges: whole(1000, 2000), remainderCents: 3000 })).toEqual([2000, [1000], 1000]);
+    expect(refund({ ...wish, charges: whole(500, 1500), remainderCents: 2000 })).toEqual([2000, [1500], 500]);
   });
 
   it("uses the last charges of those with the same sum", () => {
     const same = whole(1000, 1000, 400, 600, 1000);
     for (const rule of rules) {
-      const split = possible(planRefund({ amountCents: 2000, charges: same, otherCents: 0, rule }));
+      const split = possible(planRefund({ amountCents: 2000, charges: same, remainderCents: 0, rule }));
       expect(split.charges).toEqual([same[2], same[3], same[4]]);
     }
   });
@@ -189,7 +193,7 @@ describe("a refund with a rule", () => {
 
 describe("a refund that whole charges don't add up to", () => {
   it("returns the nearest possible amounts with their split", () => {
-    const wish = { amountCents: 3000, charges: whole(2500, 5000), otherCents: 100 };
+    const wish = { amountCents: 3000, charges: whole(2500, 5000), remainderCents: 100 };
     for (const rule of rules)
       expect(nearestTo({ ...wish, rule })).toEqual([
         [2600, [2500], 100],
@@ -198,31 +202,35 @@ describe("a refund that whole charges don't add up to", () => {
   });
 
   it("returns no lower amount if that is 0", () => {
-    expect(nearestTo({ amountCents: 1000, charges: whole(2500), otherCents: 0 })).toEqual([[2500, [2500], 0]]);
+    expect(nearestTo({ amountCents: 1000, charges: whole(2500), remainderCents: 0 })).toEqual([[2500, [2500], 0]]);
   });
 
   it("returns everything that is open if more is requested", () => {
     const charges = whole(2500, 700);
-    expect(nearestTo({ amountCents: 4001, charges, otherCents: 800 })).toEqual([[4000, [2500, 700], 800]]);
-    expect(nearestTo({ amountCents: 1, charges: [], otherCents: 0 })).toEqual([]);
-    expect(nearestTo({ amountCents: 2, charges: [], otherCents: 1 })).toEqual([[1, [], 1]]);
+    expect(nearestTo({ amountCents: 4001, charges, remainderCents: 800 })).toEqual([[4000, [2500, 700], 800]]);
+    expect(nearestTo({ amountCents: 1, charges: [], remainderCents: 0 })).toEqual([]);
+    expect(nearestTo({ amountCents: 2, charges: [], remainderCents: 1 })).toEqual([[1, [], 1]]);
   });
 
   it("is refused if it is invalid", () => {
     const charges = whole(2500);
     for (const amountCents of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
-      expect(() => planRefund({ amountCents, charges, otherCents: 0 })).toThrow(RangeError);
+      expect(() => planRefund({ amountCents, charges, remainderCents: 0 })).toThrow(RangeError);
     for (const cents of [-1, 0.5, Number.NaN]) {
-      expect(() => planRefund({ amountCents: 1, charges, otherCents: cents })).toThrow(RangeError);
-      expect(() => planRefund({ amountCents: 1, charges: whole(cents), otherCents: 5 })).toThrow(RangeError);
+      expect(() => planRefund({ amountCents: 1, charges, remainderCents: cents })).toThrow(RangeError);
+      expect(() => planRefund({ amountCents: 1, charges: whole(cents), remainderCents: 5 })).toThrow(RangeError);
     }
-    expect(() => planRefund({ amountCents: 1, charges: [...charges, ...charges], otherCents: 5 })).toThrow(RangeError);
-    expect(() => planRefund({ amountCents: 1, charges, otherCents: 5, returned: units({ a: 1 }) })).toThrow(RangeError);
+    expect(() => planRefund({ amountCents: 1, charges: [...charges, ...charges], remainderCents: 5 })).toThrow(
+      RangeError,
+    );
+    expect(() => planRefund({ amountCents: 1, charges, remainderCents: 5, returned: units({ a: 1 }) })).toThrow(
+      RangeError,
+    );
   });
 
   it("returns the nearest lower amount even if a higher one is nearer", () => {
     const charges = whole(1000, 5000);
-    expect(nearestTo({ amountCents: 4900, charges, otherCents: 500 })).toEqual([
+    expect(nearestTo({ amountCents: 4900, charges, remainderCents: 500 })).toEqual([
       [1500, [1000], 500],
       [5000, [5000], 0],
     ]);
@@ -233,8 +241,8 @@ describe("a refund that whole charges don't add up to", () => {
     const started = performance.now();
     const openCents = sum(centsOf(charges));
     const allButFirst = openCents - 3000;
-    expect(refund({ amountCents: allButFirst, charges, otherCents: 0 })[2]).toBe(0);
-    expect(nearestTo({ amountCents: openCents - 1, charges, otherCents: 0 })).toHaveLength(2);
+    expect(refund({ amountCents: allButFirst, charges, remainderCents: 0 })[2]).toBe(0);
+    expect(nearestTo({ amountCents: openCents - 1, charges, remainderCents: 0 })).toHaveLength(2);
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
@@ -274,7 +282,7 @@ describe("the returned units", () => {
   it("stay the same after a joined charge was reversed", () => {
     const [first, second, joined, last] = joinedLast;
     if (!first || !second || !joined || !last) throw new Error("It has four charges.");
-    const wish = { amountCents: 1000, charges: [first, second, last], otherCents: 0, lines };
+    const wish = { amountCents: 1000, charges: [first, second, last], remainderCents: 0, lines };
     const returned = units({ a: 1 });
     expect(possible(planRefund({ ...wish, reversed: [joined], returned })).charges).toEqual([second]);
   });
@@ -306,7 +314,7 @@ const smallWishes = fc
       { maxLength: 10 },
     ),
     returned: fc.option(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), { freq: 4 }),
-    otherCents: fc.oneof(fc.constant(0), fc.nat(30)),
+    remainderCents: fc.oneof(fc.constant(0), fc.nat(30)),
     share: fc.double({ min: 0, max: 1.05, noNaN: true }),
     reversed: fc.nat(2),
     rule: fc.option(fc.constantFrom(...rules), { nil: undefined }),
@@ -321,7 +329,7 @@ const smallWishes = fc
     return {
       ...rest,
       ...{ lines, charges: open, reversed: all.slice(0, reversed) },
-      amountCents: Math.max(1, Math.floor(share * (sum(centsOf(open)) + rest.otherCents))),
+      amountCents: Math.max(1, Math.floor(share * (sum(centsOf(open)) + rest.remainderCents))),
       returned: returned ? new Map(returned.map((quantity, place) => [`${place}`, quantity])) : undefined,
     };
   });
@@ -335,13 +343,13 @@ describe("for random charges", () => {
     fc.assert(
       fc.property(smallWishes, (wish) => {
         fc.pre(isByUnits(wish));
-        const { charges, reversed = [], otherCents, amountCents } = wish;
+        const { charges, reversed = [], remainderCents, amountCents } = wish;
         const isBack = (piece: Piece) =>
           isBackByTrying(wish, { reference: "", lastFour: "", cents: 0, pieces: [piece] });
         const pieces = [...charges, ...reversed].flatMap((charge) => charge.pieces ?? []);
         const goneCents = sum(centsOf(reversed.flatMap((charge) => charge.pieces ?? [])));
         const paidCents = Math.max(0, sum(centsOf(pieces.filter(isBack))) - goneCents);
-        const atLeast = Math.max(0, amountCents - otherCents);
+        const atLeast = Math.max(0, amountCents - remainderCents);
         const wanted = Math.min(Math.max(paidCents, atLeast), amountCents, sum(centsOf(charges)));
         const sums = [...Array(2 ** charges.length).keys()].map((mask) =>
           sum(centsOf(charges.filter((_, place) => (mask >> place) % 2 === 1))),
@@ -353,17 +361,17 @@ describe("for random charges", () => {
           [...Array(quantity).keys()].map((at) => ({ line: id, unit: at + 1, cents: totalCents / quantity })),
         );
         const paidByOther = (some: readonly Piece[], paid: readonly Piece[]) => sum(centsOf(some)) - sum(centsOf(paid));
-        const otherGone = Math.max(0, paidByOther(units, pieces) - otherCents);
+        const otherGone = Math.max(0, paidByOther(units, pieces) - remainderCents);
         const share = Math.max(0, paidByOther(units.filter(isBack), pieces.filter(isBack)) - otherGone);
         // If no charges add up to it, the other method refunds up to its own share of these units.
-        const least = amountCents - Math.min(otherCents, share);
+        const least = amountCents - Math.min(remainderCents, share);
         const less = sums.filter((cents) => cents <= wanted && cents >= least).sort((one, two) => two - one);
         const target = (atLeast > paidCents ? more[0] : undefined) ?? less[0] ?? wanted;
         const plan = planRefund(wish);
         const ways = plan.isPossible ? [plan.split] : plan.nearest;
-        for (const way of ways) expect(way.amountCents).toBe(sum(centsOf(way.charges)) + way.otherCents);
+        for (const way of ways) expect(way.amountCents).toBe(sum(centsOf(way.charges)) + way.remainderCents);
         const toCards = ways.map((way) => sum(centsOf(way.charges)));
-        const fromOther = Math.min(otherCents, amountCents - target);
+        const fromOther = Math.min(remainderCents, amountCents - target);
         expect(plan.isPossible).toBe(sums.includes(target) && target + fromOther === amountCents);
         if (plan.isPossible) expect(toCards).toEqual([target]);
         const below = Math.max(...sums.filter((cents) => cents <= target));
@@ -416,16 +424,16 @@ const histories = fc
   })
   .map(({ lines, wantedCents, maxCharges, ...rest }) => {
     const ordered = lines.map(([quantity, totalCents], place) => line(`l${place}`, quantity, totalCents));
-    let otherCents = sum(ordered.map(({ totalCents }) => totalCents));
+    let remainderCents = sum(ordered.map(({ totalCents }) => totalCents));
     const partsCents: number[] = [];
     for (const cents of wantedCents) {
-      const partCents = Math.min(cents, otherCents);
+      const partCents = Math.min(cents, remainderCents);
       if (partCents > 0) partsCents.push(partCents);
-      otherCents -= partCents;
+      remainderCents -= partCents;
     }
     const limit = rest.charging === "joined" ? maxCharges : 100;
     const charges = rest.charging === "whole" ? whole(...partsCents) : laid(partsCents, ordered, limit);
-    return { ...rest, lines: ordered, partsCents, otherCents, charges };
+    return { ...rest, lines: ordered, partsCents, remainderCents, charges };
   });
 
 type History = typeof histories extends fc.Arbitrary<infer One> ? One : never;
@@ -450,23 +458,23 @@ describe("over the life of 10,000 orders", () => {
 });
 
 /** Makes an order's returns and other refunds until everything is refunded, and checks each with independent books. */
-function live({ lines, partsCents, otherCents, charges, rule, choices, ...history }: History) {
+function live({ lines, partsCents, remainderCents, charges, rule, choices, ...history }: History) {
   const open = new Map(charges.map(({ reference, cents }) => [reference, cents]));
   const reversed: OpenCharge[] = [];
-  let leftCents = otherCents;
+  let leftCents = remainderCents;
   const returned = new Map(lines.map(({ id }) => [id, 0]));
   const seen = { planned: 0, impossible: 0, exact: 0 };
   const openCents = () => sum([...open.values()]) + leftCents;
 
   const give = (split: RefundSplit) => {
-    expect(split.otherCents).toBeGreaterThanOrEqual(0);
-    expect(sum(centsOf(split.charges)) + split.otherCents).toBe(split.amountCents);
+    expect(split.remainderCents).toBeGreaterThanOrEqual(0);
+    expect(sum(centsOf(split.charges)) + split.remainderCents).toBe(split.amountCents);
     for (const charge of split.charges) {
       expect(open.get(charge.reference)).toBe(charge.cents);
       open.delete(charge.reference);
       reversed.push(charge);
     }
-    leftCents -= split.otherCents;
+    leftCents -= split.remainderCents;
     expect(leftCents).toBeGreaterThanOrEqual(0);
     return split;
   };
@@ -475,7 +483,7 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
   const refundOf = (amountCents: number, choice: number): RefundSplit | undefined => {
     if (amountCents === 0) return undefined;
     const stillOpen = charges.filter(({ reference }) => open.has(reference));
-    const before = { charges: stillOpen, reversed, otherCents: leftCents };
+    const before = { charges: stillOpen, reversed, remainderCents: leftCents };
     const plan = planRefund({ ...before, amountCents, lines, returned, rule });
     // For units, the other method doesn't refund what a card paid.
     if (plan.isPossible || rule !== "as-paid" || history.charging === "whole")
@@ -497,7 +505,7 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
     if (history.charging !== "by unit" || rule !== "as-paid" || history.hasOthers) return worthCents;
     const paidCents = paidFor({ lines, partsCents, own, before, returned });
     expect(worthCents).toBe(sum(paidCents));
-    expect(byPayer(partsCents, split?.charges ?? [], split?.otherCents ?? 0)).toEqual(paidCents);
+    expect(byPayer(partsCents, split?.charges ?? [], split?.remainderCents ?? 0)).toEqual(paidCents);
     seen.exact += 1;
     return worthCents;
   };
@@ -518,20 +526,20 @@ function live({ lines, partsCents, otherCents, charges, rule, choices, ...histor
   const rest = openCents();
   expect(refundOf(rest, 0)?.amountCents ?? 0).toBe(rest);
   expect(open.size).toBe(0);
-  expect(byPayer(partsCents, reversed, otherCents - leftCents)).toEqual([...partsCents, otherCents]);
+  expect(byPayer(partsCents, reversed, remainderCents - leftCents)).toEqual([...partsCents, remainderCents]);
   return seen;
 }
 
 /** Returns the amounts of each card and of the other method, in this order. */
-function byPayer(partsCents: readonly number[], charges: readonly OpenCharge[], otherCents: number): number[] {
+function byPayer(partsCents: readonly number[], charges: readonly OpenCharge[], remainderCents: number): number[] {
   const ofCard = (card: number) => sum(centsOf(charges.filter(({ lastFour }) => Number(lastFour) === card)));
-  return [...partsCents.map((_, card) => ofCard(card)), otherCents];
+  return [...partsCents.map((_, card) => ofCard(card)), remainderCents];
 }
 
 /** Returns the sums that amounts can add up to, as a bit for each sum. */
-function canMake(amounts: readonly number[], otherCents: number, sumCents: number): boolean {
+function canMake(amounts: readonly number[], remainderCents: number, sumCents: number): boolean {
   const made = amounts.reduce((bits, cents) => bits | (bits << BigInt(cents)), 1n);
-  const leastCents = Math.max(0, sumCents - otherCents);
+  const leastCents = Math.max(0, sumCents - remainderCents);
   return ((made >> BigInt(leastCents)) & ((1n << BigInt(sumCents - leastCents + 1)) - 1n)) !== 0n;
 }
 
@@ -561,7 +569,7 @@ interface Returning {
 
 /** Returns the best split for each possible amount, by the definition of the rules. */
 function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
-  const { charges, otherCents, rule = "as-paid" } = wish;
+  const { charges, remainderCents, rule = "as-paid" } = wish;
   const back = charges.map((charge) => isBackByTrying(wish, charge));
   const openCents = sum(centsOf(charges));
   const ways = Array.from({ length: 2 ** charges.length }, (_, mask) => {
@@ -575,17 +583,17 @@ function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
     return { isChosen, ofBack, ofOthers, cents: ofBack + ofOthers, early: [early(true), early(false)] };
   });
   const found = new Map<number, RefundSplit>();
-  for (let amountCents = 1; amountCents <= openCents + otherCents; amountCents += 1) {
+  for (let amountCents = 1; amountCents <= openCents + remainderCents; amountCents += 1) {
     // In fractions of a cent, so that nothing is rounded.
-    const parts = openCents + otherCents;
+    const parts = openCents + remainderCents;
     const byRule: Record<RefundRule, number> = {
       "as-paid": wish.returned ? 0 : amountCents * openCents,
       "cards-first": amountCents * parts,
-      "other-first": 0,
+      "remainder-first": 0,
       "in-proportion": amountCents * openCents,
     };
     const ranked = ways
-      .filter(({ cents }) => cents <= amountCents && amountCents - cents <= otherCents)
+      .filter(({ cents }) => cents <= amountCents && amountCents - cents <= remainderCents)
       .map((way) => {
         const far = Math.abs(way.cents * parts - byRule[rule]);
         return { way, rank: [far, -way.cents, -way.ofBack, ...way.early] };
@@ -594,7 +602,7 @@ function splitsByTrying(wish: RefundWish): Map<number, RefundSplit> {
     const [best] = ranked;
     if (!best) continue;
     const chosen = charges.filter((_, place) => best.way.isChosen[place]);
-    found.set(amountCents, { amountCents, charges: chosen, otherCents: amountCents - best.way.cents });
+    found.set(amountCents, { amountCents, charges: chosen, remainderCents: amountCents - best.way.cents });
   }
   return found;
 }

@@ -129,7 +129,7 @@ onEachStore(
 
     it("refunds what is left if it is canceled after a refund", async () => {
       const o = await paidOrder();
-      await checkout().refund(o.id, { id: newId(), amountCents: cents(1000), rule: "other-first" });
+      await checkout().refund(o.id, { id: newId(), amountCents: cents(1000), rule: "remainder-first" });
       await checkout().refund(o.id, { id: newId(), amountCents: cents(1251), rule: "cards-first" });
       expect(await paid()).toEqual([3749, 1498]);
       await checkout().cancel(o.id);

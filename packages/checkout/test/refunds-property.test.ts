@@ -15,7 +15,7 @@ import { stores, type TestStore } from "./stores.js";
 
 /** The orders per store. `SEED=… ORDERS=1000` makes others. */
 const { SEED: seed = "1", ORDERS: orders = "80" } = process.env;
-const rules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
+const rules = ["as-paid", "cards-first", "remainder-first", "in-proportion"] as const;
 
 /** Makes a random generator with a seed. */
 function random(from: number) {

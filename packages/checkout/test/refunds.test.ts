@@ -57,15 +57,15 @@ onEachStore(
           ["in-proportion", 3000, 1251, 1749],
           ["cards-first", 3749, 3749, 0],
           ["cards-first", 3800, 3749, 51],
-          ["other-first", 2000, 0, 2000],
-          ["other-first", 3749, 1251, 2498],
+          ["remainder-first", 2000, 0, 2000],
+          ["remainder-first", 3749, 1251, 2498],
         ];
         const o = await paidOrder();
         for (const [rule, amountCents, cardCents, remainderCents] of splits) {
           const plan = { isPossible: true, ...shares(cardCents, remainderCents) };
           expect(await checkout().refundPlan(o.id, { amountCents: cents(amountCents), rule })).toEqual(plan);
         }
-        await checkout().refund(o.id, { id: newId(), amountCents: cents(2000), rule: "other-first" });
+        await checkout().refund(o.id, { id: newId(), amountCents: cents(2000), rule: "remainder-first" });
         expect(await paid()).toEqual([5000, 498]);
         expect(await stateOf(o)).toBe("paid");
         await checkout().refund(o.id, { id: newId(), amountCents: cents(5498) });
@@ -241,7 +241,7 @@ onEachStore(
       it("is no longer complete for its total if only the remainder was refunded", async () => {
         const o = await paidOrder();
         expect(await checkout().assertPaid(o.id, cents(7498))).toMatchObject({ state: "paid" });
-        await checkout().refund(o.id, { id: newId(), amountCents: cents(100), rule: "other-first" });
+        await checkout().refund(o.id, { id: newId(), amountCents: cents(100), rule: "remainder-first" });
         await expect(checkout().assertPaid(o.id, cents(7498))).rejects.toEqual(refusal("amount_changed"));
       });
 
@@ -332,7 +332,7 @@ onEachStore(
         const id = newId();
         const late = newProcess();
         late.before("refunding", () => checkout().refund(o.id, { id, ...oneTicket }));
-        await expect(late.by.refund(o.id, { id, amountCents: cents(100), rule: "other-first" })).rejects.toThrow(
+        await expect(late.by.refund(o.id, { id, amountCents: cents(100), rule: "remainder-first" })).rejects.toThrow(
           "belongs to another refund of the order",
         );
         expect([await stateOf(o), await back(o)]).toEqual(["paid", [1251, 2498]]);

@@ -403,7 +403,12 @@ describe("the service's report", () => {
       for (const text of [
         ...["", "nothing", "{", '{"cards":1}', "a,b\r\n1,2", "company_id\n7\n", "[1]", "{}x"],
         ...[whole.slice(0, -1), whole.replace("5000", '"a"'), `{"cards":[1]}`, `${whole}${whole}`],
-        csv.replace("\r\n8", "\r\n\r\n8"),
+        ...[
+          csv.replace('"Other"', "Other, Ltd"),
+          csv.replace('"Other"', '"Other" Ltd'),
+          csv.replace("5000,0", "5e3,0"),
+        ],
+        ...[csv.replace("5000,0", ",0"), csv.replace("2500\r\n8", "2500,99\r\n8"), csv.slice(0, csv.indexOf("4,") + 2)],
       ])
         await expect(read(text, length)).rejects.toMatchObject({ name: "ReportError" });
     },
@@ -418,7 +423,7 @@ describe("the service's report", () => {
     for (const text of ["", "nothing", "a,b\r\n1,2", '{"cards":1}'])
       expect(await faultOf(text), text).toEqual({ code: "not_a_report" });
     expect(await faultOf(JSON.stringify(json).slice(0, -1))).toEqual({ code: "broken" });
-    expect(await faultOf(csv.replace("\r\n8", "\r\n\r\n8"))).toEqual({ code: "broken", line: 4 });
+    expect(await faultOf(csv.replace('"Other"', "Other, Ltd"))).toEqual({ code: "broken", line: 3 });
     const days = { from: "2026-02-01", to: "2026-02-28" };
     expect(await faultOf(JSON.stringify({ ...days, cards: [] }))).toEqual({ code: "other_days", ...days });
   });

@@ -10,7 +10,7 @@ const card = { cardNumber: new Secret("6064361234567890123"), pin: new Secret("0
 describe("the seals", () => {
   const sealer = createSealer({ keys: [newKey, oldKey] });
 
-  it("open for their own purpose, with leading zeros intact", async () => {
+  it("decrypt only for the purpose of the seal, with leading zeros intact", async () => {
     const opened = await sealer.openTenderCard(await sealer.sealTenderCard(card, "cart_1", 60_000), "cart_1");
     expect(opened.cardNumber.reveal()).toBe("6064361234567890123");
     expect(opened.pin.reveal()).toBe("012345");

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { freePort } from "../../../scripts/process.mjs";
+import { freePort } from "../../../scripts/lib/process.mjs";
 import { newCart, type Shop, startShop } from "./shop.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "CheckoutError", code });

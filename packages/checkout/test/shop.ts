@@ -14,7 +14,7 @@ import {
   createSqlJournal,
   type Engine,
   type EngineOptions,
-  journalMigrations,
+  postgresMigrations,
 } from "../src/plugin.js";
 import type { Charge, Journal } from "../src/store/index.js";
 
@@ -56,7 +56,7 @@ export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
   const { companyId, apiKey } = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const pool = new pg.Pool({ connectionString: shopDatabase, max: 20 });
-  for (const { sql } of journalMigrations) await pool.query(sql);
+  for (const { journal } of postgresMigrations) await pool.query(journal);
   const journal = createSqlJournal(async (text, params) => (await pool.query(text, params)).rows);
   const clientOf = (baseUrl: string) => createClient({ baseUrl, apiKey, companyId, timeoutMs: 1_500 });
   const direct = clientOf(service.url);

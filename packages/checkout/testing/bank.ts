@@ -66,7 +66,7 @@ export class TestBank {
     for (const payment of this.payments.values()) if (payment.state === "open") payment.state = "authorized";
   }
 
-  /** What it holds of all payments, without what it has returned, in cents. */
+  /** The cents that it holds of all payments, minus its refunds. */
   get heldCents(): number {
     return [...this.payments].reduce(
       (sum, [attemptId, { state, cents }]) => sum + (state === "authorized" ? cents - this.#backCents(attemptId) : 0),

@@ -6,13 +6,12 @@ import {
   idempotencyKeyPattern,
   type RequestOf,
   type ResponseOf,
-  Secret,
+  type Secret,
 } from "./contract/index.js";
 import { type Deadline, startDeadline } from "./deadline.js";
 import { type Fault, RefusedError } from "./errors.js";
-import { type Answer, type OpenAnswer, type Outgoing, readItems, readWhole } from "./exchange.js";
+import { type Answer, readItems, readWhole } from "./exchange.js";
 import { readAnswer, unexpected } from "./judge.js";
-import { createKeyring } from "./keyring.js";
 import { isTimeout, type Settings } from "./options.js";
 import { createTransport } from "./transport.js";
 
@@ -37,27 +36,17 @@ export interface Caller {
   ): Promise<T>;
   /** Calls a list, and yields its items as they arrive. */
   each<N extends ListName>(endpoint: N, options?: CallOptions): AsyncGenerator<ItemOf<N>, void, undefined>;
-  authenticate(options?: CallOptions): Promise<Secret>;
+  /** Calls `authenticate` with this Authorization header. */
+  authenticate(authorization: string, options?: CallOptions): Promise<Secret>;
 }
 
 /** The operations whose response is a list of any length. */
 type ListName = "listEvents" | "listEventConcepts";
 type ItemOf<N extends ListName> = ResponseOf<N>[number];
 
-/** A placeholder while the arguments are validated, so that an invalid call fetches no key. */
-const anyKey = new Secret("-");
-
 /** Creates the caller of one service. */
 export function createCaller(settings: Settings): Caller {
   const send = createTransport(settings);
-  const keyring = createKeyring(settings, (authorization, deadline) =>
-    send(
-      { endpoint: "authenticate", authorization },
-      deadline,
-      async (answer) => readAnswer("authenticate", await readWhole(answer, deadline)).apiKey,
-    ),
-  );
-
   const start = (endpoint: EndpointName, { signal, timeoutMs = settings.timeoutMs }: CallOptions): Deadline => {
     if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
     return startDeadline(timeoutMs, signal);
@@ -75,46 +64,34 @@ export function createCaller(settings: Settings): Caller {
     }
   };
 
-  /** Sends a request. If the service refuses the key of a read, fetches a new key and sends the read once more. */
-  const sendWithKey = async <T>(
-    request: Outgoing & { fields: object },
-    deadline: Deadline,
-    read: (answer: OpenAnswer) => Promise<T>,
-  ): Promise<T> => {
-    const { endpoint } = request;
-    const row: Endpoint = endpoints[endpoint];
-    if (row.auth === "none") return send(request, deadline, read);
-    const key = await keyring.get(endpoint, deadline);
-    try {
-      return await send(withKey(request, key), deadline, read);
-    } catch (error) {
-      const refusedKey = error instanceof RefusedError && error.code === "unauthorized";
-      if (!refusedKey || !keyring.drop(key) || !row.read) throw error;
-      return send(withKey(request, await keyring.get(endpoint, deadline)), deadline, read);
-    }
-  };
-
   return {
-    authenticate: (options = {}) => withDeadline("authenticate", options, (deadline) => keyring.renew(deadline)),
+    authenticate: (authorization, options = {}) =>
+      withDeadline("authenticate", options, (deadline) =>
+        send(
+          { endpoint: "authenticate", authorization },
+          deadline,
+          async (answer) => readAnswer("authenticate", await readWhole(answer, deadline)).apiKey,
+        ),
+      ),
 
     async call(endpoint, args, { reference, ...options } = {}, judge) {
-      const fields = encode(endpoint, args, settings.companyId);
+      const fields = encode(endpoint, args, settings);
       if (reference !== undefined && !(typeof reference === "string" && idempotencyKeyPattern.test(reference))) {
         throw invalid(endpoint, "reference", "must be 1 to 255 visible ASCII characters");
       }
       const read = judge ?? ((answer: Answer) => readAnswer(endpoint, answer) as never);
       const request = { endpoint, fields, idempotencyKey: reference };
       return withDeadline(endpoint, options, (deadline) =>
-        sendWithKey(request, deadline, async (answer) => read(await readWhole(answer, deadline))),
+        send(request, deadline, async (answer) => read(await readWhole(answer, deadline))),
       );
     },
 
     async *each(endpoint, options = {}) {
       const { element } = endpoints[endpoint].response.def;
-      const request = { endpoint, fields: encode(endpoint, {}, settings.companyId) };
+      const request = { endpoint, fields: encode(endpoint, {}, settings) };
       const deadline = start(endpoint, options);
       try {
-        const answer = await sendWithKey(request, deadline, async (answer) => {
+        const answer = await send(request, deadline, async (answer) => {
           if (answer.head.status >= 400) readAnswer(endpoint, await readWhole(answer, deadline));
           return answer;
         });
@@ -130,19 +107,16 @@ export function createCaller(settings: Settings): Caller {
   };
 }
 
-function withKey<R extends { fields: object }>(request: R, key: Secret): R {
-  return { ...request, fields: { ...request.fields, apikey: key.reveal() } };
-}
-
 /** Encodes the arguments under their API names. Refuses invalid ones before anything is sent. */
-function encode(endpoint: EndpointName, args: object, companyId: number | undefined): Record<string, unknown> {
+function encode(endpoint: EndpointName, args: object, { apiKey, companyId }: Settings): Record<string, unknown> {
   const row: Endpoint = endpoints[endpoint];
+  if (row.auth !== "none" && !apiKey) throw invalid(endpoint, "apikey", "the client was made without apiKey");
   if (row.auth === "company" && companyId === undefined) {
     throw invalid(endpoint, "company_id", "the client was made without companyId");
   }
   const written = z.safeEncode(row.request, {
     ...args,
-    ...(row.auth === "none" ? {} : { apiKey: anyKey }),
+    ...(row.auth === "none" ? {} : { apiKey }),
     ...(row.auth === "company" ? { companyId } : {}),
   });
   if (written.success) return written.data as Record<string, unknown>;

@@ -42,8 +42,11 @@ export interface GiftcardClient {
   /** Checks that the service can be reached and accepts the API key, by `geteventconcepts`. Changes nothing. */
   checkAccess(options?: CallOptions): Promise<void>;
 
-  /** Exchanges email and password for a new API key, which the client uses from then on. */
-  authenticate(options?: CallOptions): Promise<{ apiKey: Secret }>;
+  /** Exchanges email and password for a new API key. Make a client with it. */
+  authenticate(
+    login: { readonly email: string; readonly password: string | Secret },
+    options?: CallOptions,
+  ): Promise<{ apiKey: Secret }>;
 
   /** Lists the company's events, oldest first: at most 32 MiB. */
   listEvents(options?: CallOptions): Promise<Event[]>;
@@ -141,7 +144,7 @@ type End = Awaited<ReturnType<GiftcardClient["resolveDevalue"]>>;
 /**
  * Creates a client of one service.
  *
- * @param options the address, the API key or credentials, the company; see {@link ClientOptions}
+ * @param options the address, the API key, the company; see {@link ClientOptions}
  * @throws {TypeError} that names the wrong option
  */
 export function createClient(options: ClientOptions): GiftcardClient {
@@ -157,7 +160,11 @@ export function createClient(options: ClientOptions): GiftcardClient {
     checkAccess: async (options) => {
       for await (const _concept of client.eachEventConcept(options)) break;
     },
-    authenticate: async (options) => ({ apiKey: await authenticate(options) }),
+    authenticate: async ({ email, password }, options) => {
+      const bytes = new TextEncoder().encode(`${email}:${Secret.of(password).reveal()}`);
+      const authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`;
+      return { apiKey: await authenticate(authorization, callOptions(options)) };
+    },
     listEvents: (options) => call("listEvents", {}, callOptions(options)),
     eachEvent: (options) => each("listEvents", callOptions(options)),
     listEventConcepts: (options) => call("listEventConcepts", {}, callOptions(options)),

@@ -11,7 +11,7 @@ import {
 import type { Deadline } from "./deadline.js";
 import { ProtocolError, UnreachableError } from "./errors.js";
 import { readJsonList } from "./json-list.js";
-import { isInBrowser, type Settings } from "./options.js";
+import type { Settings } from "./options.js";
 import { VERSION } from "./version.js";
 
 /** A request to send. */
@@ -154,9 +154,10 @@ export function isRepeatable(endpoint: EndpointName): boolean {
 }
 
 function headersOf(row: Endpoint, request: Outgoing): Record<string, string> {
-  const headers: Record<string, string> = { accept: "application/json" };
-  // In a browser, a custom User-Agent would need a CORS preflight.
-  if (!isInBrowser()) headers["user-agent"] = `giftcard-pay-client/${VERSION}`;
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    "user-agent": `giftcard-pay-client/${VERSION}`,
+  };
   if (row.encoding === "form") headers["content-type"] = "application/x-www-form-urlencoded";
   if (row.encoding === "json") headers["content-type"] = "application/json";
   if (request.authorization !== undefined) headers.authorization = request.authorization;

@@ -4,21 +4,6 @@ import type { GiftcardErrorCode } from "./errors.js";
 /** One of a service's two installations. */
 export type Environment = "live" | "sandbox";
 
-interface OneAddress {
-  /** The service's address, without `/api/endpoint/v1`. */
-  readonly baseUrl: string;
-  /** The installation at that address, for logs and journals. */
-  readonly environment?: Environment | undefined;
-  readonly baseUrls?: undefined;
-}
-
-interface BothAddresses {
-  readonly environment: Environment;
-  /** Both addresses. `environment` selects one. */
-  readonly baseUrls: { readonly live: string; readonly sandbox: string };
-  readonly baseUrl?: undefined;
-}
-
 /** The outcome of an attempt: `done`, or its error's code. */
 export type RequestOutcome = "done" | GiftcardErrorCode;
 
@@ -37,11 +22,13 @@ export interface RequestInfo {
 }
 
 /** The options of `createClient`. */
-export type ClientOptions = (OneAddress | BothAddresses) & {
-  /** The API key. Without it, the first call that needs one fetches it with `credentials`. */
+export interface ClientOptions {
+  /** The service's address, without `/api/endpoint/v1`. */
+  readonly baseUrl: string;
+  /** The installation at that address, for logs and journals. */
+  readonly environment?: Environment | undefined;
+  /** The API key. `authenticate` and `listProviders` need none. */
   readonly apiKey?: string | Secret | undefined;
-  /** Email and password. Exchanged for an API key if there is none, or if a read finds that the key was revoked. */
-  readonly credentials?: { readonly email: string; readonly password: string | Secret } | undefined;
   /** The issuer's number for the company; `balance`, `devalue`, `cancelDevalue` and `resolveDevalue` need it. */
   readonly companyId?: number | undefined;
   /** Replaces the global fetch. It must send each request once, and honour `redirect: "manual"`. */
@@ -52,18 +39,15 @@ export type ClientOptions = (OneAddress | BothAddresses) & {
   readonly maxRetries?: number | undefined;
   /** Allows `http:` to another machine, over a network of your own. Default: false. */
   readonly allowHttp?: boolean | undefined;
-  /** Allows use in a browser, where every visitor can read the API key. Default: false. */
-  readonly dangerouslyAllowBrowser?: boolean | undefined;
   /** Called after each attempt, for logs and metrics. The client neither waits for it nor reports its errors. */
   readonly onRequest?: ((info: RequestInfo) => unknown) | undefined;
-};
+}
 
 /** The validated options. */
 export interface Settings {
   readonly environment: Environment | undefined;
   readonly baseUrl: string;
   readonly apiKey: Secret | undefined;
-  readonly credentials: { readonly email: string; readonly password: Secret } | undefined;
   readonly companyId: number | undefined;
   readonly fetch: typeof fetch;
   /** Whether `fetch` is the caller's. It may retry, so its errors don't prove that nothing was sent. */
@@ -82,9 +66,6 @@ const MAX_INT = 2_147_483_647;
 export const isTimeout = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_INT;
 
-/** Whether this code runs in a page of a browser. */
-export const isInBrowser = (): boolean => "window" in globalThis && "document" in globalThis;
-
 /**
  * Validates the options.
  *
@@ -94,10 +75,8 @@ export function readOptions(options: ClientOptions): Settings {
   if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options.");
   const { environment, companyId, timeoutMs = DEFAULT_TIMEOUT_MS, onRequest } = options;
   const { maxRetries = DEFAULT_RETRIES } = options;
-  if (isInBrowser() && options.dangerouslyAllowBrowser !== true)
-    throw new TypeError(
-      "createClient is for servers: in a browser, every visitor can read the API key. To allow that, set dangerouslyAllowBrowser.",
-    );
+  if ("window" in globalThis && "document" in globalThis)
+    throw new TypeError("createClient is for servers: in a browser, every visitor can read the API key.");
   if (environment !== undefined && environment !== "live" && environment !== "sandbox") {
     throw new TypeError('environment must be "live" or "sandbox".');
   }
@@ -112,9 +91,8 @@ export function readOptions(options: ClientOptions): Settings {
   if (onRequest !== undefined && typeof onRequest !== "function") throw new TypeError("onRequest must be a function.");
   return {
     environment,
-    baseUrl: readAddress(options),
+    baseUrl: readAddress(options.baseUrl, options.allowHttp === true),
     apiKey: options.apiKey === undefined ? undefined : readSecret("apiKey", options.apiKey),
-    credentials: options.credentials === undefined ? undefined : readCredentials(options.credentials),
     companyId,
     // Look it up at each call: a page or a test may replace the global fetch later.
     isForeignFetch: options.fetch !== undefined,
@@ -125,37 +103,26 @@ export function readOptions(options: ClientOptions): Settings {
   };
 }
 
-function readAddress(options: ClientOptions): string {
-  const readUrl = (name: string, value: unknown) => readOneAddress(name, value, options.allowHttp === true);
-  if (options.baseUrls === undefined) return readUrl("baseUrl", options.baseUrl);
-  if (options.baseUrl !== undefined) throw new TypeError("Give either baseUrl or baseUrls, not both.");
-  if (options.environment === undefined) throw new TypeError('baseUrls needs environment: "live" or "sandbox".');
-  const live = readUrl("baseUrls.live", options.baseUrls.live);
-  const sandbox = readUrl("baseUrls.sandbox", options.baseUrls.sandbox);
-  if (live === sandbox) throw new TypeError("baseUrls.live and baseUrls.sandbox must be different addresses.");
-  return options.environment === "live" ? live : sandbox;
-}
-
 /** Names of this machine. Requests to them don't leave it. */
 const loopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
-function readOneAddress(name: string, value: unknown, allowHttp: boolean): string {
+function readAddress(value: unknown, allowHttp: boolean): string {
   let url: URL;
   try {
     url = new URL(value as string);
   } catch {
-    throw new TypeError(`${name} must be an http or https address, such as "https://cards.example".`);
+    throw new TypeError('baseUrl must be an http or https address, such as "https://cards.example".');
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new TypeError(`${name} must be an http or https address.`);
+    throw new TypeError("baseUrl must be an http or https address.");
   if (url.protocol === "http:" && !allowHttp && !loopback.test(url.hostname))
     throw new TypeError(
-      `${name} must be https: over http, others can read keys and card numbers. In a network of your own, set allowHttp.`,
+      "baseUrl must be https: over http, others can read keys and card numbers. In a network of your own, set allowHttp.",
     );
-  if (url.username || url.password) throw new TypeError(`${name} must not contain a user name or password.`);
-  if (url.search || url.hash) throw new TypeError(`${name} must have no query and no fragment.`);
+  if (url.username || url.password) throw new TypeError("baseUrl must not contain a user name or password.");
+  if (url.search || url.hash) throw new TypeError("baseUrl must have no query and no fragment.");
   const path = url.pathname.replace(/\/+$/, "");
-  if (path.endsWith("/api/endpoint/v1")) throw new TypeError(`${name} must end before /api/endpoint/v1.`);
+  if (path.endsWith("/api/endpoint/v1")) throw new TypeError("baseUrl must end before /api/endpoint/v1.");
   return url.origin + path;
 }
 
@@ -163,13 +130,4 @@ function readSecret(name: string, value: unknown): Secret {
   const secret = value instanceof Secret || typeof value === "string" ? Secret.of(value) : undefined;
   if (!secret || secret.reveal() === "") throw new TypeError(`${name} must be a string that is not empty.`);
   return secret;
-}
-
-function readCredentials(value: { email: string; password: string | Secret }) {
-  const email: unknown = value?.email;
-  // In HTTP Basic, the user name ends at the first colon.
-  if (typeof email !== "string" || email === "" || email.includes(":")) {
-    throw new TypeError("credentials.email must be an email address without a colon.");
-  }
-  return { email, password: readSecret("credentials.password", value.password) };
 }

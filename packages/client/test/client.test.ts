@@ -17,7 +17,7 @@ const card = { cardNumber: secrets.cardNumber, pin: secrets.pin };
 
 async function exchange<T>(json: unknown, call: (client: GiftcardClient) => Promise<T>) {
   const service = await foreignService(() => ({ json }));
-  const result = await call(clientOf(service, { credentials: { email: secrets.email, password: secrets.password } }));
+  const result = await call(clientOf(service));
   const [request] = service.received;
   if (!request) throw new Error("The service received no request.");
   return { request, result };
@@ -25,7 +25,9 @@ async function exchange<T>(json: unknown, call: (client: GiftcardClient) => Prom
 
 describe("encodes each request and decodes its response:", () => {
   it("authenticate uses HTTP Basic in UTF-8, without a body", async () => {
-    const { request, result } = await exchange({ apikey: "k".repeat(60) }, (client) => client.authenticate());
+    const { request, result } = await exchange({ apikey: "k".repeat(60) }, (client) =>
+      client.authenticate({ email: secrets.email, password: secrets.password }),
+    );
     expect(request).toMatchObject({ method: "POST", path: `${V1}authenticate/`, body: "" });
     const basic = request.headers.authorization?.replace("Basic ", "") ?? "";
     expect(Buffer.from(basic, "base64").toString()).toBe(`${secrets.email}:${secrets.password}`);

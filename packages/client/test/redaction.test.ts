@@ -6,6 +6,8 @@ import { clientOf, failureOf, foreignService, secrets } from "./support/foreign-
 const all = Object.values(secrets);
 const basic = Buffer.from(`${secrets.email}:${secrets.password}`).toString("base64");
 
+const login = { email: secrets.email, password: secrets.password };
+
 /** Returns all that a log, a debugger or an error tracker could show of a value. */
 function seenOf(value: unknown): string {
   const parts = [inspect(value, { showHidden: true, depth: 20, getters: true }), JSON.stringify(value), String(value)];
@@ -19,7 +21,7 @@ function expectNoSecret(value: unknown) {
 }
 
 const calls: [string, (client: GiftcardClient) => Promise<unknown>][] = [
-  ["authenticate", (c) => c.authenticate()],
+  ["authenticate", (c) => c.authenticate(login)],
   ["balance", (c) => c.balance(secrets)],
   ["devalue", (c) => c.devalue({ ...secrets, amountCents: cents(5000), reference: "r" })],
   ["cancelDevalue", (c) => c.cancelDevalue(secrets)],
@@ -61,8 +63,7 @@ describe.each(answers)("after %s", (_, answer) => {
   it.each(calls)("%s has no secret in its error and its log line", async (_, call) => {
     const service = await foreignService(answer);
     const heard: unknown[] = [];
-    const credentials = { email: secrets.email, password: secrets.password };
-    const client = clientOf(service, { credentials, timeoutMs: 700, onRequest: (info) => heard.push(info) });
+    const client = clientOf(service, { timeoutMs: 700, onRequest: (info) => heard.push(info) });
     const error = await failureOf(call(client));
     expect(error).toBeInstanceOf(GiftcardError);
     expectNoSecret(error);
@@ -75,9 +76,9 @@ describe.each(answers)("after %s", (_, answer) => {
 describe("no secret is shown by", () => {
   it("the client, before and after it fetches a key", async () => {
     const service = await foreignService(() => ({ json: { apikey: secrets.apiKey } }));
-    const client = clientOf(service, { credentials: { email: secrets.email, password: secrets.password } });
+    const client = clientOf(service);
     expectNoSecret(client);
-    const answer = await client.authenticate();
+    const answer = await client.authenticate(login);
     expectNoSecret(client);
     expectNoSecret(answer);
   });

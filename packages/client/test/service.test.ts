@@ -21,7 +21,8 @@ beforeAll(async () => {
   proxy = await startFaultProxy(service.url);
   company = await service.createCompany();
   const { email, password, companyId } = company;
-  client = createClient({ baseUrl: proxy.url, credentials: { email, password }, companyId, timeoutMs: 3000 });
+  const { apiKey } = await createClient({ baseUrl: proxy.url }).authenticate({ email, password });
+  client = createClient({ baseUrl: proxy.url, apiKey, companyId, timeoutMs: 3000 });
 });
 
 afterAll(async () => {

@@ -71,7 +71,7 @@ describe("a read is retried", () => {
 
 describe("a write is not retried", () => {
   it.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>]>([
-    ["authenticate", (client) => client.authenticate()],
+    ["authenticate", (client) => client.authenticate({ email: secrets.email, password: secrets.password })],
     [
       "createEventConcept",
       (client) => client.createEventConcept({ representative: "A", register: "B", providerId: 1 }),
@@ -95,7 +95,7 @@ describe("a write is not retried", () => {
     ],
   ])("%s", async (_, call) => {
     const service = await foreignService(() => ({ status: 503, json: {} }));
-    const client = clientOf(service, { credentials: { email: secrets.email, password: secrets.password } });
+    const client = clientOf(service);
     expect(await failureOf(call(client))).toMatchObject({ name: "UnreachableError", code: "overloaded" });
     expect(service.received).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ const moment = fc
   .date({ min: new Date("2027-01-01"), max: new Date("2037-01-01"), noInvalidDate: true })
   .map((date) => new Date(Math.floor(date.getTime() / 1000) * 1000));
 
-/** What the zone's clocks show, by Node's own tables. */
+/** Returns the time on the zone's clocks, by Node's own tables. */
 const shownAt = (instant: Date, zone: string) => instant.toLocaleString("sv-SE", { timeZone: zone }).replace(" ", "T");
 
 describe("a zone", () => {

@@ -17,8 +17,7 @@ beforeAll(async () => {
   await service.createProvider("Kaartbureau");
   settings = {
     GIFTCARD_BASE_URL: service.url,
-    GIFTCARD_EMAIL: company.email,
-    GIFTCARD_PASSWORD: company.password,
+    GIFTCARD_API_KEY: company.apiKey,
   };
   const file = await fileOf("one.json", [
     {
@@ -73,7 +72,7 @@ describe("list", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("--format prints the events in another format", async () => {
+  test("--format prints the events in another format", { tags: "long" }, async () => {
     const { stdout, stderr, json } = await run(["list", "--format", "json-ld"], settings);
     expect(stderr).toContain("Don't push this output");
     expect(stdout).not.toContain("<");
@@ -160,7 +159,7 @@ describe("check", () => {
 });
 
 describe("feed", () => {
-  test("replaces the file at once, and can be read by the other commands", async () => {
+  test("replaces the file at once, and can be read by the other commands", { tags: "long" }, async () => {
     const out = await fileOf("feed.json", "before");
     const written = await run(["feed", SAMPLE, "--out", out, "--json"]);
     expect([written.exitCode, written.json()]).toEqual([0, { file: out, format: "feed", events: 2 }]);
@@ -183,7 +182,7 @@ describe("feed", () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining(part)]);
   });
 
-  test("a calendar has its name, and describes the zones of its events", async () => {
+  test("a calendar has its name, and describes the zones of its events", { tags: "long" }, async () => {
     const london = ["--timezone", "Europe/London", "--name", "Zaal, Noord"];
     const { stdout } = await run(["feed", SAMPLE, "--format", "icalendar", ...london]);
     expect(stdout).toContain("\r\nX-WR-CALNAME:Zaal\\, Noord\r\n");

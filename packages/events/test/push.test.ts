@@ -108,7 +108,7 @@ describe("push", () => {
     expect(await listed()).toHaveLength(3);
   });
 
-  test("creates only the rows that were added to a file without event_keys", async () => {
+  test("creates only the rows that were added to a file without event_keys", { tags: "long" }, async () => {
     const before = many(30);
     expect((await push(await fileOf("events.json", before))).json()).toMatchObject({ created: 30 });
     const after = [event("First"), ...before, event("Last", { event_key: "last" })];
@@ -126,7 +126,7 @@ describe("push", () => {
     expect(published.stderr).not.toContain("drafts");
   });
 
-  test("skips the events of a season that have begun", async () => {
+  test("skips the events of a season that have begun", { tags: "long" }, async () => {
     const season = [event("Over", { event_start_date: "2020-06-01" }), event("To come")];
     const result = await push(await fileOf("events.json", season));
     expect([result.exitCode, outcomes(result)]).toEqual([0, ["past", "created"]]);
@@ -148,14 +148,14 @@ describe("push", () => {
     expect((await push(file)).json()).toMatchObject(fault === "busy" ? { created: 1 } : { existing: 1 });
   });
 
-  test("recognizes an event in CSV and JSON, in any order of columns", async () => {
+  test("recognizes an event in CSV and JSON, in any order of columns", { tags: "long" }, async () => {
     const csv = `ticket_link;event_start_time;event_start_date;event_organiser;event_name;eventprovider_id\r\n;;;;;\r\nhttps://tickets.example.nl/1;20:30:00;2099-06-01;"Zaal BV";Nacht;${providerId}\r\n`;
     const first = await push(await fileOf("events.csv", `\ufeff${csv}`));
     expect(first.json().events).toMatchObject([{ row: 3, outcome: "created" }]);
     expect(outcomes(await push(await fileOf("events.json", [event("Nacht")])))).toEqual(["existing"]);
   });
 
-  test("sends the published events of a feed, and not the retracted ones", async () => {
+  test("sends the published events of a feed, and not the retracted ones", { tags: "long" }, async () => {
     const item = {
       title: "Jazz",
       organiser: "Zaal BV",
@@ -187,7 +187,7 @@ describe("push", () => {
     expect(await listed()).toHaveLength(561);
   });
 
-  test("leaves room for the API key in a call of the maximum size", async () => {
+  test("leaves room for the API key in a call of the maximum size", { tags: "long" }, async () => {
     const large = (index: number, length: number) =>
       event(`Event ${index}`, { event_key: `key-${index}`, event_introductiontext: "x".repeat(length) });
     const bytesOf = (...rows: object[]) => {

@@ -1,5 +1,6 @@
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Logger, MedusaContainer } from "@medusajs/framework/types";
+import { z } from "@medusajs/framework/zod";
 import type { Settings } from "./options.js";
 
 /** The module's name, and its key in Medusa's container. */
@@ -7,6 +8,11 @@ export const EVENTS_MODULE = "giftcard_events";
 
 /** Runs one statement on Medusa's database, and commits it at once. */
 export type Sql = (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>;
+
+/** A text that PostgreSQL can store: without NUL, and without half of a surrogate pair. */
+export const storable = z
+  .string()
+  .refine((value) => value.isWellFormed() && !value.includes("\0"), "holds a character that can't be stored");
 
 /** The objects that all functions of the plugin share. The module creates them, and Medusa's container holds them. */
 export interface EventsContext {

@@ -27,10 +27,8 @@ export const declaration = z.strictObject({
   environment: z.enum(["live", "sandbox"], "must be live or sandbox.").optional(),
   /** Allows an `http:` address on another machine. Only use it on a network that you control. Default: `false`. */
   allowHttp: z.boolean().default(false),
-  /** The company's API key. Without it, the first call fetches one with `credentials`. */
-  apiKey: text.optional(),
-  /** The email and password of the company's account, to fetch an API key with. */
-  credentials: z.strictObject({ email: text, password: text }).optional(),
+  /** The company's API key. */
+  apiKey: text,
   /** The company's number at the issuer. */
   companyId: count,
   /** Timeout of a call to the issuer in milliseconds, including its retries. Default: 10 seconds. */
@@ -53,13 +51,6 @@ export interface EventsOptions extends z.input<typeof declaration> {}
 /** The options with their defaults. */
 export type Settings = z.output<typeof declaration>;
 
-const schema = declaration.refine(({ apiKey, credentials }) => apiKey !== undefined || credentials !== undefined, {
-  path: ["apiKey"],
-  error: `${NOT_SET} Or give credentials with email and password.`,
-  // Also runs if other options are wrong, so that one message reports every fault.
-  when: ({ value }) => typeof value === "object" && value !== null,
-});
-
 /**
  * Checks the options.
  *
@@ -68,7 +59,7 @@ const schema = declaration.refine(({ apiKey, credentials }) => apiKey !== undefi
 export function readOptions(options: unknown): Settings {
   // Medusa writes `database` into the options of every module.
   const { database: _, ...given } = (options ?? {}) as { database?: unknown };
-  const { data, error } = schema.safeParse(given);
+  const { data, error } = declaration.safeParse(given);
   if (data) return data;
   const faults = error.issues.map(({ path, message }) => `${path.join(".") || "options"}: ${message}`);
   throw new TypeError(`@giftcard-pay/medusa-events: wrong options. ${faults.join(" ")}`);

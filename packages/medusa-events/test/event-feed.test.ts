@@ -1,7 +1,4 @@
 // @module-tag long
-import http from "node:http";
-import { buffer } from "node:stream/consumers";
-import { gunzipSync } from "node:zlib";
 import { readFeed, type ShopEvent } from "@giftcard-pay/events";
 import ICAL from "ical.js";
 import pg from "pg";
@@ -23,9 +20,8 @@ afterAll(async () => {
   await shop?.stop();
 });
 
-/** Fetches a feed as an issuer or a calendar does: without a publishable key, a cookie or a known origin. */
-const fetchFeed = (kind: "json" | "ics", headers: Record<string, string> = {}, method = "GET") =>
-  fetch(`${shop.medusa.url}/giftcard-pay/events.${kind}`, { method, headers });
+/** Fetches a feed as another site or a calendar does: without a publishable key, a cookie or a known origin. */
+const fetchFeed = (kind: "json" | "ics") => fetch(`${shop.medusa.url}/giftcard-pay/events.${kind}`);
 
 async function readEvents(): Promise<ShopEvent[]> {
   const response = await fetchFeed("json");
@@ -64,25 +60,25 @@ test("the feed has published events, and no drafts", async () => {
   expect(events.some(({ key }) => key.startsWith(draft))).toBe(false);
 });
 
-test("withdraws the events of an unpublished or deleted product in the next fetch, even if the message was lost", async () => {
+test("omits the events of an unpublished or deleted product in the next fetch, even if the message was lost", async () => {
   const productId = await shows.create("hidden");
   await shows.publish(`${productId}:1`);
   expect(await stateOf(productId)).toBe("published");
   // A change in the database itself causes no message.
   await database.query("update product set status = 'draft' where id = $1", [productId]);
-  expect(await stateOf(productId)).toBe("withdrawn");
+  expect(await stateOf(productId)).toBeUndefined();
   await shop.storefront.ok("POST", `/admin/products/${productId}`, { status: "published" });
   await expect.poll(() => stateOf(productId)).toBe("published");
   await database.query("update product set deleted_at = now() where id = $1", [productId]);
-  expect(await stateOf(productId)).toBe("withdrawn");
+  expect(await stateOf(productId)).toBeUndefined();
 });
 
-test("marks retracted events in the feed; the calendar marks canceled ones and omits withdrawn ones", async () => {
+test("marks canceled events in the feed and the calendar, and omits withdrawn ones", async () => {
   const [canceled, withdrawn] = [await shows.create("canceled"), await shows.create("withdrawn")];
   await shows.publish(`${canceled}:1`, `${withdrawn}:1`);
   await shows.send("POST", "/retract", { keys: [`${canceled}:1`], state: "canceled" });
   await shows.send("POST", "/retract", { keys: [`${withdrawn}:1`], state: "withdrawn" });
-  expect([await stateOf(canceled), await stateOf(withdrawn)]).toEqual(["canceled", "withdrawn"]);
+  expect([await stateOf(canceled), await stateOf(withdrawn)]).toEqual(["canceled", undefined]);
   const response = await fetchFeed("ics");
   expect(response.headers.get("content-type")).toMatch(/^text\/calendar/);
   const calendar = new ICAL.Component(ICAL.parse(await response.text()));
@@ -97,43 +93,12 @@ test("marks retracted events in the feed; the calendar marks canceled ones and o
   expect(await shows.timesAtIssuer("canceled")).toBe(1);
 });
 
-test("answers 304 to a client that has the newest version", async () => {
-  const productId = await shows.create("cached");
-  await shows.publish(`${productId}:1`);
-  const first = await fetchFeed("json");
-  expect(first.headers.get("cache-control")).toBe("public, max-age=60");
-  expect(first.headers.get("access-control-allow-origin")).toBe("*");
-  expect(first.headers.get("set-cookie")).toBeNull();
-  await first.text();
-  const etag = first.headers.get("etag") ?? "";
-  const again = await fetchFeed("json", { "if-none-match": etag });
-  expect([again.status, await again.text()]).toEqual([304, ""]);
-  const head = await fetchFeed("json", {}, "HEAD");
-  expect([head.status, await head.text(), head.headers.get("etag")]).toEqual([200, "", etag]);
-
-  // Within the first seconds after a change there is no Last-Modified, because a second change could have the same time.
-  await database.query("update giftcard_event set changed_at = changed_at - interval '1 minute'");
-  const modified = (await fetchFeed("json", {}, "HEAD")).headers.get("last-modified") ?? "";
-  expect((await fetchFeed("json", { "if-modified-since": modified })).status).toBe(304);
-  expect((await fetchFeed("json", { "if-none-match": 'W/"another", "more"' })).status).toBe(200);
-
-  await shop.storefront.ok("POST", `/admin/products/${productId}`, { title: "cached anew" });
-  await expect.poll(async () => (await fetchFeed("json", { "if-none-match": etag })).status).toBe(200);
-  expect((await fetchFeed("json", { "if-modified-since": modified })).status).toBe(200);
-  // An event that leaves the feed changes the feed.
-  const lastModified = async () => (await fetchFeed("json", {}, "HEAD")).headers.get("last-modified");
-  await expect.poll(lastModified).not.toBeNull();
-  const whole = (await lastModified()) ?? "";
-  await database.query(
-    "update giftcard_event set last_day = current_date - 40, changed_at = clock_timestamp() where product_id = $1",
-    [productId],
-  );
-  await expect.poll(lastModified).not.toBeNull();
-  expect((await fetchFeed("json", { "if-modified-since": whole })).status).toBe(200);
-  // The calendar has a tag of its own.
-  expect((await fetchFeed("ics", { "if-none-match": etag })).status).toBe(200);
-  const preflight = await fetchFeed("json", { origin: "https://elsewhere.example" }, "OPTIONS");
-  expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+test("may be read by a page of any site, and is cached for a minute", async () => {
+  const { headers } = await fetchFeed("json");
+  expect(headers.get("cache-control")).toBe("public, max-age=60");
+  expect(headers.get("access-control-allow-origin")).toBe("*");
+  expect(headers.get("set-cookie")).toBeNull();
+  expect(headers.get("etag")).toBeTruthy();
 });
 
 test("omits events that ended more than 30 days ago", async () => {
@@ -163,7 +128,7 @@ test("serves a product's events for its page in the storefront, with JSON-LD", a
   });
 });
 
-test("writes a feed of 5,000 events once for all requests until something changes, compressed or not", async () => {
+test("writes a feed of 5,000 events once for requests that come at the same time", async () => {
   const productId = await shows.create("template", {}, { description: "x".repeat(1000) });
   await shows.publish(`${productId}:1`);
   // They belong to a product that is not a show, so that nothing recomputes them.
@@ -174,31 +139,18 @@ test("writes a feed of 5,000 events once for all requests until something change
      where giftcard_event.key = $1`,
     [`${productId}:1`, await shop.storefront.createProduct("many", 25)],
   );
-  const change = () =>
-    database.query(
-      "update giftcard_event set changed_at = clock_timestamp(), content = jsonb_set(content, '{title}', $1) where key = 'zz15000:1'",
-      [JSON.stringify(`at ${performance.now()}`)],
-    );
-  const fetched = (headers = {}) =>
-    new Promise<Buffer>((resolve, reject) => {
-      const url = `${shop.medusa.url}/giftcard-pay/events.json`;
-      http.get(url, { headers }, (answer) => buffer(answer).then(resolve, reject)).on("error", reject);
-    });
+  const fetched = async () => (await fetchFeed("json")).text();
   const took = async (work: () => Promise<unknown>) => {
-    await change();
     const beganAt = performance.now();
     await work();
     return performance.now() - beganAt;
   };
-  const packed = { "accept-encoding": "gzip" };
-  const oneMs = await took(() => fetched(packed));
+  const oneMs = await took(fetched);
   const hundredMs = await took(async () => {
-    const all = await Promise.all(Array.from({ length: 100 }, () => fetched(packed)));
-    expect(new Set(all.map((one) => one.length)).size).toBe(1);
+    const all = await Promise.all(Array.from({ length: 100 }, fetched));
+    expect(new Set(all).size).toBe(1);
   });
   expect(hundredMs / oneMs).toBeLessThan(25);
-  const plain = await fetched();
-  expect(gunzipSync(await fetched(packed))).toEqual(plain);
-  const { events } = JSON.parse(plain.toString());
+  const { events } = JSON.parse(await fetched());
   expect(events.filter(({ event_id }: { event_id: string }) => event_id.startsWith("zz"))).toHaveLength(5000);
 });

@@ -94,7 +94,7 @@ describe("a published event", () => {
     },
   );
 
-  test("exists once at the issuer if the first call arrives after the second", async () => {
+  test("exists once at the issuer if the first call arrives after the second", { tags: "long" }, async () => {
     const productId = await shows.create("late");
     shop.proxy.set("newevent", "late", 1);
     await shows.publish(`${productId}:1`);
@@ -187,7 +187,7 @@ describe("a published event", () => {
     expect(changed.body.events).toMatchObject([{ key: `${productId}:1` }]);
   });
 
-  test("is withdrawn while its product is unpublished, and when the product is deleted", async () => {
+  test("is withdrawn while its product is unpublished, and when the product is deleted", { tags: "long" }, async () => {
     const productId = await shows.create("deleted");
     await shows.publish(`${productId}:1`);
     const state = async () => (await shows.eventsOf(productId))[0]?.state;
@@ -234,7 +234,7 @@ describe("a published event", () => {
     expect(status).toBe(200);
   });
 
-  test("doesn't count as failing if it is canceled before it is sent", async () => {
+  test("doesn't count as failing if it is canceled before it is sent", { tags: "long" }, async () => {
     const productId = await shows.create("off-before");
     await shop.proxy.listen(false);
     await shows.publish(`${productId}:1`);
@@ -279,7 +279,7 @@ describe("a published event", () => {
     expect(await shows.timesAtIssuer("given-up")).toBe(0);
   });
 
-  test("is refused if it begins before it is sent, and sent after it is moved", async () => {
+  test("is refused if it begins before it is sent, and sent after it is moved", { tags: "long" }, async () => {
     const productId = await shows.create("begun");
     await shop.proxy.listen(false);
     await shows.publish(`${productId}:1`);
@@ -303,7 +303,7 @@ describe("a published event", () => {
     await shows.publish(`${productId}:1`);
     const issuer = new pg.Client({ connectionString: shop.service.databaseUrl });
     await issuer.connect();
-    await issuer.query("update events set name = 'as a feed says' where name = 'day-late'");
+    await issuer.query("update events set name = 'as the issuer says' where name = 'day-late'");
     await issuer.query("update idempotency_keys set created_at = created_at - interval '25 hours'");
     await issuer.end();
     shop.proxy.clear();
@@ -314,7 +314,9 @@ describe("a published event", () => {
     expect([calls(), await shows.timesAtIssuer("day-late")]).toEqual([3, 0]);
   });
 
-  test("isn't published with all others if its product was unpublished and the message was lost", async () => {
+  test("isn't published with all others if its product was unpublished and the message was lost", {
+    tags: "long",
+  }, async () => {
     const productId = await shows.create("hidden");
     await database.query("update product set status = 'draft' where id = $1", [productId]);
     const { body } = await shows.send("POST", "/publish", { all: true });
@@ -384,7 +386,7 @@ describe("an incomplete event", () => {
     );
   });
 
-  test("is saved for one of two people who edit it at once", async () => {
+  test("is saved for one of two people who edit it at once", { tags: "long" }, async () => {
     const productId = await shows.create("two-people");
     const { show } = await shows.pageOf(productId);
     const change = (organiser: string) =>
@@ -427,7 +429,9 @@ describe("a show whose variants are dates", () => {
     expect(await shows.timesAtIssuer("two-nights")).toBe(2);
   });
 
-  test("withdraws a date's event if no variant has the date any more, or the date is removed", async () => {
+  test("withdraws a date's event if no variant has the date any more, or the date is removed", {
+    tags: "long",
+  }, async () => {
     const productId = await shows.create("three-nights", { dates }, dated);
     await shows.publish(`${productId}:1`, `${productId}:2`);
     const { products } = await shop.storefront.ok(

@@ -1,6 +1,7 @@
 import { CheckoutError, RefundError } from "@giftcard-pay/checkout";
 import type { Logger } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
+import { type Reason, sentencesOf } from "./sentences.js";
 
 /** The constraint that refuses a charge whose amount differs from its payment in Medusa. */
 const AMOUNT_CONSTRAINT = "giftcard_charge_amount";
@@ -23,6 +24,18 @@ export function nameOf(error: unknown): string {
 /** Makes the error with which Medusa answers a request that isn't possible now. */
 export const refusal = (message: string, code = "invalid_request"): MedusaError =>
   new MedusaError(MedusaError.Types.NOT_ALLOWED, message, code);
+
+/** Adds reasons to an error, whose message is their English sentences. */
+export const withReasons = (error: (message: string) => MedusaError, reasons: readonly Reason[]): MedusaError =>
+  Object.assign(error(sentencesOf(reasons)), { reasons });
+
+/** Creates the error for a refund that isn't made. */
+export const notRefunded = (...reasons: readonly Reason[]): MedusaError =>
+  withReasons(refusal, [...reasons, { code: "nothing" }]);
+
+/** Returns the reasons of an error that has them. */
+export const reasonsOf = (error: unknown): readonly Reason[] | undefined =>
+  (error as { readonly reasons?: readonly Reason[] } | null)?.reasons;
 
 /**
  * Converts a failure of the money flow to an error of Medusa's. A refusal keeps its message and code, and Medusa's own

@@ -1,14 +1,11 @@
 import { createSealer } from "@giftcard-pay/checkout/plugin";
 import { type ClientOptions, createClient } from "@giftcard-pay/client";
 import { z } from "@medusajs/framework/zod";
-import { datevSchema } from "./datev-settings.js";
-import { mailLanguages } from "./mail-languages.js";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const text = z.string().min(1);
-const address = z.url({ protocol: /^https?$/ });
 /** Whole numbers may be strings, since they often come from environment variables. */
 const count = z.coerce.number<number | string>().int().min(1);
 
@@ -19,56 +16,35 @@ const count = z.coerce.number<number | string>().int().min(1);
 export const declaration = z.strictObject({
   /** The service's environment: `live`, or `sandbox` for testing. */
   environment: z.enum(["live", "sandbox"]),
-  /** The service's address. Give `baseUrls` instead to configure both environments at once. */
-  baseUrl: address.optional(),
-  /** The addresses of both environments; `environment` selects one. */
-  baseUrls: z.strictObject({ live: address, sandbox: address }).optional(),
-  /** Allows an `http:` address on another machine. Only use it on a network that you control. Default: `false`. */
+  /** The service's address. */
+  baseUrl: z.url({ protocol: /^https?$/ }),
+  /** Allows an `http:` address on another machine, on a network that you control. Default: `false`. */
   allowHttp: z.boolean().default(false),
-  /** The company's API key. Without it, the first call fetches one with `credentials`. */
-  apiKey: text.optional(),
-  /** The email and password of the company's account, to fetch an API key with. */
-  credentials: z.strictObject({ email: text, password: text }).optional(),
+  /** The company's API key. */
+  apiKey: text,
   /** The company's number at the service. */
   companyId: count,
   /**
-   * The keys that seal cards and cancel tokens, newest first. Each key is 32 bytes in base64. Keep an old key until nothing
-   * is sealed under it.
+   * The keys that seal cards and cancel tokens, newest first: 32 bytes each, in base64.
    */
   sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
   /** Maximum number of cards per order, 1 to 20. Default: 5. */
   maxCards: count.max(20).default(5),
   /**
-   * How a card is charged. `whole`: one charge for everything that it pays. `by-line`: one charge for each unit that it
-   * pays, so that a returned ticket is refunded to the card to the cent. Default: `whole`.
+   * `by-line`: one charge for each unit that a card pays, so that a returned ticket is refunded to the cent. `whole`: one charge
+   * per card. Without this option, by line, except in the hook `validate`, which doesn't know the order's lines.
    */
-  charges: z.enum(["whole", "by-line"]).default("whole"),
+  charges: z.enum(["whole", "by-line"]).optional(),
   /**
-   * When a card's payment is captured in Medusa. `when-placed`: once the order is placed and paid. `with-remainder`: once its
-   * other payment is captured, or a part of it; without one, as `when-placed`. `when-fulfilled`: once a part of the order is fulfilled.
-   * `manual`: by a person or by your own code. Default: `when-placed`.
+   * When Medusa captures a card's payment. `when-placed`: once the order is paid. `manual`: by a person or by your own code.
+   * Default: `when-placed`.
    */
-  capture: z.enum(["when-placed", "with-remainder", "when-fulfilled", "manual"]).default("when-placed"),
-  /**
-   * Maximum number of charges per card and order, 1 to 50, if cards are charged by line. If a card pays more units, equal
-   * ones share a charge, and can only be refunded to the card together. Default: 50.
-   */
-  maxChargesPerCard: count.max(50).default(50),
-  /**
-   * The payments that are refunded first. `as-paid`: each line the way it was paid. `cards-first` and `other-first`: as much
-   * as possible to the cards, or to the other payments. `in-proportion`: to all, in proportion to what each of them still
-   * holds. Default: `as-paid`.
-   */
-  refundRule: z.enum(["as-paid", "cards-first", "other-first", "in-proportion"]).default("as-paid"),
+  capture: z.enum(["when-placed", "manual"]).default("when-placed"),
   /** Timeout of a call to the service in milliseconds, including its retries. Default: 10 seconds. */
   timeoutMs: count.default(10_000),
-  /** How long an applied card can be charged, in milliseconds. Default: 2 hours. */
-  tenderLifeMs: count.default(120 * MINUTE_MS),
-  /** How long a quote can be applied, in milliseconds. Default: 15 minutes. */
-  quoteLifeMs: count.default(15 * MINUTE_MS),
   /**
-   * How long a process owns the carts, charges and orders that it works on, in milliseconds. It renews the lease while it
-   * lives. Must be longer than `timeoutMs`. Default: 2 minutes.
+   * How long a process owns what it works on, in milliseconds. It renews the lease while it lives. Must be longer than
+   * `timeoutMs`. Default: 2 minutes.
    */
   leaseMs: count.default(2 * MINUTE_MS),
   /** Limits on wrong card numbers and PINs. Beyond them, the gift card routes answer 429 until the window has passed. */
@@ -85,81 +61,38 @@ export const declaration = z.strictObject({
     })
     .prefault({}),
   /**
-   * The header in which your own proxy writes the shopper's address, such as `x-real-ip`. If it holds a list, the last entry
-   * counts. Without this option, the connection's address counts.
+   * The header in which your own proxy writes the shopper's address, such as `x-real-ip`. In a list, the last entry counts.
+   * Without this option, the connection's address counts.
    */
-  trustedAddressHeader: z
+  addressHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .toLowerCase()
-    .optional(),
-  /**
-   * Emails each shopper a confirmation of the order with what each card and other payment paid, by the shop's notification
-   * provider for the channel `email`. Leave it out if the shop sends its own confirmation.
-   */
-  orderMail: z
-    .strictObject({
-      /** `en`, `nl`, `de` or `fr`: used if neither the order's locale nor its country selects a language. English if left out. */
-      language: z.enum(mailLanguages).default("en"),
-      /** A template at the provider, such as SendGrid's `d-…`. It receives the mail's parts as data, instead of the mail. */
-      template: text.optional(),
-    })
     .optional(),
   /** Allows cards to pay for gift cards in the cart. Default: `false`. */
   cardsBuyCards: z.boolean().default(false),
   /** Allows the remainder to be paid by a method that settles later, such as a bank transfer. Default: `false`. */
   allowPendingRemainder: z.boolean().default(false),
   /**
-   * How long such a remainder may stay pending, in milliseconds. After that, the order is canceled and its cards are
-   * refunded. Default: 7 days.
+   * How long such a remainder may stay pending, in milliseconds. Then the order is canceled and its cards are refunded.
+   * Default: 7 days.
    */
-  pendingRemainderLifeMs: count.default(7 * DAY_MS),
+  pendingRemainderMs: count.default(7 * DAY_MS),
   /**
-   * Maximum number of unpaid orders that one recovery run cancels. If there are more, recovery stops canceling until a
-   * person resumes it. Default: 20.
+   * Maximum number of unpaid orders that one recovery run cancels. Beyond it, a person decides. Default: 20.
    */
   maxCancelsPerRun: z.coerce.number<number | string>().int().min(0).default(20),
-  /**
-   * Set it if the shop calls `completeWithGiftcards` from its own workflow hook. The plugin then registers no hook.
-   * Default: `false`.
-   */
-  callsHandlerItself: z.boolean().default(false),
-  /**
-   * The consultant, client and accounts of the [DATEV file](https://github.com/giftcard-pay/giftcard-pay/blob/HEAD/docs/bookkeeping.md#datev)
-   * for the books. Without it, the export is plain CSV only.
-   */
-  datev: datevSchema.optional(),
 });
 
 /** The plugin's options, as a merchant writes them. */
 export interface GiftcardOptions extends z.input<typeof declaration> {}
 
 const NOT_SET = "is not set. If it comes from an environment variable, set that variable.";
-/** Also runs if other options are wrong, so that one message reports every fault. */
-const alongsideOthers = {
-  when: ({ value }: { value: unknown }) => typeof value === "object" && value !== null,
-};
 
-const schema = declaration
-  .refine(({ baseUrl, baseUrls }) => baseUrl !== undefined || baseUrls !== undefined, {
-    ...alongsideOthers,
-    path: ["baseUrl"],
-    error: `${NOT_SET} Or give baseUrls with both addresses.`,
-  })
-  .refine(({ baseUrl, baseUrls }) => baseUrl === undefined || baseUrls === undefined, {
-    ...alongsideOthers,
-    path: ["baseUrls"],
-    error: "Give baseUrls with both addresses, or baseUrl, not both.",
-  })
-  .refine(({ apiKey, credentials }) => apiKey !== undefined || credentials !== undefined, {
-    ...alongsideOthers,
-    path: ["apiKey"],
-    error: `${NOT_SET} Or give credentials with email and password.`,
-  })
-  .refine(({ leaseMs, timeoutMs }) => leaseMs > timeoutMs, {
-    path: ["leaseMs"],
-    error: "must be longer than timeoutMs.",
-  });
+const schema = declaration.refine(({ leaseMs, timeoutMs }) => leaseMs > timeoutMs, {
+  path: ["leaseMs"],
+  error: "must be longer than timeoutMs.",
+});
 
 /** The options that the plugin's functions use. Contains no secret. */
 export type Settings = ReturnType<typeof readSetup>["settings"];
@@ -171,15 +104,11 @@ export type Settings = ReturnType<typeof readSetup>["settings"];
 export function readSetup(options: unknown) {
   // Medusa writes `database` into the options of every module.
   const { database: _, ...given } = (options ?? {}) as { database?: unknown };
-  const { sealingKeys, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs, ...settings } = parse(
-    schema,
-    given,
-  );
+  const { sealingKeys, baseUrl, allowHttp, apiKey, companyId, timeoutMs, ...settings } = parse(schema, given);
   const { environment } = settings;
   /** Fails to compile if an option is neither among the settings nor passed on. */
   type Connecting = Exclude<keyof z.output<typeof schema>, keyof typeof settings | "sealingKeys"> | "environment";
-  const passedOn = { environment, baseUrl, baseUrls, allowHttp, apiKey, credentials, companyId, timeoutMs };
-  const connection: Record<Connecting, unknown> = passedOn;
+  const connection: Record<Connecting, unknown> = { environment, baseUrl, allowHttp, apiKey, companyId, timeoutMs };
   try {
     const client = createClient(connection as ClientOptions);
     return { client, sealer: createSealer({ keys: sealingKeys }), settings };
@@ -194,7 +123,7 @@ export const readRecoverySettings = (options: object) =>
     declaration
       .pick({
         leaseMs: true,
-        pendingRemainderLifeMs: true,
+        pendingRemainderMs: true,
         maxCancelsPerRun: true,
         allowPendingRemainder: true,
         capture: true,

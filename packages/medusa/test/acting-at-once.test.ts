@@ -173,7 +173,9 @@ describe("a bank that has taken its money before Medusa knows about it", () => {
     expect(await shop.balanceCents(card)).toBe(5000);
   });
 
-  test("blocks removing a card or restarting the payment; the order can still be placed", async () => {
+  test("blocks removing a card or restarting the payment; the order can still be placed", {
+    tags: "long",
+  }, async () => {
     const cart = await paidEarly(4000);
     const removed = await cart.remove();
     expect(removed).toMatchObject({ status: 409, body: { code: "payment_in_progress" } });
@@ -187,7 +189,9 @@ describe("a bank that has taken its money before Medusa knows about it", () => {
     expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(0);
   });
 
-  test("does not trap the cart when the applied card expires: the shopper enters the card again", async () => {
+  test("does not trap the cart when the applied card expires: the shopper enters the card again", {
+    tags: "long",
+  }, async () => {
     const cart = await paidEarly(4000);
     const card = cart.cards[0] as TestCard;
     await database.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.cartId]);
@@ -259,7 +263,9 @@ test("rejects a completion without a payment for the remainder with the plugin's
   });
 });
 
-test("rejects a completion with the plugin's error code if its session is deleted after the cart was checked", async () => {
+test("rejects a completion with the plugin's error code if its session is deleted after the cart was checked", {
+  tags: "long",
+}, async () => {
   const { storefront } = shop;
   const cart = await cartWith("sixty", await issue(4000));
   await storefront.initiate(cart.cartId);
@@ -354,23 +360,27 @@ const inTurn: Record<string, (cartId: string) => [method: string, path: string, 
   "changing the promotions": (id) => ["DELETE", `/store/carts/${id}/promotions`, { promo_codes: ["TEN"] }],
   "changing the address": (id) => ["POST", `/store/carts/${id}`, { email: "other@example.com" }],
 };
-test.each(Object.entries(inTurn))("%s waits while another process completes the cart", async (_, request) => {
-  const { storefront } = shop;
-  const { cartId } = await cartWith("fifty", await issue(7500));
-  await database.query(
-    "insert into giftcard_cart_lease (cart_id, owner, until) values ($1, 'another process', now() + interval '1 minute')",
-    [cartId],
-  );
-  let isFree = false;
-  const made = storefront.ok(...request(cartId)).then((body) => {
-    expect(isFree).toBe(true);
-    return body;
-  });
-  await after(500);
-  isFree = true;
-  await database.query("delete from giftcard_cart_lease where cart_id = $1", [cartId]);
-  const { payment_collection, cart } = await made;
-  expect((payment_collection ?? cart).id).toBeTruthy();
-  if (cart) await storefront.initiate(cartId);
-  expect((await storefront.complete(cartId)).body.type).toBe("order");
-});
+test.each(Object.entries(inTurn))(
+  "%s waits while another process completes the cart",
+  { tags: "long" },
+  async (_, request) => {
+    const { storefront } = shop;
+    const { cartId } = await cartWith("fifty", await issue(7500));
+    await database.query(
+      "insert into giftcard_cart_lease (cart_id, owner, until) values ($1, 'another process', now() + interval '1 minute')",
+      [cartId],
+    );
+    let isFree = false;
+    const made = storefront.ok(...request(cartId)).then((body) => {
+      expect(isFree).toBe(true);
+      return body;
+    });
+    await after(500);
+    isFree = true;
+    await database.query("delete from giftcard_cart_lease where cart_id = $1", [cartId]);
+    const { payment_collection, cart } = await made;
+    expect((payment_collection ?? cart).id).toBeTruthy();
+    if (cart) await storefront.initiate(cartId);
+    expect((await storefront.complete(cartId)).body.type).toBe("order");
+  },
+);

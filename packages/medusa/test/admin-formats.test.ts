@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { readPercent } from "../src/admin/client/percent.js";
-import { createFormats } from "../src/admin/i18n/formats.js";
+import { createFormats, readPercent } from "../src/admin/i18n/formats.js";
 
 it("reads a percentage with a comma or a point, in any language of the admin", () => {
   for (const [typed, percent] of [

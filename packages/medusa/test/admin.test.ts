@@ -148,7 +148,7 @@ describe("an order's gift cards in the admin", () => {
     expect(await shop.balanceCents(card)).toBe(7500);
   });
 
-  it("are tried at once by an admin while the service is down, and reported as waiting", async () => {
+  it("are tried at once by an admin while the service is down, and reported as waiting", { tags: "long" }, async () => {
     const { orderId } = await buy();
     shop.proxy.set("canceldevalue", "error");
     await shop.storefront.ok("POST", `/admin/orders/${orderId}/cancel`, {});
@@ -201,7 +201,7 @@ describe("a search for a charge", () => {
     expect((await admin("GET", `charges?q=${"9".repeat(400)}`)).status).toBe(400);
   });
 
-  it("finds all of a customer's charges, also of orders that are now theirs", async () => {
+  it("finds all of a customer's charges, also of orders that are now theirs", { tags: "long" }, async () => {
     expect(await found(`customer_id=${customerId}`)).toContain(first.reference);
     expect(await found("customer_id=cus_none")).toEqual([]);
     expect((await admin("GET", `charges?customer_id=${customerId}&q=1234`)).status).toBe(400);
@@ -395,7 +395,7 @@ describe("health", () => {
     expect((await admin("GET", "health")).body.regions).toHaveLength(1);
   });
 
-  it("reports that no region accepts gift cards", async () => {
+  it("reports that no region accepts gift cards", { tags: "long" }, async () => {
     await shop.storefront.enableProviders(["pp_system_default"]);
     expect((await admin("GET", "health")).body.regions).toMatchObject([{ takesGiftcards: false }]);
     await shop.storefront.enableProviders();

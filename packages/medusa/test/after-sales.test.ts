@@ -100,7 +100,9 @@ describe("an edited order", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("with a total below the card's amount names the refunds that are possible, and they are", async () => {
+  test("with a total below the card's amount names the refunds that are possible, and they are", {
+    tags: "long",
+  }, async () => {
     const { storefront } = shop;
     const { card, orderId, giftId, otherId } = await buy();
     const { ticket } = await itemsOf(orderId);

@@ -56,7 +56,7 @@ const chargesOf = async (cartId: string) => {
   return rows.map(({ state, amount_cents }) => `${amount_cents} ${state}`);
 };
 
-test("an order's charges name the tickets that each of them paid", async () => {
+test("an order's charges name the tickets that each of them paid", { tags: "long" }, async () => {
   const { orderId } = await buy();
   const { charges, lineTitles } = (await admin("GET", `giftcard-pay/orders/${orderId}`)).body;
   const paid = charges.map(({ pieces }: { pieces: { line: string; unit: number; cents: number }[] }) =>

@@ -69,7 +69,9 @@ describe.each(["gift-card", "voucher"])("a cart with a %s", (handle) => {
 });
 
 describe("a gift card product added after a card was applied", () => {
-  test("is not paid by the card: the old session is rejected, and a new one covers the product", async () => {
+  test("is not paid by the card: the old session is rejected, and a new one covers the product", {
+    tags: "long",
+  }, async () => {
     const { storefront } = shop;
     const card = await issue();
     const cartId = await storefront.createCart("print");
@@ -120,7 +122,7 @@ test("a product that becomes a gift card while in the cart is judged at completi
   expect(await amountsOf(await complete(cartId))).toEqual({ byCard: [], byBank: [20] });
 });
 
-test("by line, no charge is for a gift card product", async () => {
+test("by line, no charge is for a gift card product", { tags: "long" }, async () => {
   shop = await withProducts(await sharedShop("by-line"));
   const cartId = await shop.storefront.createCart("gift-card");
   await shop.storefront.addItem(cartId, "print", 2);

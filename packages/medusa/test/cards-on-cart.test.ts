@@ -66,7 +66,7 @@ describe("a cart that the cards cover in full", () => {
     expect([await shop.balanceCents(first), await shop.balanceCents(second)]).toEqual([7500, 3000]);
   });
 
-  test("drops the earlier session, opens an empty one, and accepts no further card", async () => {
+  test("drops the earlier session, opens an empty one, and accepts no further card", { tags: "long" }, async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart("open-air-cinema");
@@ -193,7 +193,7 @@ describe("a removed card", () => {
 });
 
 describe("a cart that changes after a card was applied", () => {
-  test("to a higher total increases the remainder", async () => {
+  test("to a higher total increases the remainder", { tags: "long" }, async () => {
     const { storefront } = shop;
     const card = await issue(7500);
     const cartId = await storefront.createCart();
@@ -274,7 +274,7 @@ describe("a quote", () => {
     expect(await shop.balanceCents({ cardNumber, pin })).toBe(7500);
   });
 
-  test("of another cart is rejected", async () => {
+  test("of another cart is rejected", { tags: "long" }, async () => {
     const { storefront } = shop;
     const { cardNumber, pin } = await issue(7500);
     const [mine, theirs] = [await storefront.createCart(), await storefront.createCart()];
@@ -316,7 +316,7 @@ describe("a card's balance", () => {
   });
 });
 
-test("pages of another origin may call if Medusa's storeCors lists the origin", async () => {
+test("pages of another origin may call if Medusa's storeCors lists the origin", { tags: "long" }, async () => {
   const call = (origin: string) =>
     shop.storefront.send("POST", "/store/giftcard-pay/balance", {}, { origin, "sec-fetch-site": "cross-site" });
   const named = await call("https://shop.example");

@@ -1,8 +1,7 @@
 import { defineConfig, Modules } from "@medusajs/framework/utils";
 import { describe, expect, test } from "vitest";
 import { dependencies, peerDependencies } from "../package.json";
-import { type GiftcardOptions, withGiftcard } from "../src/config.js";
-import { checkMedusa, OLDEST_MEDUSA } from "../src/medusa-release.js";
+import { checkMedusa, type GiftcardOptions, OLDEST_MEDUSA, withGiftcard } from "../src/config.js";
 
 const options: GiftcardOptions = {
   environment: "sandbox",

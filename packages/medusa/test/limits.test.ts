@@ -8,7 +8,7 @@ beforeAll(async () => {
   shop = await startShop(
     {},
     {
-      trustedAddressHeader: "X-Forwarded-For",
+      addressHeader: "X-Forwarded-For",
       guessLimits: { windowMs: 600_000, perCart: 3, perAddress: 5, perShop: 12 },
     },
   );

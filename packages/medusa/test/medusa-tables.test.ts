@@ -4,7 +4,6 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { cents } from "@giftcard-pay/client";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as booked from "../src/medusa-tables/booked-orders.js";
 import * as runRefunds from "../src/medusa-tables/bulk-refunds.js";
 import * as cardPayments from "../src/medusa-tables/card-payments.js";
 import * as carts from "../src/medusa-tables/carts.js";
@@ -13,7 +12,6 @@ import * as charged from "../src/medusa-tables/charged-orders.js";
 import * as creditLines from "../src/medusa-tables/credit-lines.js";
 import * as giftcardItems from "../src/medusa-tables/giftcard-items.js";
 import * as locks from "../src/medusa-tables/locks.js";
-import * as notifications from "../src/medusa-tables/notifications.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orderRefund from "../src/medusa-tables/order-refund.js";
 import * as orders from "../src/medusa-tables/orders.js";
@@ -101,7 +99,7 @@ async function writeFacts(): Promise<Facts> {
 }
 
 const sql: Sql = async (text, params) => (await database.query(text, params)).rows;
-const scan: Scan = { sql, leaseMs: 0, pendingRemainderLifeMs: 0, capture: "manual", after: "", only: null };
+const scan: Scan = { sql, leaseMs: 0, pendingRemainderMs: 0, capture: "manual", after: "", only: null };
 const month = {
   from: new Date(Date.now() - 15 * 24 * 60 * 60_000),
   to: new Date(Date.now() + 15 * 24 * 60 * 60_000),
@@ -372,21 +370,6 @@ const cases: Record<string, Case> = {
     ],
     answer: () => [[expect.stringMatching(/^ordli_/)], []],
   },
-  hasEmailProvider: {
-    ask: async () => {
-      const has = async (change: string) => {
-        await sql(change, []);
-        return notifications.hasEmailProvider(sql);
-      };
-      return [
-        await has("update notification_provider set channels = '{feed,email}'"),
-        await has("update notification_provider set is_enabled = false"),
-        await has("update notification_provider set is_enabled = true, channels = '{feed}'"),
-        await has("alter table notification_provider rename to notification_provider_of_old"),
-      ];
-    },
-    answer: () => [true, false, false, false],
-  },
   readOrderPayments: {
     ask: (f) => orderPayment.readOrderPayments(sql, [f.orderId]),
     answer: (f) => [paidOrder(f)],
@@ -465,59 +448,6 @@ const cases: Record<string, Case> = {
     },
     answer: () => [{ id: "line", quantity: 1, totalCents: 7498 }],
   },
-  readRefundables: {
-    ask: async (f) =>
-      (await orderRefund.readRefundables(sql, [f.orderId, "order_gone"])).map(({ orderId, cartId }) => [
-        orderId,
-        cartId,
-      ]),
-    answer: (f) => [[f.orderId, f.cartId]],
-  },
-  countBookedOrders: {
-    ask: () => booked.countBookedOrders(sql, month),
-    answer: () => 1,
-  },
-  readBookedOrders: {
-    ask: async () => {
-      const page = (period: typeof month, after: booked.BookedOrder | null) =>
-        booked.readBookedOrders(sql, period, { after, limit: 2 });
-      const first = await page(month, null);
-      return [first, await page(month, first[0] ?? null), await page({ from: new Date(0), to: month.from }, null)];
-    },
-    answer: (f) => [[{ id: f.orderId, createdAt: expect.any(String) }], [], []],
-  },
-  readBookable: {
-    ask: async (f) => [
-      [...(await booked.readBookable(sql, month, [f.orderId, "order_gone"]))],
-      [...(await booked.readBookable(sql, { from: new Date(0), to: month.from }, [f.orderId]))],
-    ],
-    answer: (f) => [[f.orderId], []],
-  },
-  readOrderDates: {
-    given: (f) => [
-      `update "order" set canceled_at = now() where id = '${f.orderId}'`,
-      `insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 1, '{"value": "1.005"}', '${f.giftPaymentId}')`,
-    ],
-    ask: (f) => booked.readOrderDates(sql, [f.orderId]),
-    answer: (f) => [
-      {
-        ...{ orderId: f.orderId, placedAt: expect.any(String), canceledAt: expect.any(String) },
-        payments: [
-          {
-            ...{
-              providerId: "pp_giftcard_giftcard",
-              isCanceled: false,
-              amountCents: 5000,
-              authorizedAt: expect.any(String),
-            },
-            captures: [{ at: expect.any(String), cents: 5000 }],
-            refunds: [{ id: "ref_one", at: expect.any(String), cents: 101, isCancel: true }],
-          },
-          expect.objectContaining({ providerId: "pp_bank_bank", amountCents: 2498, captures: [], refunds: [] }),
-        ],
-      },
-    ],
-  },
   readCancelRefunds: {
     given: (f) => [
       `update "order" set canceled_at = now() where id = '${f.orderId}'`,
@@ -528,36 +458,6 @@ const cases: Record<string, Case> = {
     ask: async () => [...(await payments.readCancelRefunds(sql, ["ref_one", "ref_two", "ref_gone"]))],
     answer: () => ["ref_one"],
   },
-  readBookedColumns: {
-    ask: () => booked.readBookedColumns(sql, month),
-    answer: () => ({ rates: ["21", "9"], providers: ["pp_bank_bank"] }),
-  },
-  readOrderlessMoves: {
-    given: (f) => [
-      `insert into capture (id, amount, raw_amount, payment_id) values ('capt_one', 24.98, '{"value": "24.98"}', '${f.bankPaymentId}')`,
-      `insert into refund (id, amount, raw_amount, payment_id, created_at)
-       values ('ref_one', 24.98, '{"value": "24.98"}', '${f.bankPaymentId}', now() + interval '1 second')`,
-    ],
-    ask: async (f) => {
-      const ofOrder = await booked.readOrderlessMoves(sql, month);
-      await database.query(`update order_payment_collection set deleted_at = now() where order_id = '${f.orderId}'`);
-      return [ofOrder, await booked.readOrderlessMoves(sql, month)];
-    },
-    answer: () => [[], [2498, -2498].map((cents) => ({ providerId: "pp_bank_bank", at: expect.any(Date), cents }))],
-  },
-  readMedusaTotals: {
-    given: (f) => [
-      `insert into capture (id, amount, raw_amount, payment_id) values ('capt_one', 24.98, '{"value": "24.98"}', '${f.bankPaymentId}')`,
-      `insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 10, '{"value": "10"}', '${f.bankPaymentId}')`,
-      `insert into "order" (id, version, currency_code) values ('order_dollar', 1, 'usd')`,
-    ],
-    ask: () => booked.readMedusaTotals(sql, month),
-    answer: () => ({
-      salesCents: 7498,
-      methods: [{ providerId: "pp_bank_bank", paidCents: 2498, repaidCents: 1000 }],
-      otherCurrencies: 1,
-    }),
-  },
   readRefundable: {
     given: (f) => [
       `update order_summary set totals = jsonb_set(totals, '{raw_pending_difference,value}', '"-12.5"') where order_id = '${f.orderId}'`,
@@ -566,8 +466,8 @@ const cases: Record<string, Case> = {
        select 'adj_one', 1, 10, '{"value": "10"}', item_id from order_item where order_id = '${f.orderId}'`,
       `update order_line_item set is_tax_inclusive = false where id in (select item_id from order_item where order_id = '${f.orderId}')`,
       `update giftcard_order set lines = null where order_id = '${f.orderId}'`,
-      `insert into refund (id, amount, raw_amount, payment_id, note, created_by, metadata)
-       values ('ref_one', 1, '{"value": "1.005"}', '${f.giftPaymentId}', 'late', 'user', '{"giftcard_units": {"a": 2}, "giftcard_ahead_cents": 3}')`,
+      `insert into refund (id, amount, raw_amount, payment_id, metadata)
+       values ('ref_one', 1, '{"value": "1.005"}', '${f.giftPaymentId}', '{"giftcard_units": {"a": 2}, "giftcard_ahead_cents": 3}')`,
     ],
     ask: (f) => orderRefund.readRefundable(sql, f.orderId),
     answer: (f) => ({
@@ -581,7 +481,7 @@ const cases: Record<string, Case> = {
       isRefunding: true,
       items: [
         {
-          ...{ id: expect.stringMatching(/^ordli_/), title: expect.any(String), isShipping: false, vatPercent: "9" },
+          ...{ id: expect.stringMatching(/^ordli_/), isShipping: false },
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
           removedAt: null,
           versions: [
@@ -597,7 +497,7 @@ const cases: Record<string, Case> = {
           ],
         },
         {
-          ...{ id: expect.stringMatching(/^ordsm_/), title: "Tickets by e-mail", isShipping: true, vatPercent: "21" },
+          ...{ id: expect.stringMatching(/^ordsm_/), isShipping: true },
           ...{ variantId: null, productId: null, removedAt: null },
           versions: [
             {
@@ -609,8 +509,8 @@ const cases: Record<string, Case> = {
       ],
       refunds: [
         {
-          ...{ id: "ref_one", cents: 101, createdAt: expect.any(String), createdBy: "user", note: "late" },
-          ...{ units: new Map([["a", 2]]), isGoodwill: false, beyondCents: 0, aheadCents: 3 },
+          ...{ id: "ref_one", cents: 101, createdAt: expect.any(String) },
+          ...{ units: new Map([["a", 2]]), aheadCents: 3 },
         },
       ],
       payments: [
@@ -746,8 +646,17 @@ const cases: Record<string, Case> = {
   },
   findCardsBesideOrders: {
     given: (f) => [`update giftcard_tender set state = 'applied' where cart_id = '${f.cartId}'`],
-    ask: () => unpaid.findCardsBesideOrders(scan),
-    answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }],
+    ask: async (f) => {
+      const linked = await unpaid.findCardsBesideOrders(scan);
+      await sql("update order_cart set deleted_at = now() where order_id = $1", [f.orderId]);
+      const byCollection = await unpaid.findCardsBesideOrders(scan);
+      await sql("insert into order_cart (id, order_id, cart_id) values ('other', 'order_other', $1)", [f.cartId]);
+      return [linked, byCollection, await unpaid.findCardsBesideOrders(scan)];
+    },
+    answer: (f) => {
+      const one = [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }];
+      return [one, one, []];
+    },
   },
   findLapsedRemainders: {
     given: remainderIsPending,
@@ -758,54 +667,6 @@ const cases: Record<string, Case> = {
     given: (f) => [...remainderIsPending(f), `update "order" set canceled_at = now() where id = '${f.orderId}'`],
     ask: () => unpaid.findCanceledRemainders(scan),
     answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }],
-  },
-  findUnlinkedOrders: {
-    given: (f) => [
-      `update order_cart set deleted_at = now() where order_id = '${f.orderId}'`,
-      `delete from giftcard_order where order_id = '${f.orderId}'`,
-    ],
-    ask: async (f) => {
-      const byPayment = await unpaid.findUnlinkedOrders(scan);
-      await database.query("update order_payment_collection set deleted_at = now()");
-      const byLines = await unpaid.findUnlinkedOrders(scan);
-      const order = (change: string) => `update "order" set ${change} where id = '${f.orderId}'`;
-      const cart = (change: string) => `update cart set ${change} where id = '${f.cartId}'`;
-      const otherOrder = (at: string) => `with other as (insert into "order" (id, version, currency_code, created_at)
-          values ('order_other', 1, 'eur', now() ${at} interval '1 hour'))
-        insert into order_cart (id, order_id, cart_id) values ('other', 'order_other', '${f.cartId}')`;
-      const found = async (change: string) => {
-        await database.query(`savepoint one; ${change}`);
-        const orders = await unpaid.findUnlinkedOrders(scan);
-        await database.query("rollback to one");
-        return orders.length;
-      };
-      const counts: Record<string, number> = {};
-      const changes = {
-        "the cart was ordered again": otherOrder("+"),
-        "the cart had another order before": otherOrder("-"),
-        "another customer": order("customer_id = 'cus_other'"),
-        "another address": cart("email = 'other@example.com'"),
-        "older than a day": order("created_at = created_at - interval '1 day'"),
-        canceled: order("canceled_at = now()"),
-        draft: order("is_draft_order = true"),
-        "another quantity": `update order_item set quantity = 2 where order_id = '${f.orderId}'`,
-        "another price": `update cart_line_item set unit_price = 1 where cart_id = '${f.cartId}'`,
-        "another line": `update cart_line_item set cart_id = '${f.cartId}' where cart_id = '${f.readyCartId}'`,
-        "a card applied afterwards": "update giftcard_tender set created_at = now() + interval '1 hour'",
-        "no card": "update giftcard_tender set cart_id = 'cart_other'",
-        "a payment of its own": `insert into order_payment_collection (id, order_id, payment_collection_id)
-          values ('other', '${f.orderId}', 'pay_col_other')`,
-        "noted as paid": `insert into giftcard_order (order_id, paid_at) values ('${f.orderId}', now())`,
-        exempted: `insert into giftcard_unpaid_order (order_id, cart_id, reason, exempted_at)
-          values ('${f.orderId}', '${f.cartId}', 'unpaid', now())`,
-      };
-      for (const [name, change] of Object.entries(changes)) counts[name] = await found(change);
-      return { byPayment, byLines, found: Object.keys(counts).filter((name) => counts[name] !== 0) };
-    },
-    answer: ({ orderId, cartId }) => {
-      const one = [{ orderId, cartId, reason: "unpaid" }];
-      return { byPayment: one, byLines: one, found: ["the cart was ordered again"] };
-    },
   },
   readOrderLinks: {
     ask: async ({ orderId, collectionId }) => {
@@ -890,23 +751,13 @@ const cases: Record<string, Case> = {
     ],
     ask: async (f) => {
       const find = async (capture: Scan["capture"]) => uncaptured.findUncaptured({ ...scan, capture });
-      const placed = await find("when-placed");
-      const before = [await find("manual"), await find("with-remainder"), await find("when-fulfilled")];
-      await sql(
-        `insert into capture (id, payment_id, amount, raw_amount) values ('capt_bank', $1, 10, '{"value": "10", "precision": 20}')`,
-        [f.bankPaymentId],
-      );
-      await sql("insert into fulfillment (id, location_id) values ('ful_one', 'sloc_one')", []);
-      await sql("insert into order_fulfillment (order_id, fulfillment_id, id) values ($1, 'ful_one', 'of_one')", [
-        f.orderId,
-      ]);
-      const after = [await find("manual"), await find("with-remainder"), await find("when-fulfilled")];
+      const [placed, manual] = [await find("when-placed"), await find("manual")];
       await sql(`update "order" set canceled_at = now() where id = $1`, [f.orderId]);
-      return { placed, before, after, canceled: await find("when-placed") };
+      return { placed, manual, canceled: await find("when-placed") };
     },
     answer: ({ orderId, cartId, giftPaymentId }) => {
       const found = [{ orderId, cartId, paymentIds: [giftPaymentId] }];
-      return { placed: found, before: [[], [], []], after: [[], found, found], canceled: [] };
+      return { placed: found, manual: [], canceled: [] };
     },
   },
   readBegunCaptures: {

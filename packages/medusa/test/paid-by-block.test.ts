@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { mailLanguages } from "../src/mail-languages.js";
-import { languageOf, mailTexts } from "../src/reports/mail-texts.js";
-import { renderPaidBy } from "../src/reports/paid-by-block.js";
-import type { PaidBy } from "../src/reports/paid-by-record.js";
+import { type PaidBy, renderPaidBy } from "../src/reports/paid-by-block.js";
 
 const paidBy: PaidBy = {
   ...{ orderId: "order_1", currency: "EUR", totalCents: 123456 },
@@ -61,21 +58,4 @@ describe("the block about an order's payments", () => {
     const { text } = renderPaidBy({ ...paidBy, totalCents: 117222, cards: [] }, { language: "en" });
     expect(lines(text)).toEqual(["Paid by", "Payment: €1,172.22"]);
   });
-
-  test("has the same placeholders in every language", () => {
-    const placeholders = (language: keyof typeof mailTexts) =>
-      Object.entries(mailTexts[language]).map(([name, text]) => [name, text.match(/\{\w+\}/g)]);
-    for (const language of mailLanguages) expect(placeholders(language)).toEqual(placeholders("en"));
-  });
-});
-
-test.each([
-  [{ locale: "fr-BE", countries: ["nl"] }, "fr"],
-  [{ locale: "DE_de", countries: [] }, "de"],
-  [{ locale: "es-ES", countries: ["nl"] }, "nl"],
-  [{ locale: null, countries: [null, undefined, "AT"] }, "de"],
-  [{ locale: "", countries: ["be"] }, "fr"],
-  [{ countries: ["constructor"] }, "fr"],
-])("the language of %j is %s, with fr as the fallback", (order, language) => {
-  expect(languageOf(order, "fr")).toBe(language);
 });

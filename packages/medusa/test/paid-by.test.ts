@@ -83,7 +83,7 @@ describe("how an order was paid", () => {
     expect(await shop.balanceCents(first)).toBe(1875);
   });
 
-  test("counts a pending reversal as refunded while the service is down", async () => {
+  test("counts a pending reversal as refunded while the service is down", { tags: "long" }, async () => {
     const { first, second, orderId, payments } = await buy();
     for (const payment of payments) await pay("capture", payment);
     shop.proxy.set("canceldevalue", "cut-before");
@@ -140,7 +140,7 @@ describe("how an order was paid", () => {
     });
   });
 
-  test("is available for an order without a card", async () => {
+  test("is available for an order without a card", { tags: "long" }, async () => {
     const cartId = await cartWith([]);
     await shop.storefront.initiate(cartId);
     expect((await readPaidBy(await complete(cartId))).body).toMatchObject({

@@ -113,7 +113,7 @@ describe("an order paid by the bank, with a card whose charge has an unknown out
     await edit(orderId);
     await database.query("delete from giftcard_order where order_id = $1", [orderId]);
     await expectUntouched(orderId);
-    expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
+    expect(await waiting(orderId)).toMatchObject([{ refusal: [{ code: "edited" }] }]);
   });
 
   test("captured and edited without a record: its total at placement counts", { tags: "long" }, async () => {
@@ -262,14 +262,14 @@ describe("an order that was never paid", () => {
     const { orderId } = await leaveUnpaid(1, ([one]) => edit(String(one)));
     await recover();
     expect(await statusOf(orderId)).toBe("pending");
-    expect(await waiting(orderId)).toMatchObject([{ refusal: "it was edited" }]);
+    expect(await waiting(orderId)).toMatchObject([{ refusal: [{ code: "edited" }] }]);
     const { unpaidOrders } = (await admin("GET", "health")).body;
     expect((await admin("POST", `unpaid-orders/${orderId}/exempt`)).status).toBe(200);
     expect((await admin("GET", "health")).body).toMatchObject({ unpaidOrders: unpaidOrders - 1 });
     expect(await waiting(orderId)).toEqual([]);
   });
 
-  test("and fails to cancel: is listed with attempts and error until a retry succeeds", async () => {
+  test("and fails to cancel: is listed with attempts and error until a retry succeeds", { tags: "long" }, async () => {
     const { orderId } = await leaveUnpaid(1, async ([one]) => {
       await database.query(`create function refuse() returns trigger language plpgsql as
         $$ begin raise exception 'the disk is full'; end $$;
@@ -308,9 +308,9 @@ describe("an order that was never paid", () => {
     await recover();
     expect((await admin("POST", `unpaid-orders/${forPerson.orderId}/exempt`)).status).toBe(200);
     const { orderIds } = await leaveUnpaid(4);
-    const planned = await runCommand(shop.databaseUrl, "recovery-plan", "--json");
+    const planned = await runCommand(shop.databaseUrl, "status", "--json");
     // Without a configuration the command uses the default lease, so these are still too recent.
-    expect(JSON.parse(planned.stdout)).toMatchObject({ orders: expect.any(Array), maxCancelsPerRun: 20 });
+    expect(JSON.parse(planned.stdout).next).toMatchObject({ orders: expect.any(Array), maxCancelsPerRun: 20 });
     const canceled = async () => {
       await recover();
       const statuses = await Promise.all(orderIds.map(statusOf));
@@ -347,8 +347,8 @@ describe("an order that was never paid", () => {
   });
 });
 
-/** The recovery plan, as the command line prints it. */
-const readPlan = async () => JSON.parse((await runCommand(shop.databaseUrl, "recovery-plan", "--json")).stdout);
+/** Recovery's next actions, as the command line prints them. */
+const readNext = async () => JSON.parse((await runCommand(shop.databaseUrl, "status", "--json")).stdout).next;
 
 /** A charge booked with another amount than was taken, a state that can no longer arise. */
 async function bookOtherwise() {
@@ -404,7 +404,7 @@ describe("a canceled order whose payment differs from the card's charge", () => 
     };
     const [job] = await failing();
     expect(job).toMatchObject({ kind: "reverse", lastError: expect.any(String) });
-    const planOfJob = async () => (await readPlan()).jobs.filter(({ id }: { id: string }) => id === job.id);
+    const planOfJob = async () => (await readNext()).jobs.filter(({ id }: { id: string }) => id === job.id);
     expect(await planOfJob()).toEqual([{ kind: "reverse", id: job.id, orderId }]);
     expect((await admin("POST", `jobs/reverse/${job.id}/exempt`)).status).toBe(200);
     expect(await planOfJob()).toEqual([]);
@@ -465,7 +465,7 @@ test("a failure to look for work stays listed and can't be dismissed", async () 
 });
 
 describe("on the command line", () => {
-  test("recovery-plan shows what recovery would do, and changes nothing", { tags: "long" }, async () => {
+  test("status shows what recovery would do, and changes nothing", { tags: "long" }, async () => {
     const { orderId } = await leaveUnpaid(1, async ([one]) => {
       // Holding the cart keeps recovery from doing it meanwhile.
       await database.query(
@@ -475,33 +475,35 @@ describe("on the command line", () => {
       );
       await database.query(`update "order" set created_at = now() - interval '1 hour' where id = $1`, [one]);
     });
-    const { orders } = await readPlan();
+    const { orders } = await readNext();
     expect(orders.filter((order: { orderId: string }) => order.orderId === orderId)).toMatchObject([
       { next: "cancel", reason: "unpaid", why: "nobody paid it" },
     ]);
     expect(await statusOf(orderId)).toBe("pending");
-    const { stdout } = await runCommand(shop.databaseUrl, "recovery-plan");
+    const { stdout } = await runCommand(shop.databaseUrl, "status");
     expect(stdout).toContain(`order ${orderId}: cancel (nobody paid it)`);
     await database.query("delete from giftcard_cart_lease");
     await recover();
     expect(await statusOf(orderId)).toBe("canceled");
-    const after = await readPlan();
+    const after = await readNext();
     expect(after.orders.filter((order: { next: string }) => order.next === "cancel")).toEqual([]);
   });
 
-  test("drain lists open money and what stays, and db:rollback is rejected while money is open", {
+  test("status lists open money and what stays, and db:rollback is rejected while money is open", {
     tags: "long",
   }, async () => {
-    const drained = await runCommand(shop.databaseUrl, "drain", "--json");
-    expect(drained.exitCode).toBe(1);
-    const { open, stays, isEmpty } = JSON.parse(drained.stdout);
+    const listed = await runCommand(shop.databaseUrl, "status", "--json");
+    expect(listed.exitCode).toBe(1);
+    const { open, stays, isEmpty } = JSON.parse(listed.stdout);
     expect(isEmpty).toBe(false);
     expect(open.charges.needs_attention.count).toBeGreaterThan(0);
     expect(stays).toMatchObject({ captured: { count: 0 }, decisions: expect.any(Number) });
-    expect((await runCommand(shop.databaseUrl, "drain")).stdout).toMatch(/^open {3}\d+ charges/);
+    expect((await runCommand(shop.databaseUrl, "status")).stdout).toMatch(/^open {3}\d+ charges/);
     const appDir = path.resolve(import.meta.dirname, "store");
     const rollback = runMedusa(["db:rollback", "giftcard"], { databaseUrl: shop.databaseUrl, appDir });
-    await expect(rollback).rejects.toThrow(/hold open money: \d+ charges that are not settled.*drain/s);
+    await expect(rollback).rejects.toThrow(
+      /hold open money: \d+ charges that are not settled.*giftcard-medusa status/s,
+    );
     const { rows } = await database.query("select count(*) from pg_tables where tablename like 'giftcard_%'");
     expect(Number(rows[0].count)).toBeGreaterThan(8);
   });

@@ -11,7 +11,7 @@ let shop: TestShop;
 beforeAll(async () => {
   shop = await startShop(
     { TEST_RECOVER_OFTEN: "yes" },
-    { allowPendingRemainder: true, pendingRemainderLifeMs: 24 * 60 * 60_000, leaseMs: LEASE_MS },
+    { allowPendingRemainder: true, pendingRemainderMs: 24 * 60 * 60_000, leaseMs: LEASE_MS },
   );
 });
 afterAll(() => shop?.stop());
@@ -119,7 +119,7 @@ test("is never refunded around: a refund of everything is refused until the orde
   expect(await shop.balanceCents(placed.card)).toBe(7500);
 });
 
-test("a person cancels the order: the pending remainder can no longer be paid", async () => {
+test("a person cancels the order: the pending remainder can no longer be paid", { tags: "long" }, async () => {
   const placed = await order();
   await shop.storefront.ok("POST", `/admin/orders/${placed.orderId}/cancel`, {});
   expect(await shop.balanceCents(placed.card)).toBe(7500);
@@ -136,7 +136,7 @@ test("a person cancels the order: the pending remainder can no longer be paid", 
   expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
 });
 
-test("a person cancels the order while the bank pays: the bank's money is refunded", async () => {
+test("a person cancels the order while the bank pays: the bank's money is refunded", { tags: "long" }, async () => {
   const placed = await order();
   await shop.storefront.ok("POST", `/admin/orders/${placed.orderId}/cancel`, {});
   await tell("captured", placed.sessionId);

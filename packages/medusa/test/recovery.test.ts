@@ -202,7 +202,9 @@ describe("two processes on one database", () => {
     },
   );
 
-  test("authorize the remainder by webhook while the card's charge fails: no money is held", async () => {
+  test("authorize the remainder by webhook while the card's charge fails: no money is held", {
+    tags: "long",
+  }, async () => {
     const ready = await readyCart();
     const { card, cartId } = ready;
     shop.proxy.set("devalue", "hold", 1);
@@ -227,7 +229,9 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("place one order although Medusa reopens its cart, for the page and for the cards", async () => {
+  test("place one order although Medusa reopens its cart, for the page and for the cards", {
+    tags: "long",
+  }, async () => {
     const { card, cartId } = await readyCart();
     const { body } = await shop.storefront.complete(cartId);
     const reopen = "update cart set completed_at = null where id = $1";
@@ -248,7 +252,9 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("leave a closed cart without an order: recovery opens it, so that no page waits forever", async () => {
+  test("leave a closed cart without an order: recovery opens it, so that no page waits forever", {
+    tags: "long",
+  }, async () => {
     const { card, cartId } = await readyCart();
     await database.query("update cart set completed_at = now() where id = $1", [cartId]);
     await database.query(
@@ -268,7 +274,7 @@ describe("two processes on one database", () => {
     expect(await shop.balanceCents(card)).toBe(2500);
   });
 
-  test("remove a card and charge it: either ordered and charged, or neither", { tags: "long" }, async () => {
+  test("a removal that races a completion never leaves a charge without an order", { tags: "long" }, async () => {
     for (const wait of [0, 30, 120]) {
       const { card, cartId } = await readyCart();
       const { body } = await shop.storefront.send("GET", `/store/giftcard-pay/carts/${cartId}`);

@@ -1,6 +1,6 @@
 import { dayOf } from "@giftcard-pay/checkout/operator";
 import { expect, it } from "vitest";
-import { reportDay } from "../src/admin/client/today.js";
+import { reportDay } from "../src/admin/i18n/formats.js";
 
 const HOUR = 3600_000;
 

@@ -98,7 +98,7 @@ test("no store route returns a sealed cancel token of a placed order, whatever f
   expect(collectionId).toBe(order.payment_collections[0].id);
 });
 
-test("the cart's route returns no sealed token while the bank authorizes the remainder", async () => {
+test("the cart's route returns no sealed token while the bank authorizes the remainder", { tags: "long" }, async () => {
   const { storefront } = shop;
   const { cartId } = await createReadyCart({ behaviour: "slow" });
   const completing = storefront.complete(cartId);

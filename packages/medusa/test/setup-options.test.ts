@@ -19,9 +19,8 @@ it("names all missing options at once, as if no environment variable were set", 
   const sealingKeys = [{ id: "2026", key: undefined }];
   const message = faultsOf({ environment: "sandbox", baseUrl: undefined, apiKey: undefined, sealingKeys });
   expect(message).toBe(
-    `@giftcard-pay/medusa: wrong options. companyId: ${notSet} sealingKeys.0.key: ${notSet} ` +
-      `baseUrl: ${notSet} Or give baseUrls with both addresses. ` +
-      `apiKey: ${notSet} Or give credentials with email and password.`,
+    `@giftcard-pay/medusa: wrong options. baseUrl: ${notSet} apiKey: ${notSet} companyId: ${notSet} ` +
+      `sealingKeys.0.key: ${notSet}`,
   );
   expect(faultsOf({})).toContain(`environment: ${notSet}`);
 });
@@ -32,11 +31,6 @@ it("rejects a sealing key that is too short", () => {
   );
 });
 
-it("takes one address, or both", () => {
-  const baseUrls = { live: "https://a.example", sandbox: "https://b.example" };
-  expect(faultsOf({ baseUrl: "https://a.example", baseUrls })).toContain("not both");
-});
-
 it("requires a lease longer than a call to the service, not equal", () => {
   const tooShort = "@giftcard-pay/medusa: wrong options. leaseMs: must be longer than timeoutMs.";
   expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5000 })).toBe(tooShort);
@@ -45,18 +39,8 @@ it("requires a lease longer than a call to the service, not equal", () => {
   expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5001 })).toBe("");
 });
 
-it("checks the numbers and accounts of the DATEV file", () => {
-  const datev = { consultantNumber: 1001, clientNumber: 7, chart: "SKR03" };
-  expect(faultsOf({ ...setup, datev })).toBe("");
-  expect(faultsOf({ ...setup, datev: { ...datev, consultantNumber: 1000 } })).toContain(
-    "datev.consultantNumber: must be",
-  );
-  expect(faultsOf({ ...setup, datev: { ...datev, receivables: "14" } })).toContain("datev.receivables: is not valid.");
-  expect(faultsOf({ ...setup, datev: { ...datev, fiscalYearStart: "13-01" } })).toContain("datev.fiscalYearStart");
-});
-
 it("reads only recovery's options for a command", () => {
-  const defaults = { pendingRemainderLifeMs: 604_800_000, maxCancelsPerRun: 20, capture: "when-placed" };
+  const defaults = { pendingRemainderMs: 604_800_000, maxCancelsPerRun: 20, capture: "when-placed" };
   expect(readRecoverySettings({ leaseMs: "5000", apiKey: "" })).toEqual({
     ...defaults,
     leaseMs: 5000,

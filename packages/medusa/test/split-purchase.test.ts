@@ -136,7 +136,7 @@ test("a remainder captured at once shows as paid; the card follows at its captur
   });
 });
 
-test("completing again returns the same order and charges nothing more", async () => {
+test("completing again returns the same order and charges nothing more", { tags: "long" }, async () => {
   const { storefront } = shop;
   const { card, cartId, orderId } = await buy();
   expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order", order: { id: orderId } });
@@ -147,7 +147,7 @@ test("completing again returns the same order and charges nothing more", async (
   });
 });
 
-test("many concurrent completions place one order and charge the card once", async () => {
+test("many concurrent completions place one order and charge the card once", { tags: "long" }, async () => {
   const { storefront, service } = shop;
   const card = await service.issueCard({ balanceCents: 7500 });
   const cartId = await storefront.createCart();

@@ -80,7 +80,7 @@ describe("giftcard-medusa storefront", () => {
     await expect(readdir(path.join(folder, added))).rejects.toThrow("ENOENT");
   });
 
-  it("changes nothing on a second run", async () => {
+  it("changes nothing on a second run", { tags: "long" }, async () => {
     await runWith({}, "storefront", folder);
     const { exitCode, stdout } = await runWith({}, "storefront", folder, "--json");
     expect(exitCode).toBe(0);
@@ -89,7 +89,7 @@ describe("giftcard-medusa storefront", () => {
     expect(new Set(steps.map(({ done }: { done: string }) => done))).toEqual(new Set(["already"]));
   });
 
-  it("removes all of it with --remove, on every run", async () => {
+  it("removes all of it with --remove, on every run", { tags: "long" }, async () => {
     const dependencies = { "@giftcard-pay/widget": "^0.1.0", "@lit/react": "^1.0.0", next: "16.0.0" };
     await writeFile(path.join(folder, "package.json"), JSON.stringify({ dependencies }));
     await runWith({}, "storefront", folder);
@@ -107,7 +107,7 @@ describe("giftcard-medusa storefront", () => {
     );
   });
 
-  it("keeps a file that was changed, with --remove", async () => {
+  it("keeps a file that was changed, with --remove", { tags: "long" }, async () => {
     await runWith({}, "storefront", folder);
     await writeFile(path.join(folder, added, "payment.tsx"), "// our own\n");
     const { exitCode, stdout } = await runWith({}, "storefront", folder, "--remove");

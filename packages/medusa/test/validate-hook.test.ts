@@ -16,7 +16,7 @@ let shop: TestShop;
 let peer: TestPeer;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop(env, { timeoutMs: 3000, leaseMs: LEASE_MS });
+  shop = await startShop(env, { charges: null, timeoutMs: 3000, leaseMs: LEASE_MS });
   peer = await shop.startPeer();
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();

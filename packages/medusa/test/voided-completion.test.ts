@@ -109,7 +109,9 @@ test("a covered cart keeps its card if the completion fails at the end, and the 
   expect(await shop.balanceCents(cart.card)).toBe(2500);
 });
 
-test("while the service is down, the card pays nothing; it is on the cart again after its reversal", async () => {
+test("while the service is down, the card pays nothing; it is on the cart again after its reversal", {
+  tags: "long",
+}, async () => {
   const cart = await readyCart();
   await faults["another plugin's hook fails after every payment"]();
   shop.proxy.set("canceldevalue", "cut-before");
@@ -127,7 +129,9 @@ test("while the service is down, the card pays nothing; it is on the cart again 
   await expectVoided(cart, 5000);
 });
 
-test("a remainder whose session another process deletes during authorization is voided with the card", async () => {
+test("a remainder whose session another process deletes during authorization is voided with the card", {
+  tags: "long",
+}, async () => {
   const cart = await readyCart();
   await database.query(`create or replace function drop_session() returns trigger language plpgsql as
     $$ begin delete from payment_session where id = new.payment_session_id; return new; end $$`);

@@ -19,6 +19,9 @@ create table companies (
   id integer generated always as identity primary key,
   name text not null,
   created_at timestamptz not null default now(),
+  -- While a company is suspended, its keys and logins are refused, but its keys can cancel devalues: the money goes back to
+  -- the card that it came from.
+  suspended_at timestamptz,
   closed_at timestamptz
 );
 
@@ -69,7 +72,7 @@ create index event_concepts_company on event_concepts (company_id, id);
 create table events (
   id integer generated always as identity primary key,
   company_id integer not null references companies,
-  provider_id integer references providers,
+  provider_id integer not null references providers,
   name text not null,
   organiser text not null,
   start_date date not null,
@@ -95,33 +98,39 @@ create table events (
   video_url text not null default '',
   event_link text not null default '',
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  -- Whether the company's feed has or had this event. Only a feed takes events back; the row and its id stay.
-  from_feed boolean not null default false,
-  taken_back text,
-  constraint events_taken_back_check check (taken_back in ('canceled', 'withdrawn')),
-  constraint events_taken_back_by_feed check (taken_back is null or from_feed)
+  updated_at timestamptz not null default now()
 );
 create index events_company on events (company_id, id);
 create unique index events_key on events (company_id, event_key);
 
--- One feed for each company, created by its first pull. `pulls` counts the pulls: of two concurrent pulls, the one that
--- finds another count than it started with changes nothing.
-create table event_feeds (
-  company_id integer primary key references companies (id),
-  url text not null,
-  allows_private boolean not null,
-  pulls bigint not null default 1,
-  -- The validators for the next pull, and the address that sent them, possibly after a redirect.
-  etag text,
-  last_modified text,
-  answered_by text not null,
-  pulled_at timestamptz not null default now(),
-  -- The latest failure since `pulled_at`.
-  failed_at timestamptz,
-  failure text,
-  constraint event_feeds_failure_check check ((failed_at is null) = (failure is null))
-);
+-- The size of a company's events, kept by triggers.
+create table company_storage (
+  company_id integer primary key references companies,
+  events integer not null default 0,
+  event_bytes bigint not null default 0
+) with (fillfactor = 50);
+
+-- Adds the rows of `moved` to the companies' storage, or with the argument -1 subtracts them.
+create function move_storage() returns trigger language plpgsql as $$
+declare
+  v_sign integer := tg_argv[0];
+begin
+  insert into company_storage as s (company_id, events, event_bytes)
+    select company_id, v_sign * count(*), v_sign * sum(octet_length(m::text)) from moved m group by company_id
+    order by company_id
+    on conflict (company_id) do update
+      set events = s.events + excluded.events, event_bytes = s.event_bytes + excluded.event_bytes;
+  return null;
+end $$;
+create trigger events_inserted after insert on events
+  referencing new table as moved for each statement execute function move_storage('1');
+create trigger events_deleted after delete on events
+  referencing old table as moved for each statement execute function move_storage('-1');
+-- The service changes no event, but a person may.
+create trigger events_changed_new after update on events
+  referencing new table as moved for each statement execute function move_storage('1');
+create trigger events_changed_old after update on events
+  referencing old table as moved for each statement execute function move_storage('-1');
 
 -- Cards that were issued or imported together.
 create table card_batches (
@@ -197,6 +206,8 @@ begin
     when 'cancel' then p_amount > 0 and p_reverses is not null and p_company is not null
       and num_nonnulls(p_deduction, p_moved_from, p_audit) = 0
     when 'adjust' then p_amount <> 0 and p_audit is not null
+      and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
+    when 'expire' then p_amount < 0 and p_audit is not null
       and num_nonnulls(p_company, p_deduction, p_reverses, p_moved_from) = 0
     when 'move' then p_amount <> 0 and num_nonnulls(p_company, p_deduction, p_reverses) = 0
       and num_nulls(p_moved_from, p_moved_from_card) = (case when p_amount > 0 then 0 else 2 end)
@@ -278,6 +289,10 @@ create table idempotency_keys (
 -- Stored answers expire after 24 hours. The sweep finds them by this index.
 create index idempotency_keys_answered on idempotency_keys (created_at) where answer is not null;
 
+-- Keys that were closed before their devalue came.
+create index idempotency_keys_closed on idempotency_keys (company_id, created_at)
+  where operation = 'devalue' and ledger_id is null;
+
 -- A card works through the whole of its expiry date, by the clock in Amsterdam.
 create function card_status(card cards) returns text stable language sql
   return case
@@ -311,15 +326,20 @@ create table failed_attempts (
   failed_at timestamptz[] not null,
   lock_count integer not null default 0,
   locked_until timestamptz,
+  -- The failures since `slow_since`, which a lock does not reset.
+  slow_failures integer not null default 0,
+  slow_since timestamptz,
   -- The row has no effect from this moment on.
   expires_at timestamptz not null
 );
 create index failed_attempts_expired on failed_attempts (expires_at);
 
 -- This number of failures within the window locks a card number. Each further lock is twice as long, up to the longest.
--- A lock that ended longer ago than the longest lock lasts is forgotten.
+-- A lock that ended longer ago than the longest lock lasts is forgotten. `slow_failures` within `slow_window_seconds` lock a
+-- card number until a person unlocks it; 0 sets no limit.
 create type lockout_rule as (
-  failures integer, window_seconds integer, lock_seconds integer, longest_lock_seconds integer
+  failures integer, window_seconds integer, lock_seconds integer, longest_lock_seconds integer, slow_failures integer,
+  slow_window_seconds integer
 );
 
 -- Makes guesses at one subject wait for each other, so that each is judged by all earlier ones. The lock writes nothing.
@@ -328,13 +348,16 @@ begin
   return take_lock(hashtextextended(encode(p_subject, 'hex'), 1), p_waits);
 end $$;
 
--- Returns for how many more seconds a locked number stays locked, or null. The caller holds the lock of `lock_subject`.
+-- Returns for how many more seconds a locked number stays locked, or null; for a lock without an end, a day. The caller
+-- holds the lock of `lock_subject`.
 create function locked_seconds(p_subject bytea) returns integer language plpgsql as $$
 declare
   v_until timestamptz;
 begin
   select locked_until into v_until from failed_attempts where subject = p_subject;
-  if v_until > clock_timestamp() then
+  if v_until = 'infinity' then
+    return 86400;
+  elsif v_until > clock_timestamp() then
     return ceil(extract(epoch from v_until - clock_timestamp()));
   end if;
   return null;
@@ -345,22 +368,34 @@ create function count_failure(p_subject bytea, p_rule lockout_rule) returns void
 declare
   v_now timestamptz := clock_timestamp();
   v_window interval := make_interval(secs => p_rule.window_seconds);
+  v_slow_window interval := make_interval(secs => p_rule.slow_window_seconds);
   v_longest interval := make_interval(secs => p_rule.longest_lock_seconds);
   v_known failed_attempts;
 begin
   select * into v_known from failed_attempts where subject = p_subject;
   v_known.failed_at := array(select t from unnest(v_known.failed_at) t where t > v_now - v_window) || v_now;
+  if v_known.slow_since > v_now - v_slow_window then
+    v_known.slow_failures := v_known.slow_failures + 1;
+  else
+    v_known.slow_since := v_now;
+    v_known.slow_failures := 1;
+  end if;
   if cardinality(v_known.failed_at) >= p_rule.failures then
     v_known.lock_count := case when v_known.locked_until > v_now - v_longest then v_known.lock_count + 1 else 1 end;
     v_known.locked_until := v_now + least(
       v_longest, make_interval(secs => p_rule.lock_seconds * 2 ^ least(v_known.lock_count - 1, 24)));
     v_known.failed_at := '{}';
   end if;
-  insert into failed_attempts as f (subject, failed_at, lock_count, locked_until, expires_at)
-    values (p_subject, v_known.failed_at, coalesce(v_known.lock_count, 0), v_known.locked_until,
-      greatest(v_now + v_window, v_known.locked_until + v_longest))
+  if p_rule.slow_failures > 0 and v_known.slow_failures >= p_rule.slow_failures then
+    v_known.locked_until := 'infinity';
+  end if;
+  insert into failed_attempts as f
+      (subject, failed_at, lock_count, locked_until, slow_failures, slow_since, expires_at)
+    values (p_subject, v_known.failed_at, coalesce(v_known.lock_count, 0), v_known.locked_until, v_known.slow_failures,
+      v_known.slow_since, greatest(v_now + v_window, v_known.locked_until + v_longest, v_known.slow_since + v_slow_window))
     on conflict (subject) do update set failed_at = excluded.failed_at, lock_count = excluded.lock_count,
-      locked_until = excluded.locked_until, expires_at = excluded.expires_at;
+      locked_until = excluded.locked_until, slow_failures = excluded.slow_failures, slow_since = excluded.slow_since,
+      expires_at = excluded.expires_at;
 end $$;
 
 -- Forgets the wrong guesses at this number alone. Returns until when the number was locked, or null.
@@ -412,7 +447,7 @@ create function end_login(p_subjects bytea[], p_counted_at text) returns void la
 $$;
 
 -- Makes the key of a login whose password was right. Returns 'refused' if the password was changed meanwhile or the company
--- closed, and 'full' if the company has all the active keys that it may have and no login's key was unused for a day.
+-- is closed or suspended, and 'full' if the company has all the active keys that it may have and no login's key was unused for a day.
 create function make_login_key(p_account integer, p_password_hash text, p_key bytea, p_bound integer) returns text
 language plpgsql as $$
 declare
@@ -422,6 +457,7 @@ begin
   -- Serializes the logins of a company, also with a change of password that revokes its keys.
   select c.id into v_company from accounts a join companies c on c.id = a.company_id
     where a.id = p_account and a.password_hash = p_password_hash and c.closed_at is null
+      and c.suspended_at is null
     for share of a for no key update of c;
   if not found then
     return 'refused';
@@ -537,7 +573,7 @@ $$;
 -- Number and PIN are hashed under each generation of secrets that the process knows, oldest first. Guesses are counted by
 -- the first hash of the number. `outcome` is 'stale' if the process lacks the newest generation: it must reload its secrets.
 --
--- `outcome` is 'unauthorized' if the API key is not an active one of the company.
+-- `outcome` is 'unauthorized' if the API key is not an active one of the company, or the company is suspended.
 --
 -- A statement of several devalues must not wait for a lock: it would delay the others, and two such statements could
 -- deadlock. So without `p_waits`, `outcome` is 'busy' if a lock is held, and the caller retries this devalue alone. Then
@@ -557,7 +593,7 @@ declare
   v_ledger bigint;
 begin
   select max(id), exists (
-      select from api_keys k
+      select from api_keys k join companies o on o.id = k.company_id and o.suspended_at is null
         where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > clock_timestamp()))
     into v_generation, v_is_living from secret_generations;
@@ -703,23 +739,38 @@ begin
   select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
 end $$;
 
--- Resolves a devalue by its key: reverses it, or closes the key so that the devalue never happens.
+-- Resolves a devalue by its key: reverses it, or closes the key so that the devalue never happens. A company closes at most
+-- `p_closings` keys in 24 hours, since each is kept for good; 0 sets no limit.
 create function cancel_by_key(
-  p_company integer, p_key bytea, out outcome text, out refunded_cents bigint, out balance_cents bigint
+  p_company integer, p_key bytea, p_closings integer,
+  out outcome text, out refunded_cents bigint, out balance_cents bigint, out retry_after_seconds integer
 ) language plpgsql as $$
 declare
   v_ledger bigint;
+  v_is_known boolean;
+  v_nth timestamptz;
 begin
   perform lock_idempotency_key(p_company, 'devalue', p_key);
-  select ledger_id into v_ledger from idempotency_keys
+  select ledger_id, true into v_ledger, v_is_known from idempotency_keys
     where company_id = p_company and operation = 'devalue' and key_hash = p_key;
-  if v_ledger is null then
-    insert into idempotency_keys (company_id, operation, key_hash) values (p_company, 'devalue', p_key)
-      on conflict do nothing;
-    outcome := 'devalue_not_done';
+  if v_ledger is not null then
+    select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
     return;
   end if;
-  select r.* into outcome, refunded_cents, balance_cents from reverse_deduction(v_ledger) r;
+  if v_is_known is null then
+    select created_at into v_nth from idempotency_keys
+      where company_id = p_company and operation = 'devalue' and ledger_id is null
+        and created_at > now() - interval '24 hours' and p_closings > 0
+      order by created_at desc offset greatest(p_closings - 1, 0) limit 1;
+    if found then
+      outcome := 'rate_limited';
+      retry_after_seconds := greatest(1, ceil(extract(epoch from v_nth + interval '24 hours' - now())));
+      return;
+    end if;
+    insert into idempotency_keys (company_id, operation, key_hash) values (p_company, 'devalue', p_key)
+      on conflict do nothing;
+  end if;
+  outcome := 'devalue_not_done';
 end $$;
 
 -- Reads a card by number and PIN. API key, generation, guesses and locks are judged as in `devalue`.
@@ -733,7 +784,7 @@ declare
   v_card cards;
 begin
   select max(id), exists (
-      select from api_keys k
+      select from api_keys k join companies o on o.id = k.company_id and o.suspended_at is null
         where k.key_hash = p_api_key and k.company_id = p_company and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > clock_timestamp()))
     into v_generation, v_is_living from secret_generations;
@@ -772,3 +823,40 @@ begin
   card_status := card_status(v_card);
   expiry_date := v_card.expiry_date;
 end $$;
+
+-- `check --resume` verifies the rows of the ledger that were added since its last run. What it verified is kept here.
+
+-- Blocks of verified rows. Each digest covers the block's rows and the digest before it.
+create table checked_blocks (
+  first bigint not null,
+  through bigint primary key,
+  digest bytea not null,
+  checked_at timestamptz not null default now()
+);
+create trigger checked_blocks_are_append_only before update or delete on checked_blocks
+  for each row execute function refuse_change('verified rows stay verified');
+create trigger checked_blocks_are_kept before truncate on checked_blocks
+  for each statement execute function refuse_change('verified rows stay verified');
+
+-- The sum of each card's verified rows. No foreign key: adding it would lock the cards.
+create table checked_cards (
+  card_id bigint primary key,
+  cents bigint not null
+) with (fillfactor = 80);
+
+-- The runs. `rechecked` is the last block whose verified rows were read again.
+create table check_runs (
+  id bigint generated always as identity primary key,
+  checked_at timestamptz not null default now(),
+  through bigint not null,
+  rechecked bigint not null
+);
+
+-- The digest of a block. The columns are listed, since further ones must not change earlier digests.
+create function ledger_digest(p_first bigint, p_through bigint, p_before bytea) returns bytea stable language sql as $$
+  select sha256(coalesce(p_before, '') || convert_to(coalesce(string_agg(format('%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s',
+    id, card_id, kind, amount_cents, company_id, requested_cents, deduction_id, encode(token_nonce, 'hex'),
+    encode(token_hash, 'hex'), reverses, extract(epoch from created_at), audit_id, moved_from, moved_from_card),
+    e'\n' order by id), ''), 'UTF8'))
+    from ledger where id between p_first and p_through
+$$;

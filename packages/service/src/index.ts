@@ -1,9 +1,8 @@
 export { openPool } from "./database/database.js";
 export { checkMigrated, migrate } from "./database/migrations.js";
-export { defaultTimeouts, type RunningServer, type Timeouts } from "./http/server.js";
-export { defaultLimits, type Limits } from "./limits/limits.js";
-export { type Log, openLog } from "./monitoring/log.js";
-export type { LogLevel } from "./monitoring/log-level.js";
+export type { RunningServer } from "./http/server.js";
+export { defaultLimits, defaultTimeouts, type Limits, type Timeouts } from "./limits/limits.js";
+export { type Log, type LogLevel, openLog } from "./monitoring/log.js";
 export { exitCodes, OperatorError } from "./operator-error.js";
 export { type EmbeddedPostgres, startThrowawayPostgres } from "./postgres/embedded.js";
 export { Keyring } from "./secrets/keyring.js";

@@ -24,5 +24,4 @@ export const exitCodes = {
   databaseUnreachable: 5,
   secretsMismatch: 6,
   notMigrated: 7,
-  held: 8,
 } as const;

@@ -1,3 +1,11 @@
+import type { RequestListener } from "node:http";
+import {
+  BASE_PATH,
+  ENVIRONMENT_HEADER,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+} from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import type { Registry } from "prom-client";
 import { retrying } from "./database/database.js";
@@ -5,25 +13,29 @@ import { askReadiness, openProbe } from "./database/readiness.js";
 import { cardHandlers } from "./handlers/cards.js";
 import { eventHandlers } from "./handlers/events.js";
 import { sessionHandlers } from "./handlers/session.js";
-import { tillHandlers } from "./handlers/tills.js";
-import { createApp } from "./http/app.js";
-import { listenForMetrics } from "./http/operator-routes.js";
-import { DEFAULT_METRICS_HOST, listen, type RunningServer, type Timeouts } from "./http/server.js";
+import { answerRefusal } from "./http/answer.js";
+import { CallContext } from "./http/call-context.js";
+import { type CallOptions, Calls } from "./http/calls.js";
+import { listenForMetrics, type OperatorView, operatorRoutes } from "./http/operator-routes.js";
+import { Routes } from "./http/routes.js";
+import { listen, type RunningServer } from "./http/server.js";
 import { CallLimit } from "./limits/call-limit.js";
 import { CompanyPins } from "./limits/company-pins.js";
-import { defaultLimits, type Limits } from "./limits/limits.js";
+import { defaultLimits, type Limits, type Timeouts } from "./limits/limits.js";
 import type { Log } from "./monitoring/log.js";
 import { createMetrics } from "./monitoring/metrics.js";
 import type { Keyring } from "./secrets/keyring.js";
 import { inBatches } from "./store/card-calls.js";
-import { createLoad } from "./store/card-loads.js";
-import { createRead, readFunction } from "./store/cards.js";
-import { createDevalue, devalueFunction } from "./store/devalue.js";
+import { createRead } from "./store/cards.js";
+import { createDevalue } from "./store/devalue.js";
 import { claimEnvironment, type Environment } from "./store/environment.js";
 import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
-import { sweepRegularly } from "./store/sweep.js";
+import { regularly, sweepRegularly } from "./store/sweep.js";
 import { version } from "./version.js";
+
+/** How often the use of keys is written. */
+const KEY_USES_MS = 20_000;
 
 /** Options of a service. */
 export interface ServiceOptions {
@@ -67,15 +79,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let isEnding = false;
   const ask = askReadiness(probe);
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());
-  const read = createRead(inBatches(db, readFunction), keys, limits.card);
-  const devalue = createDevalue(inBatches(db, devalueFunction), keys, limits.card);
+  const read = createRead(inBatches(db, "read_card"), keys, limits.card);
+  const devalue = createDevalue(inBatches(db, "devalue"), keys, limits.card);
   const companyPins = new CompanyPins(db, limits.companyPins);
   const keyUses = new KeyUses(pool);
   const app = createApp({
     handlers: {
       ...sessionHandlers(db, keys, limits),
       ...cardHandlers({ db, keys, read, devalue, companyPins, closedKeys: limits.storage.closedKeys }),
-      ...tillHandlers(createLoad(db, keys, limits.card), companyPins),
       ...eventHandlers(pool, keys, limits.storage),
     },
     keyHolders: new KeyHolders(pool),
@@ -96,14 +107,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const onFailure = (error: unknown) => log.failure({ error });
   const stopSweeping = sweepRegularly(pool, onFailure);
-  const stopWriting = keyUses.writeRegularly(onFailure);
+  const stopWriting = regularly(() => keyUses.write(), KEY_USES_MS, onFailure);
   const closing: ((idleMs?: number) => Promise<void>)[] = [stopSweeping, stopWriting, () => probe.end()];
   try {
     const server = await listen(app, { ...options, connections: limits.connections });
     closing.unshift((idleMs) => server.close(idleMs));
     let metricsUrl: string | undefined;
     if (metricsPort !== undefined) {
-      const { metricsHost: host = DEFAULT_METRICS_HOST } = options;
+      const { metricsHost: host = "127.0.0.1" } = options;
       const metrics = () => registry.metrics();
       const metricsServer = await listenForMetrics(metrics, { host, port: metricsPort, log });
       closing.push(() => metricsServer.close());
@@ -123,4 +134,20 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     for (const close of closing) await close();
     throw error;
   }
+}
+
+/** Creates the listener for all operations and the operators' routes. */
+function createApp(options: CallOptions & { readonly operatorView: OperatorView }): RequestListener {
+  const routes = new Routes();
+  const calls = new Calls(options);
+  for (const operation of Object.keys(endpoints) as EndpointName[]) {
+    const row: Endpoint = endpoints[operation];
+    const bare = BASE_PATH + row.path.replace(/\/$/, "");
+    for (const path of [bare, `${bare}/`]) {
+      routes.add(row.method, path, (exchange) => calls.answer(new CallContext(exchange, operation)));
+      routes.add("*", path, () => answerRefusal(row, "method_not_allowed"));
+    }
+  }
+  operatorRoutes(routes, options.operatorView);
+  return routes.listener(options.log, { [ENVIRONMENT_HEADER]: options.operatorView.environment });
 }

@@ -49,7 +49,7 @@ const GUESSES_THAT_LOCK = 10;
 
 const metricsTarget = () => /"metrics_url":"http:\/\/([^"]+)"/.exec(service.logs())?.[1] as string;
 
-/** The series of the service's first scrape, after a company has an event and a feed. */
+/** The series of the service's first scrape, after a company has an event. */
 const series = () =>
   [...firstMetrics.matchAll(/^(\w+(?:\{.*\})?) (\S+)$/gm)].map(([, name, value]) => [String(name), Number(value)]);
 
@@ -57,18 +57,14 @@ describe.skipIf(!hasPrometheus())("the alert rules (skipped if `prometheus` and 
   beforeAll(async () => {
     const databaseUrl = await testDatabase();
     proxy = await startDatabaseProxy(databaseUrl);
-    const limits = ["--company-pin-failures", PINS_PER_COMPANY, "--closed-keys-per-company", CLOSED_KEYS];
-    service = await startGiftcardService({ databaseUrl: proxy.url, args: limits.map(String) });
+    const limits = { companyPins: { failures: PINS_PER_COMPANY }, storage: { closedKeys: CLOSED_KEYS } };
+    service = await startGiftcardService({ databaseUrl: proxy.url, limits });
     db = new pg.Client({ connectionString: databaseUrl });
     await db.connect();
     company = await service.createCompany();
     card = await service.issueCard({ balanceCents: 100_000 });
     const { id } = await service.createProvider();
     await call(service.url, "createEvents", { apikey: company.apiKey, events: [eventInput(id)] });
-    await db.query(
-      "insert into event_feeds (company_id, url, allows_private, answered_by) values ($1, 'https://shop.example/', false, '')",
-      [company.companyId],
-    );
     firstMetrics = await service.metrics();
   });
   afterAll(async () => {
@@ -88,7 +84,6 @@ describe.skipIf(!hasPrometheus())("the alert rules (skipped if `prometheus` and 
   const calls = (name: string, outcome: string) => `giftcard_calls_total{${operation(name)},outcome="${outcome}"}`;
   const devalues = (le: string) => `giftcard_call_duration_seconds_bucket{le="${le}",${operation("devalue")}}`;
   const storedBy = () => `giftcard_company_event_bytes{company="${company.companyId}"}`;
-  const feedOf = () => `giftcard_event_feed_pulled_timestamp_seconds{company="${company.companyId}"}`;
 
   /** A fault by its series, in promtool's notation by minute; the minutes in which the rule is quiet and in which it fires. */
   interface Fault {
@@ -170,21 +165,12 @@ describe.skipIf(!hasPrometheus())("the alert rules (skipped if `prometheus` and 
       firesAt: 11,
       labels: () => HOST,
     },
-    // The time begins at 0, with the last pull.
-    GiftcardFeedNotPulled: {
-      series: () => ({ [feedOf()]: "0+0x1500" }),
-      quietAt: 1440,
-      firesAt: 1455,
-      labels: () => ({ company: String(company.companyId) }),
-    },
   };
 
   /** Runs promtool's tests with the series of the first scrape, some of which change. */
   function testRules(changed: Record<string, string>, minutes: number, tests: object) {
     const shown = new Map<string, string>([["up", `1+0x${minutes}`]]);
     for (const [name, value] of series()) shown.set(String(name), `${Number.isFinite(value) ? value : 0}+0x${minutes}`);
-    // A feed was pulled just now, by the clock of the test.
-    shown.set(feedOf(), `0+60x${minutes}`);
     for (const [name, values] of Object.entries(changed)) {
       // The service has the series from the first scrape on, so nothing that happens is missed.
       expect([...shown.keys()]).toContain(name);
@@ -321,10 +307,6 @@ describe.skipIf(!hasPrometheus())("the alert rules (skipped if `prometheus` and 
           company.companyId,
         ]);
         return () => db.query("update events set introduction_text = '' where company_id = $1", [company.companyId]);
-      },
-      async GiftcardFeedNotPulled() {
-        await db.query("update event_feeds set pulled_at = now() - interval '2 days'");
-        return () => db.query("update event_feeds set pulled_at = now()");
       },
       async GiftcardDevalueSlow() {
         await db.query("begin; lock table cards in access exclusive mode");

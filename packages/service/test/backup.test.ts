@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -75,7 +76,7 @@ test("a backup under load contains every devalue that was answered before it sta
   }
 });
 
-test("restore fails without the right secrets, and leaves nothing behind", async () => {
+test("restore fails without the right secrets, and leaves nothing behind", { tags: "long" }, async () => {
   const place = path.join(folder, "refused");
   fs.mkdirSync(place);
   const secrets = path.join(place, "secrets.json");
@@ -106,4 +107,43 @@ test("backup and restore overwrite nothing, and restore rejects an incomplete ba
   expect((await command(path.join(folder, "new"), "restore", "--from", half)).stderr).toContain(
     "not a complete backup",
   );
+});
+
+test("the built-in database is recovered to a moment from a backup and its archived WAL", {
+  tags: "long",
+}, async () => {
+  const [data, archive, base, recovered] = ["archiving", "archive", "base", "recovered"].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string, string];
+  fs.chmodSync(folder, 0o711);
+  fs.mkdirSync(archive);
+  fs.chmodSync(archive, 0o777);
+  const configure = (where: string, lines: readonly string[]) =>
+    fs.appendFileSync(path.join(where, "postgres/postgresql.conf"), `${lines.join("\n")}\n`);
+  await command(data, "migrate");
+  configure(data, ["archive_mode = on", `archive_command = 'cp %p ${archive}/%f'`]);
+  const archiving = await spawnServe(["--data-dir", data]);
+  const issue = async () => json(await command(data, "card", "issue", "--balance", "1000")).card;
+  await issue();
+  expect((await command(data, "backup", "--to", base)).exitCode).toBe(0);
+  await issue();
+  const moment = new Date(Date.now() + 1).toISOString().replace("T", " ").replace("Z", "+00");
+  await issue();
+  // PostgreSQL archives the rest of its WAL when it stops.
+  await archiving.stop();
+
+  fs.mkdirSync(recovered);
+  fs.copyFileSync(path.join(data, "secrets.json"), path.join(recovered, "secrets.json"));
+  fs.copyFileSync(path.join(base, "postgres.password"), path.join(recovered, "postgres.password"));
+  const cluster = path.join(recovered, "postgres");
+  fs.cpSync(path.join(base, "postgres"), cluster, { recursive: true });
+  configure(recovered, [
+    ...["archive_mode = off", "hot_standby = off", "recovery_target_action = promote"],
+    ...[`restore_command = 'cp ${archive}/%f %p'`, `recovery_target_time = '${moment}'`],
+  ]);
+  fs.writeFileSync(path.join(cluster, "recovery.signal"), "");
+  fs.chmodSync(cluster, 0o700);
+  const { uid, gid } = fs.statSync(path.join(data, "postgres"));
+  if (process.getuid?.() === 0) execFileSync("chown", ["-R", `${uid}:${gid}`, cluster]);
+  expect(json(await command(recovered, "check"))).toMatchObject({ ok: true, cards: 2, balance: 2000 });
 });

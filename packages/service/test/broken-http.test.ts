@@ -4,7 +4,7 @@ import type { TestCard, TestCompany } from "../../../test/support/service.js";
 import { serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-const service = serviceForFile({ args: ["--headers-timeout", "2", "--request-timeout", "3"] });
+const service = serviceForFile({ timeouts: { headersMs: 2000, requestMs: 3000 } });
 let company: TestCompany;
 let card: TestCard;
 

@@ -78,7 +78,9 @@ test("serve creates nothing if its port is taken", async () => {
   expect(fs.readdirSync(dataDir)).toEqual([]);
 });
 
-test("on SIGTERM, serve answers the calls in progress, stops the database, and exits with 0", async () => {
+test("on SIGTERM, serve answers the calls in progress, stops the database, and exits with 0", {
+  tags: "long",
+}, async () => {
   const server = await serve();
   const { wire } = await createShop();
   const [pid, , , port] = postmaster();
@@ -160,7 +162,9 @@ test.each([[[]], [["--workers", "2"]]])(
   },
 );
 
-test("only serve and migrate create a new database; other commands report the folder and create nothing", async () => {
+test("only serve and migrate create a new database; other commands report the folder and create nothing", {
+  tags: "long",
+}, async () => {
   for (const words of [["check"], ["company", "list"], ["card", "issue", "--balance", "1"]]) {
     const { exitCode, stderr } = await runCommand([...words, "--data-dir", dataDir]);
     expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`There is no database in ${dataDir}.`)]);
@@ -173,7 +177,7 @@ test("only serve and migrate create a new database; other commands report the fo
   expect((await serve()).logs()).not.toContain("new");
 });
 
-test("serve reports the path of a data directory that can't be created", async () => {
+test("serve reports the path of a data directory that can't be created", { tags: "long" }, async () => {
   fs.writeFileSync(dataDir, "a file");
   const { exitCode, stderr } = await runCommand(["serve", "--port", "0", "--data-dir", dataDir]);
   expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`The data directory ${dataDir} cannot be created`)]);

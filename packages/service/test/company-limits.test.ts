@@ -25,8 +25,8 @@ let db: pg.Client;
 beforeAll(async () => {
   const databaseUrl = await testDatabase();
   const secretsFile = path.join(folder, "secrets.json");
-  const args = ["--company-calls-per-minute", String(LIMIT), "--company-pin-failures", String(PINS)];
-  const start = () => startGiftcardService({ databaseUrl, secretsFile, args });
+  const limits = { companyCallsPerMinute: LIMIT, companyPins: { failures: PINS } };
+  const start = () => startGiftcardService({ databaseUrl, secretsFile, limits });
   services = [await start(), await start()];
   db = new pg.Client({ connectionString: databaseUrl });
   await db.connect();

@@ -17,18 +17,10 @@ let db: pg.Client;
 
 beforeAll(async () => {
   const limits = {
-    "--events-per-company": EVENTS,
-    "--event-megabytes-per-company": 1,
-    "--concepts-per-company": CONCEPTS,
-    "--closed-keys-per-company": KEYS,
-    "--slow-pin-failures": WRONG_PINS,
-    "--slow-pin-window": 30,
-    "--pin-failures": 5,
+    storage: { events: EVENTS, eventBytes: 1_000_000, concepts: CONCEPTS, closedKeys: KEYS },
+    card: { failures: 5, slowFailures: WRONG_PINS },
   };
-  service = await startGiftcardService({
-    databaseUrl: await testDatabase(),
-    args: Object.entries(limits).flatMap(([name, value]) => [name, String(value)]),
-  });
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), limits });
   provider = (await service.createProvider()).id;
   db = new pg.Client({ connectionString: service.databaseUrl });
   await db.connect();
@@ -69,7 +61,7 @@ describe("a company's events", () => {
     const refused = await newEvents(4);
     expect([refused.status, refused.body.errors]).toEqual([
       422,
-      [{ path: "events", message: expect.stringMatching(/exceeds what this company may store.*operator/) }],
+      [{ path: "events", message: expect.stringMatching(/exceeds what this company may store.*card issuer/) }],
     ]);
     const answers = await Promise.all(Array.from({ length: 8 }, () => newEvents(1)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);

@@ -70,7 +70,7 @@ beforeAll(async () => {
   const sameDatabase = { databaseUrl: service.databaseUrl, secretsFile };
   strict = await startGiftcardService({ ...sameDatabase, args: ["--calls-per-minute", "1"] });
   await call(strict.url, "listEvents", { apikey: busy.apiKey });
-  full = await startGiftcardService({ databaseUrl: await testDatabase(), args: ["--calls-at-once", "1"] });
+  full = await startGiftcardService({ databaseUrl: await testDatabase(), limits: { callsAtOnce: 1 } });
   hanging = await hang(full);
 });
 

@@ -1,7 +1,7 @@
 import { endpoints } from "@giftcard-pay/client/contract";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { press } from "../../../scripts/press.mjs";
+import { press } from "../../../scripts/lib/press.mjs";
 import { launchBrowser, openPage } from "../../../test/support/browser.js";
 import { serviceForFile } from "./service-for-file.js";
 

@@ -11,7 +11,10 @@ const commands = read("../../docs/service-commands.md");
 function firstColumn(page: string, head: string): string[] {
   const [, after = ""] = page.split(`${head}\n|---|---|\n`);
   const [table = ""] = after.split("\n\n");
-  return table.split("\n").map((line) => (line.split("|")[1] ?? "").trim());
+  return table
+    .trimEnd()
+    .split("\n")
+    .map((line) => (line.split("|")[1] ?? "").trim());
 }
 
 it("docs/service-commands.md lists each exit code, in the order of --help", () => {

@@ -15,7 +15,7 @@ import { openPool } from "../src/database/database.js";
 import { defaultLimits } from "../src/limits/limits.js";
 import { hashOf } from "../src/secrets/keyring.js";
 import { inBatches } from "../src/store/card-calls.js";
-import { createDevalue, type Devalue, devalueFunction } from "../src/store/devalue.js";
+import { createDevalue, type Devalue } from "../src/store/devalue.js";
 import { openKeyring } from "../src/store/secret-generations.js";
 import { call, onCard } from "./wire.js";
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   service = await startGiftcardService({ databaseUrl: await testDatabase(), secretsFile, args });
   other = await service.createCompany();
   db = openPool(service.databaseUrl, () => {});
-  devalue = createDevalue(inBatches(db, devalueFunction), await openKeyring(secretsFile, db), defaultLimits.card);
+  devalue = createDevalue(inBatches(db, "devalue"), await openKeyring(secretsFile, db), defaultLimits.card);
 });
 beforeEach(async () => {
   company = await service.createCompany();

@@ -202,7 +202,9 @@ describe("failed logins", () => {
   const login = (email: string, password: string, ip: string, url = service.url) =>
     call(url, "authenticate", {}, { headers: { ...basic(email, password), "X-Forwarded-For": ip } });
 
-  test("for one account get 429 after ten, from any addresses, in every process; successful logins don't count", async () => {
+  test("for one account get 429 after ten, from any addresses, in every process; successful logins don't count", {
+    tags: "long",
+  }, async () => {
     const own = await service.createCompany();
     for (let index = 0; index < 3; index++) expect((await login(own.email, own.password, from())).status).toBe(200);
     for (let index = 0; index < FAILURES; index++) {
@@ -319,7 +321,9 @@ describe("calls of a key", () => {
     expect(older.reduce((sum, calls) => sum + calls, 0)).toBe(1);
   });
 
-  test("are allowed immediately if the database's clock moves back, and their count stays correct", async () => {
+  test("are allowed immediately if the database's clock moves back, and their count stays correct", {
+    tags: "long",
+  }, async () => {
     const own = await service.createCompany();
     const usage = async () => {
       const { rows } = await db.query(

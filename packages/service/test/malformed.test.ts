@@ -8,7 +8,7 @@ import { type MalformedConnection, malformedConnections } from "./malformed-inpu
 import { serviceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-/** `npm run malformed` sets this to a minute. */
+/** `npm run prove -- malformed` sets this to a minute. */
 const SECONDS = Number(process.env.MALFORMED_SECONDS ?? 4);
 const CONNECTIONS = 12;
 const MAX_GROWTH_MB = 50;

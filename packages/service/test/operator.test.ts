@@ -54,7 +54,6 @@ describe("keys", () => {
       [false, true].map((by_login) => ({
         key_id: expect.any(Number),
         company_id: own.companyId,
-        scope: "shop",
         label: null,
         by_login,
         created_at: expect.stringMatching(/Z$/),

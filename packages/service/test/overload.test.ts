@@ -2,13 +2,14 @@ import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endpoints, errorDefinition } from "@giftcard-pay/client/contract";
 import { describe, expect, test } from "vitest";
-import { defaultTimeouts } from "../src/http/server.js";
+import { defaultTimeouts } from "../src/limits/limits.js";
 import { databaseForFile, serviceForFile } from "./service-for-file.js";
 import { basic, call, type WireAnswer } from "./wire.js";
 
 const AT_ONCE = 60;
 const service = serviceForFile({
-  args: ["--calls-at-once", String(AT_ONCE), "--headers-timeout", "1", "--request-timeout", "2", "--idle-timeout", "1"],
+  limits: { callsAtOnce: AT_ONCE },
+  timeouts: { headersMs: 1000, requestMs: 2000, idleMs: 1000 },
 });
 const db = databaseForFile(service);
 

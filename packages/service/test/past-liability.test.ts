@@ -11,7 +11,6 @@ import {
 } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { operatorShell } from "./operator-shell.js";
-import { callTill, createTill, issueActive, issueStock, type StockCard } from "./till-calls.js";
 import { call, credentials, onCard } from "./wire.js";
 
 // Each test ends with all of its rows moved to an earlier day, so that the next one works on another day.
@@ -94,7 +93,6 @@ test("the liability of a past day, and what happened since, add up from the ledg
     opening: 8700,
     issued: 300,
     activated: 2500,
-    topped_up: 0,
     redeemed: -2000,
     reversed: 1000,
     adjusted: -50,
@@ -193,65 +191,4 @@ test("a write-off whose audit entry says otherwise is found by `check`", async (
   ]);
   await change(-1);
   await db.query("set session_replication_role = default");
-});
-
-test("loads at tills are in liability, roll-forward, report, movements and audit log on their own day", async () => {
-  const seller = await service.createCompany();
-  const till = await createTill(service, seller);
-  const [fixed, open, active, expired] = [
-    await issueStock(service, 2500, "--expires", "2034-01-01"),
-    await issueStock(service, 0, "--expires", "2034-01-01"),
-    await issueActive(service, 100, "--expires", "2034-01-01"),
-    await issueActive(service, 40, "--expires", "2034-01-01"),
-  ];
-  const before = await shell.succeed("liability");
-  await passDays(5);
-  const day = await dayAgo(5);
-  const load = async (operation: "activate" | "top-up", { cardnumber }: StockCard, amount?: number) =>
-    expect((await callTill(service.url, operation, { apikey: till.apikey, cardnumber, amount })).status).toBe(200);
-  await load("activate", fixed);
-  await load("activate", open, 4000);
-  await load("top-up", active, 700);
-  await load("top-up", expired, 60);
-  const { at: _at, ...expected } = before;
-  expect(await shell.succeed("liability", "--at", day)).toEqual({ ...expected, day, at: expect.any(String) });
-  expect(before).toMatchObject({ inactive_cards: 2, inactive_balance: 2500 });
-  const today = await dayAgo(0);
-  expect(await shell.succeed("liability", "--from", today, "--to", today)).toMatchObject({
-    opening: before.total.balance,
-    issued: 0,
-    activated: 6500,
-    topped_up: 760,
-    adjusted: 0,
-    closing: before.total.balance + 7260,
-  });
-  const id = String(seller.companyId);
-  const report = await shell.succeed("report", "--from", today, "--to", today, "--company", id);
-  expect(report.total).toMatchObject({ devalues: 0, outstanding: 0, loads: 4, loaded: 7260 });
-  expect(report.cards.map(({ card, loaded }: { card: number; loaded: number }) => [card, loaded])).toEqual([
-    [fixed.card, 2500],
-    [open.card, 4000],
-    [active.card, 700],
-    [expired.card, 60],
-  ]);
-  const moved = await shell.succeed("transactions", "--company", id);
-  expect(moved.map(({ kind, amount }: { kind: string; amount: number }) => [kind, amount])).toEqual([
-    ["issue", 2500],
-    ["issue", 4000],
-    ["top_up", 700],
-    ["top_up", 60],
-  ]);
-  const entries = await shell.succeed("audit", "--company", id, "--from", today);
-  expect(entries.slice(-4).map(({ id }: { id: number }) => id)).toEqual(
-    moved.map(({ audit }: { audit: number }) => audit),
-  );
-  await passDays(5);
-  // Written off with its top-up, which is older than the day.
-  await db.query("update cards set expiry_date = '2020-01-01' where id = $1", [expired.card]);
-  await shell.succeed("expire", "--before", await dayAgo(1), ...WHY);
-  expect((await shell.succeed("transactions", "--card", String(expired.card))).at(-1)).toMatchObject({
-    kind: "expire",
-    amount: -100,
-  });
-  await passDays(5);
 });

@@ -8,7 +8,7 @@ import { runCommand, startGiftcardService, type TestService, throughDoor } from 
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, onCard } from "./wire.js";
 
-// `npm run pgbouncer` runs the tests of the contract and the races through PgBouncer.
+// `npm run prove -- pgbouncer` runs the tests of the contract and the races through PgBouncer.
 describe.skipIf(findPgBouncer() === undefined)("through PgBouncer in transaction mode", () => {
   let pooler: PgBouncer;
   let service: TestService;

@@ -5,7 +5,12 @@ import { Worker } from "node:worker_threads";
 import { BASE_PATH, endpoints } from "@giftcard-pay/client/contract";
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
-import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
+import {
+  startGiftcardService,
+  type TestCompany,
+  type TestService,
+  type TestServiceOptions,
+} from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { call, eventInput } from "./wire.js";
 
@@ -26,8 +31,8 @@ const LIMIT = 20;
 let service: TestService;
 const sockets = new Set<net.Socket>();
 
-async function start(...args: string[]): Promise<void> {
-  service = await startGiftcardService({ databaseUrl: await testDatabase(), args });
+async function start(options: Pick<TestServiceOptions, "limits" | "timeouts"> = {}): Promise<void> {
+  service = await startGiftcardService({ databaseUrl: await testDatabase(), ...options });
 }
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
@@ -113,7 +118,7 @@ const onLinux = test.skipIf(process.platform !== "linux");
 onLinux(
   `${STRANGERS} strangers that send a megabyte each use far less memory, and leave room for the next call`,
   async () => {
-    await start("--request-timeout", "600");
+    await start({ timeouts: { requestMs: 600_000 } });
     const company = await service.createCompany();
     const { id } = await service.createProvider();
     const wire = (company: TestCompany) => ({
@@ -144,7 +149,7 @@ onLinux(
 );
 
 onLinux("bodies in chunks of one byte use little memory", async () => {
-  await start("--request-timeout", "600");
+  await start({ timeouts: { requestMs: 600_000 } });
   const before = residentMb();
   const pieces = Buffer.from(head("devalue", "Transfer-Encoding: chunked") + "1\r\n \r\n".repeat(SMALL_PIECES));
   const all = await Promise.all(Array.from({ length: 4 }, () => connectStranger(pieces)));
@@ -171,8 +176,8 @@ for (const [path, text] of Object.entries(pipelined))
   onLinux(
     `60 strangers that pipeline ${path} and never read use little memory, and /healthz answers`,
     {
-      // The short run has a page, a check, and a call of each method.
-      tags: ["/docs", "/healthz", "get_providers", "devalue"].includes(path) ? [] : ["long"],
+      // The short run has a check and a call.
+      tags: ["/healthz", "devalue"].includes(path) ? [] : ["long"],
     },
     async () => {
       await start();
@@ -208,7 +213,7 @@ async function lockProviders(): Promise<pg.Client> {
 }
 
 test(`above ${LIMIT} connections, those without a call are closed, the longest-waiting first`, async () => {
-  await start("--connections", String(LIMIT));
+  await start({ limits: { connections: LIMIT } });
   const holder = await lockProviders();
   const busy = await connectStranger("GET /api/endpoint/v1/get_providers HTTP/1.1\r\nHost: x\r\n\r\n");
   const idle: Stranger[] = [];
@@ -227,8 +232,8 @@ test(`above ${LIMIT} connections, those without a call are closed, the longest-w
 test.each([
   ["incomplete calls", ""],
   ["incomplete calls after complete ones", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"],
-])("%s do not keep new callers out", async (_what, first) => {
-  await start("--connections", String(LIMIT));
+])("%s do not keep new callers out", { tags: "long" }, async (_what, first) => {
+  await start({ limits: { connections: LIMIT } });
   const slow: Stranger[] = [];
   for (let count = 0; count < LIMIT; count++)
     slow.push(await connectStranger(`${first}${head("devalue", "Content-Length: 50")}{`));

@@ -9,18 +9,10 @@ import { basic, onCard } from "./wire.js";
 const PAIRS = 600;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 const service = serviceForFile({
-  args: [
-    "--calls-per-minute",
-    "0",
-    "--slow-pin-failures",
-    "0",
-    "--pin-failures",
-    "1000",
-    "--login-failures",
-    "1000",
-    "--company-pin-failures",
-    "0",
-  ],
+  limits: {
+    ...{ callsPerMinute: 0, companyCallsPerMinute: 0, login: { failures: 1000 } },
+    ...{ card: { failures: 1000, slowFailures: 0 }, companyPins: { failures: 0 } },
+  },
 });
 let company: TestCompany;
 

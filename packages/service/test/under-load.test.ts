@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { compareBooks } from "../../../scripts/soak/books.mjs";
-import { modelRun } from "../../../scripts/soak/model.mjs";
-import { soak } from "../../../scripts/soak/run.mjs";
+import { compareBooks } from "../../../scripts/prove/soak/books.mjs";
+import { modelRun } from "../../../scripts/prove/soak/model.mjs";
+import { soak } from "../../../scripts/prove/soak/run.mjs";
 import { testDatabase } from "../../../test/support/test-database.js";
 
 const SOAK_MS = 8000;

@@ -81,7 +81,7 @@ test("on SIGTERM, all workers answer their calls in progress, and no process is 
   for (const pid of pidsOfCalls()) expect(isRunning(pid)).toBe(false);
 });
 
-test("workers exit if their port is taken, as a single process does", async () => {
+test("workers exit if their port is taken, as a single process does", { tags: "long" }, async () => {
   const { port } = new URL(service.url);
   const args = ["--workers", "2", "--port", port];
   await expect(startGiftcardService({ databaseUrl: service.databaseUrl, secretsFile, args })).rejects.toThrow(

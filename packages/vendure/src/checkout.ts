@@ -52,12 +52,13 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
   }
 
   private open(store: OpenedStore): Checkout {
-    const { environment, sealingKeys, maxCards, charges, maxChargesPerCard, guessLimits } = this.settings;
-    const { tenderLifeMs, quoteLifeMs, pendingLifeMs, leaseMs, closePayment } = this.settings;
+    const { environment, sealingKeys, maxCards, charges, guessLimits } = this.settings;
+    const { pendingRemainderMs, leaseMs, closePayment } = this.settings;
     const { journal, purchases } = store;
     return createCheckout({
-      ...{ environment, sealingKeys, maxCards, charges, maxChargesPerCard, guessLimits },
-      ...{ tenderLifeMs, quoteLifeMs, pendingLifeMs, leaseMs },
+      ...{ environment, sealingKeys, maxCards, pendingRemainderMs, leaseMs },
+      ...(charges && { charges }),
+      ...(guessLimits && { guessLimits }),
       issuer: clientOf(this.settings),
       store: { journal, purchases },
       remainder: {

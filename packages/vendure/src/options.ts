@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import type { CheckoutOptions } from "@giftcard-pay/checkout";
 import { createSealer } from "@giftcard-pay/checkout/plugin";
 import type { CheckoutStore } from "@giftcard-pay/checkout/store";
 import { createClient } from "@giftcard-pay/client";
@@ -21,77 +22,60 @@ export interface OpenedStore extends CheckoutStore {
 
 /** Every option of the plugin: its type, default, limits and description. */
 export const declaration = z.strictObject({
-  /** The service's environment: `live`, or `sandbox` for testing. */
+  /** `live`, or `sandbox` for testing. */
   environment: z.enum(["live", "sandbox"]),
   /** The address of the card issuer's service. */
   baseUrl: z.url({ protocol: /^https?$/ }),
-  /** Allows an `http:` address on another machine. Only use it on a network that you control. Default: `false`. */
+  /** Allows `http:` to another machine, over a network of your own. Default: `false`. */
   allowHttp: z.boolean().default(false),
   /** The company's API key. */
   apiKey: text,
   /** The company's number at the service. */
   companyId: count,
-  /**
-   * The keys that seal cards and cancel tokens, newest first. Each key is 32 bytes in base64. Keep an old key until nothing
-   * is sealed under it.
-   */
+  /** They encrypt cards and cancel tokens: 32 bytes in base64 each, newest first. Keep an old key until nothing is sealed under it. */
   sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
-  /** The code of the payment method in Vendure that uses the gift card handler. Default: `giftcard`. */
+  /** The code of the payment method in Vendure. Default: `giftcard`. */
   paymentMethodCode: text.default("giftcard"),
   /** Maximum number of cards per order, 1 to 20. Default: 5. */
   maxCards: count.max(20).default(5),
   /**
-   * How a card is charged. `by-line`: one charge for each unit that it pays, so that a returned unit is refunded to the card
-   * to the cent. `whole`: one charge for everything that it pays, which is only refunded as a whole. Default: `by-line`.
+   * `by-line`: a card is charged for each unit, so that a returned unit is refunded to the cent. `whole`: one charge, which
+   * is only refunded as a whole. Without this option, by line.
    */
-  charges: z.enum(["whole", "by-line"]).default("by-line"),
-  /** Maximum number of charges per card and order, 1 to 50, if cards are charged by line. Default: 50. */
-  maxChargesPerCard: count.max(50).default(50),
-  /** Timeout of a call to the service in milliseconds, including its retries. Default: 10 seconds. */
+  charges: z.enum(["whole", "by-line"]).optional(),
+  /** Timeout of a call to the service, with its retries, in milliseconds. Default: 10 seconds. */
   timeoutMs: count.default(10_000),
-  /** How long an applied card can be charged, in milliseconds. Default: 2 hours. */
-  tenderLifeMs: count.default(120 * MINUTE_MS),
-  /** How long a quote can be applied, in milliseconds. Default: 15 minutes. */
-  quoteLifeMs: count.default(15 * MINUTE_MS),
   /** How long the remainder may stay unpaid before the cards are reversed, in milliseconds. Default: 30 minutes. */
-  pendingLifeMs: count.default(30 * MINUTE_MS),
+  pendingRemainderMs: count.default(30 * MINUTE_MS),
   /** How long a process owns the charges and orders that it works on, in milliseconds. Default: 2 minutes. */
   leaseMs: count.default(2 * MINUTE_MS),
-  /** Limits on wrong card numbers and PINs. */
-  guessLimits: z
-    .strictObject({
-      /** The window in which wrong entries are counted, in milliseconds. Default: 15 minutes. */
-      windowMs: count.default(15 * MINUTE_MS),
-      /** Wrong entries per order. Default: 10. */
-      perCart: count.default(10),
-      /** Wrong entries per network address of a shopper. Default: 20. */
-      perAddress: count.default(20),
-      /** Wrong entries in the whole shop. Beyond it, each order and each address has a fifth of its entries. Default: 600. */
-      perShop: count.default(600),
-    })
-    .prefault({}),
   /**
-   * The header in which your own proxy sends the shopper's IP address, such as `x-forwarded-for`. The last entry of a list
-   * counts. Without this option, the connection's address counts, unless it is private and therefore a proxy's.
+   * Limits on wrong card numbers and PINs within `windowMs` (15 minutes): `perCart` (10), `perAddress` (20) and `perShop` (600).
+   * Beyond the last, each order and address has a fifth of its entries.
+   */
+  guessLimits: z.custom<CheckoutOptions["guessLimits"]>().optional(),
+  /**
+   * The header in which your own proxy sends the shopper's IP address, such as `x-forwarded-for`; the last entry of a list
+   * counts. Without it, the connection's address counts, unless it is private.
    */
   addressHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .optional(),
-  /** The cron pattern of recovery in Vendure's scheduler: by default every minute. Default: `* * * * *`. */
+  /** The cron pattern of recovery. Default: `* * * * *`. */
   schedule: text.default("* * * * *"),
   /** The PostgreSQL schema of the plugin's tables. Default: `giftcard`. */
   schema: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/)
     .default("giftcard"),
-  /** The absolute path of the plugin's own SQLite file, if Vendure uses SQLite. If left out, it is next to Vendure's file. */
+  /** The absolute path of the plugin's SQLite file. Without it, the file is next to Vendure's. */
   sqliteFile: z.string().refine(isAbsolute, "must be an absolute path").optional(),
-  /** Opens a store of your own, for a Vendure on another database than PostgreSQL or SQLite. */
+  /** Opens a store of your own, for a Vendure on another database. */
   store: aFunction<() => OpenedStore | Promise<OpenedStore>>().optional(),
   /**
-   * Cancels a payment at your own provider that Vendure may never have stored, because a process crashed. It gets the
-   * order's code and the `attemptId` of `outstandingOf`, by which the payment is named there. It must be idempotent, and throw if it fails.
+   * Cancels a payment at your own provider that Vendure may never have stored, because a process crashed. It must be
+   * idempotent, and throw if it fails.
    */
   closePayment:
     aFunction<(attempt: { orderCode: string; attemptId: string }, injector: Injector) => unknown>().optional(),

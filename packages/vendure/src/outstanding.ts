@@ -1,12 +1,10 @@
+import { cartStates } from "@giftcard-pay/checkout/store";
 import { type Injector, type Order, type RequestContext, UserInputError } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { cartOf } from "./lines.js";
 import { heldCents, Orders } from "./orders.js";
 
-/** The states of a purchase whose cards are charged, or being charged. */
-const chargedStates = ["charging", "pending", "paid"];
-
-/** What other methods still have to pay for an order. */
+/** The amount that other methods still have to pay for an order. */
 export interface Outstanding {
   /** Above 0. */
   readonly amountCents: number;
@@ -32,7 +30,8 @@ export async function outstandingOf(injector: Injector, ctx: RequestContext, ord
   if (!card) {
     const { calls } = injector.get(GiftcardCheckout);
     // The cards are charged before Vendure stores their payment.
-    if (chargedStates.includes((await calls.read(order.code))?.state ?? ""))
+    const purchase = await calls.read(order.code);
+    if (purchase && cartStates.includes(purchase.state))
       throw new UserInputError("The gift cards of this order are being charged. Try again in a moment.");
     if ((await calls.list(cartOf(order))).coveredCents > 0)
       throw new UserInputError("Gift cards are applied to this order. Charge them first, or remove them.");

@@ -14,7 +14,7 @@ import { type GiftcardPluginOptions, readOptions, type Settings } from "./option
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
 import { Placement } from "./placement.js";
-import { Recovery, recoveryTask } from "./recovery.js";
+import { Recovery, recoveryTask } from "./recovery-task.js";
 import { CardRefunds } from "./refunds.js";
 import { checkConfig } from "./requirements.js";
 import { Settlement } from "./settlement.js";

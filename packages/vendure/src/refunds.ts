@@ -1,6 +1,7 @@
 import { RefundError } from "@giftcard-pay/checkout";
 import type { ChargeView } from "@giftcard-pay/checkout/operator";
 import { planRefund } from "@giftcard-pay/checkout/plugin";
+import { chargedStates, heldStates, openStates } from "@giftcard-pay/checkout/store";
 import { cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import {
@@ -16,7 +17,7 @@ import { GiftcardCheckout } from "./checkout.js";
 import { LOGGER, messageOf } from "./constants.js";
 import { heldCents as heldOf, Orders } from "./orders.js";
 
-/** What Vendure asks for. */
+/** The refund that Vendure requests. */
 export interface RefundCall {
   readonly ctx: RequestContext;
   readonly order: Order;
@@ -26,10 +27,7 @@ export interface RefundCall {
   readonly isFirst: boolean;
 }
 
-const openStates = ["devalued", "committed", "captured"];
-const reversedStates = ["reversed", "refused"];
 const PAGE_SIZE = 100;
-const MOST_CHARGES = 10_000;
 
 /** Refunds the gift card payment of an order to its cards, by whole charges. */
 @Injectable()
@@ -74,7 +72,7 @@ export class CardRefunds {
     // It contains the amount held before, so that a repeated request after a crash is the same refund.
     id = `${payment.id}:${heldCents}:${amountCents}`,
   ): Promise<void> {
-    const open = (await this.chargesOf(code, payment)).filter(({ state }) => openStates.includes(state));
+    const open = (await this.chargesOf(code, payment)).filter(({ state }) => chargedStates.includes(state));
     const openCents = open.reduce((sum, charge) => sum + charge.amountCents, 0);
     if (amountCents > heldCents || amountCents > openCents)
       throw new RefundError(
@@ -86,7 +84,7 @@ export class CardRefunds {
       return;
     }
     const charges = open.map((charge) => ({ ...charge, cents: charge.amountCents })).toReversed();
-    const plan = planRefund({ amountCents, charges, otherCents: 0, rule: "cards-first" });
+    const plan = planRefund({ amountCents, charges, remainderCents: 0, rule: "cards-first" });
     if (!plan.isPossible) {
       const near = plan.nearest.map((split) => formatCents(split.amountCents)).join(" or ");
       throw new RefundError(
@@ -99,20 +97,18 @@ export class CardRefunds {
 
   /** Returns the charges of a gift card payment, the newest first. */
   private async chargesOf(code: string, payment: Payment): Promise<ChargeView[]> {
-    const { charges } = await this.checkout.calls.operator.charges({
-      ...{ orderIds: [code], sort: "newest", limit: MOST_CHARGES },
-    });
+    const charges = await this.checkout.calls.charges(code);
     return charges.filter(({ externalId }) => externalId.startsWith(`${payment.transactionId}:`));
   }
 
   /** Returns the charges whose reversal is not confirmed yet. */
   private async movingCharges(code: string): Promise<ChargeView[]> {
-    const { charges } = await this.checkout.calls.operator.charges({ orderIds: [code], limit: MOST_CHARGES });
-    return charges.filter(({ state }) => ![...openStates, ...reversedStates, "taken"].includes(state));
+    const isMoving = ({ state }: ChargeView) => openStates.includes(state) && !chargedStates.includes(state);
+    return (await this.checkout.calls.charges(code)).filter(isMoving);
   }
 
   /** Settles Vendure's pending refunds whose charges are reversed. */
-  async settlePending(): Promise<void> {
+  async finishPending(): Promise<void> {
     const refunds = this.orders.connection.rawConnection.getRepository(Refund);
     for (let skip = 0; ; skip += PAGE_SIZE) {
       const pending = await refunds.find({
@@ -124,7 +120,7 @@ export class CardRefunds {
       });
       const ofCards = pending.filter(({ payment }) => payment?.order && this.orders.isCard(payment));
       for (const { id, total, payment } of ofCards)
-        await this.settle(id, total, payment).catch((error: unknown) =>
+        await this.finishRefund(id, total, payment).catch((error: unknown) =>
           Logger.error(`Order ${payment.order.code}: ${messageOf(error)}`, LOGGER),
         );
       if (pending.length < PAGE_SIZE) return;
@@ -132,7 +128,7 @@ export class CardRefunds {
   }
 
   /** Settles a pending refund whose money is back on the cards. If it isn't, and can't be, the refund has failed. */
-  private async settle(
+  private async finishRefund(
     id: Refund["id"],
     totalCents: number,
     { id: paymentId, order: { code } }: Payment,
@@ -165,8 +161,7 @@ export class CardRefunds {
 
   /** Returns the cents of a gift card payment that are off the cards. */
   private async offCents(code: string, payment: Payment): Promise<number> {
-    const isOff = ({ state }: ChargeView) => openStates.includes(state) || state === "taken";
-    const charges = (await this.chargesOf(code, payment)).filter(isOff);
+    const charges = (await this.chargesOf(code, payment)).filter(({ state }) => heldStates.includes(state));
     return charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
   }
 }

@@ -1,5 +1,5 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
-import type { Purchase } from "@giftcard-pay/checkout/store";
+import { heldStates, type Purchase, reversedStates, reversingStates, soldStates } from "@giftcard-pay/checkout/store";
 import { type Cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
 import {
@@ -18,14 +18,6 @@ import { LOGGER, messageOf, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
 import { heldCents, Orders } from "./orders.js";
 import { Placement } from "./placement.js";
-
-const reversingStates = ["voiding", "canceling"];
-/** States in which everything taken is reversed. A refund of a paid order has other states. */
-const reversedStates = [...reversingStates, "failed", "canceled"];
-/** The states of an order that was paid, whether or not parts were refunded. */
-const paidStates = ["paid", "refunding", "refunded"];
-/** The states of charges whose money is off the card, and stays off unless it is refunded. */
-const heldChargeStates = ["devalued", "committed", "captured", "taken"];
 
 /** The type of a note in Vendure's history of an order. Vendure's enum for it is not exported. */
 const ORDER_NOTE = "ORDER_NOTE" as keyof OrderHistoryEntryData;
@@ -100,7 +92,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
       async (ctx, given) => {
         const order = await this.placement.restore(ctx, given);
         const purchase = await this.checkout.read(code);
-        if (paidStates.includes(purchase.state)) await this.settleCard(ctx, order, purchase);
+        if (soldStates.includes(purchase.state)) await this.updateCardPayment(ctx, order, purchase);
         await this.placement.placeIfCovered(ctx, order);
       },
       origin,
@@ -118,7 +110,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
         order,
         `The order was placed for ${formatCents(purchase.totalCents)}, and changed at the same moment. Check its lines.`,
       );
-    const isOpen = purchase.state === "pending" || paidStates.includes(purchase.state);
+    const isOpen = purchase.state === "pending" || soldStates.includes(purchase.state);
     // An order that was placed without its cards was paid by another method at the same moment.
     const isByCard = async () => (await this.orders.liveCard(ctx, order.id))?.transactionId === purchase.attemptId;
     const isNeeded = isPlaced(order) ? await isByCard() : order.state === "ArrangingPayment" && isFor(purchase, order);
@@ -180,14 +172,13 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Returns the cents that are off the cards for this purchase. */
   async cardHeldCents({ orderId, attemptId }: Purchase): Promise<number> {
-    const { charges } = await this.checkout.calls.operator.charges({ orderIds: [orderId], limit: 10_000 });
-    return charges
-      .filter(({ state, externalId }) => heldChargeStates.includes(state) && externalId.startsWith(`${attemptId}:`))
+    return (await this.checkout.calls.charges(orderId))
+      .filter(({ state, externalId }) => heldStates.includes(state) && externalId.startsWith(`${attemptId}:`))
       .reduce((sum, { deductedCents, amountCents }) => sum + (deductedCents ?? amountCents), 0);
   }
 
   /** Settles the gift card payment of a paid order, or adds it, or records a refund that Vendure has missed. */
-  private async settleCard(ctx: RequestContext, order: Order, purchase: Purchase): Promise<void> {
+  private async updateCardPayment(ctx: RequestContext, order: Order, purchase: Purchase): Promise<void> {
     const card = await this.orders.liveCard(ctx, order.id);
     if (card) await this.recordMissedRefund(ctx, order, card, purchase);
     if (purchase.state !== "paid") return;
@@ -242,7 +233,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     if (!card) return undefined;
     // A placed order was modified. Its other payments make up for the change.
     if (order.orderPlacedAt != null)
-      return paidStates.includes((await this.checkout.read(order.code)).state)
+      return soldStates.includes((await this.checkout.read(order.code)).state)
         ? undefined
         : "The gift cards of this order were reversed.";
     if (!isFor(await this.checkout.read(order.code), order))

@@ -88,7 +88,7 @@ test("shows a person the facts of a charge, records the decision, and settles th
   expect(await stage().admin().call(decision("retryGiftcardCharge"), { reference })).toBeNull();
 });
 
-test("a refund has failed if a person decides that the money stays off the card", async () => {
+test("a refund has failed if a person decides that the money stays off the card", { tags: "long" }, async () => {
   const { order, items } = await needingAttention();
   for (const { reference } of items)
     expect(await stage().admin().call(decision("markGiftcardChargeTaken"), { reference })).toMatchObject({
@@ -114,7 +114,9 @@ test("requires the permissions ReadGiftcards and WriteGiftcards", async () => {
   expect(await writer.call(decision("markGiftcardChargeTaken"), { reference })).toMatchObject({ state: "taken" });
 });
 
-test("the administrator of a channel can't reach the charges of another channel's orders", async () => {
+test("the administrator of a channel can't reach the charges of another channel's orders", {
+  tags: "long",
+}, async () => {
   const order = await paidOrder();
   const token = "another-channel";
   const { zones } = { zones: await stage().admin().call("{ zones { items { id } } }") };
@@ -145,7 +147,7 @@ test("the administrator of a channel can't reach the charges of another channel'
   }
 });
 
-test("leaves a refund that another provider refuses to a person, after three tries", async () => {
+test("leaves a refund that another provider refuses to a person, after three tries", { tags: "long" }, async () => {
   const order = await paidOrder();
   await stage().refundAtBank(order.id, 2498);
   await stage().admin().cancel(order.id);

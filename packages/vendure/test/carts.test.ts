@@ -40,6 +40,7 @@ const overwrite = (code: string, set: string) => write(`update "order" set ${set
 
 test.each(["ArrangingPayment", "AddingItems"])(
   "a placed order that Vendure overwrites as %s stays placed",
+  { tags: "long" },
   async (state) => {
     const order = await stage().order(7500);
     await order.payByCard();
@@ -56,7 +57,9 @@ test.each(["ArrangingPayment", "AddingItems"])(
   },
 );
 
-test("settles an order that could only be authorized while a second payment of it was to be refunded", async () => {
+test("settles an order that could only be authorized while a second payment of it was to be refunded", {
+  tags: "long",
+}, async () => {
   const order = await stage().order(7500);
   await order.payByCard();
   await order.payByBank(2498);
@@ -65,7 +68,9 @@ test("settles an order that could only be authorized while a second payment of i
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
 });
 
-test("six shoppers whose bank declines go back, and pay again at once, each with the same card", async () => {
+test("six shoppers whose bank declines go back, and pay again at once, each with the same card", {
+  tags: "long",
+}, async () => {
   const buy = async () => {
     const order = await stage().order(7500);
     await order.payByCard();
@@ -93,7 +98,7 @@ test("stores no payment for cards whose reversal begins while the call waits for
   await stage().expectHeld(order, { state: "ArrangingPayment", cards: 0, bank: 0 });
 });
 
-test("does not place an order whose currency has changed since its cards were charged", async () => {
+test("does not place an order whose currency has changed since its cards were charged", { tags: "long" }, async () => {
   const order = await stage().order(7500);
   await order.payByCard();
   await overwrite(order.code, `"currencyCode" = 'USD'`);

@@ -57,7 +57,7 @@ test("refunds once at a slow Stripe if an order on SQLite is canceled", { tags: 
 });
 
 test("a worker process reverses the cards of an order whose remainder stays unpaid", { tags: "long" }, async () => {
-  const stage = await openStage({ hasWorker: true, env: { PENDING_LIFE_MS: "10000" } });
+  const stage = await openStage({ hasWorker: true, env: { PENDING_REMAINDER_MS: "10000" } });
   try {
     const order = await stage.order(7500);
     await order.payByCard();

@@ -14,7 +14,7 @@ const options: GiftcardPluginOptions = {
 test("fills in the defaults", () => {
   GiftcardPlugin.init({ ...options, companyId: "7" });
   expect(GiftcardPlugin.settings).toMatchObject({
-    ...{ companyId: 7, paymentMethodCode: "giftcard", charges: "by-line", maxCards: 5, leaseMs: 120_000 },
+    ...{ companyId: 7, paymentMethodCode: "giftcard", maxCards: 5, leaseMs: 120_000 },
     guessLimits: { perCart: 10 },
   });
 });

@@ -1,5 +1,5 @@
 import { expect, inject, test } from "vitest";
-import { runVendurePeople } from "../../../test/vendure-people/run.js";
+import { runVendurePeople } from "../../../test/prove/vendure-people/run.js";
 
 test("rounds of random shoppers and staff break no promise", { tags: "long", timeout: 900_000 }, async () => {
   const { rounds } = await runVendurePeople({ seed: 42, rounds: 3, postgresUrl: inject("postgresUrl") });

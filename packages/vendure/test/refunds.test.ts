@@ -12,7 +12,7 @@ async function paidOrder() {
   return order;
 }
 
-test("refunds a ticket that the card has paid, to the cent", async () => {
+test("refunds a ticket that the card has paid, to the cent", { tags: "long" }, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   expect(await stage().admin().refund(id, 3749)).toMatchObject({ state: "Settled", total: 3749 });
@@ -28,14 +28,16 @@ test("refunds a ticket by its line: the card's part to the card, and the bank's 
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 3749, bank: 0 });
 });
 
-test("refuses an amount that no charges add up to, names the nearest ones, and refunds nothing", async () => {
+test("refuses an amount that no charges add up to, names the nearest ones, and refunds nothing", {
+  tags: "long",
+}, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   await expect(stage().admin().refund(id, 2000)).rejects.toThrow(/Possible: 12\.51 or 37\.49/);
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
 });
 
-test("refunds a part, then the rest of the cards, and no more", async () => {
+test("refunds a part, then the rest of the cards, and no more", { tags: "long" }, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   await stage().admin().refund(id, 3749);
@@ -57,7 +59,7 @@ test("keeps a refund pending while the service can't be reached, and settles it 
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
 });
 
-test("cancels an order after a partial refund, and refunds only what is left", async () => {
+test("cancels an order after a partial refund, and refunds only what is left", { tags: "long" }, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   await stage().admin().refund(id, 3749);
@@ -76,7 +78,7 @@ test("returns the card's money if the shopper goes back to the cart, and charges
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
 });
 
-test("refunds to the card what a modification of a placed order takes off", async () => {
+test("refunds to the card what a modification of a placed order takes off", { tags: "long" }, async () => {
   const order = await paidOrder();
   const admin = stage().admin();
   const FAULT = "... on ErrorResult { errorCode message }";
@@ -100,7 +102,9 @@ test("refunds to the card what a modification of a placed order takes off", asyn
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 1251, bank: 2498 });
 });
 
-test("records in Vendure a refund whose transaction was lost after the cards were reversed", async () => {
+test("records in Vendure a refund whose transaction was lost after the cards were reversed", {
+  tags: "long",
+}, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   const release = await stage().lockRefunds();
@@ -127,7 +131,7 @@ async function enableCards(enabled: boolean) {
     });
 }
 
-test("makes a refund that Vendure stored while the payment method was disabled", async () => {
+test("makes a refund that Vendure stored while the payment method was disabled", { tags: "long" }, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   await enableCards(false);
@@ -150,7 +154,7 @@ test("a canceled order's refund is pending until its cards have their money back
   await stage().expectHeld(order, { state: "Cancelled", cards: 0, bank: 0 });
 });
 
-test("refuses to cancel the settled payment of a placed order", async () => {
+test("refuses to cancel the settled payment of a placed order", { tags: "long" }, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   await stage().admin().ask(`mutation { cancelPayment(id: "${id}") { ... on Payment { state } } }`);

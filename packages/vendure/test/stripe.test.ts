@@ -69,7 +69,7 @@ test("refuses an intent while applied cards are not charged", async () => {
   expect(intentsOf(order)).toEqual([]);
 });
 
-test("charges the total of an order without gift cards, as before", async () => {
+test("charges the total of an order without gift cards, as before", { tags: "long" }, async () => {
   const order = await stage.order();
   await pay(await order.ask(INTENT));
   await expectStanding(order, { state: "PaymentSettled", cards: 0, stripe: 7498 });
@@ -99,7 +99,7 @@ test("reports an overcollected order, does not place it, and a person refunds th
   expect(await admin.call(refund)).toBe(0);
 });
 
-test("refunds everything of an overcollected order that is canceled", async () => {
+test("refunds everything of an overcollected order that is canceled", { tags: "long" }, async () => {
   const order = await stage.order();
   const early = await order.ask(INTENT);
   const card = await stage.issueCard(7500);
@@ -134,7 +134,7 @@ function paidEvent(order: Order) {
   return event;
 }
 
-test("does not count a refunded payment again if Stripe repeats its webhook", async () => {
+test("does not count a refunded payment again if Stripe repeats its webhook", { tags: "long" }, async () => {
   const order = await stage.order(7500);
   await order.payByCard();
   await pay(await order.ask(INTENT));
@@ -172,7 +172,9 @@ async function payTwice(order: Order, secret: string) {
   await stripe.deliver(paidEvent(order), `${stage.shop().url}/payments/stripe`);
 }
 
-test("refunds an old intent of another amount than the remainder, however often its webhook arrives", async () => {
+test("refunds an old intent of another amount than the remainder, however often its webhook arrives", {
+  tags: "long",
+}, async () => {
   await addCoupon();
   const order = await stage.order(3000);
   await order.payByCard();
@@ -185,7 +187,7 @@ test("refunds an old intent of another amount than the remainder, however often 
   await expectStanding(order, { state: "ArrangingPayment", cards: 0, stripe: 0 });
 });
 
-test("refunds an intent of the attempt before the last one", async () => {
+test("refunds an intent of the attempt before the last one", { tags: "long" }, async () => {
   const order = await stage.order(3000);
   await order.payByCard();
   const secret = await order.ask(INTENT);
@@ -202,7 +204,7 @@ test("refunds an intent of the attempt before the last one", async () => {
   await expectStanding(staged, { state: "ArrangingPayment", cards: 0, stripe: 0 });
 });
 
-test("tells staff about a payment by an old intent once the order is placed", async () => {
+test("tells staff about a payment by an old intent once the order is placed", { tags: "long" }, async () => {
   const order = await stage.order();
   const early = await order.ask(INTENT);
   const card = await stage.issueCard(7500);
@@ -234,7 +236,9 @@ test("refuses an intent while the cards are being charged", async () => {
   expect(intentsOf(order)).toEqual([]);
 });
 
-test("reverses the cards if an old intent pays the whole order while they are being charged", async () => {
+test("reverses the cards if an old intent pays the whole order while they are being charged", {
+  tags: "long",
+}, async () => {
   const order = await stage.order();
   const early = await order.ask(INTENT);
   const cards = [await stage.issueCard(5000), await stage.issueCard(5000)];
@@ -267,7 +271,9 @@ test("refunds the second payment if two methods pay the same remainder at once",
   expect(await stage.heldByCards(order)).toBe(5000);
 });
 
-test("a payment stays with its order if the shopper goes back to the cart at the same moment", async () => {
+test("a payment stays with its order if the shopper goes back to the cart at the same moment", {
+  tags: "long",
+}, async () => {
   const order = await stage.order(7500);
   await order.payByCard();
   const secret = await order.ask(INTENT);
@@ -301,7 +307,9 @@ test("refunds at Stripe once while the card service fails", { tags: "long" }, as
   await expectStanding(staged, { state: "AddingItems", cards: 0, stripe: 0 });
 });
 
-test("ignores an event without StripePlugin's metadata, whose signature nobody has checked", async () => {
+test("ignores an event without StripePlugin's metadata, whose signature nobody has checked", {
+  tags: "long",
+}, async () => {
   const order = await stage.order(7500);
   await order.payByCard();
   const object = { id: "pi_forged", amount_received: 500_000, metadata: { orderCode: order.code } };
@@ -326,6 +334,6 @@ async function waitingForLocks(): Promise<number> {
   return count;
 }
 
-test("Vendure refuses to start if StripePlugin would charge the total", async () => {
+test("Vendure refuses to start if StripePlugin would charge the total", { tags: "long" }, async () => {
   await expect(stage.start({ STRIPE_AS_IT_IS: "true" })).rejects.toThrow(/outstandingByStripe/);
 });

@@ -7,7 +7,7 @@ import http from "node:http";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { findBrowser } from "../../../scripts/find-browser.mjs";
+import { findBrowser } from "../../../scripts/lib/find-browser.mjs";
 import { bundle, widgetSizes } from "../scripts/sizes.mjs";
 
 const here = import.meta.dirname;

@@ -1,8 +1,8 @@
 /** Takes screenshots of every state, in every view, in each browser that is installed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { command, root, UsageError } from "../../../scripts/command.mjs";
-import { engines, whyMissing } from "../../../scripts/driven-browser.mjs";
+import { command, root, UsageError } from "../../../scripts/lib/command.mjs";
+import { engines, whyMissing } from "../../../scripts/lib/driven-browser.mjs";
 import { serveGallery } from "./serve.mjs";
 import { openView, views } from "./tour.mjs";
 
@@ -14,7 +14,7 @@ const HELP = `Takes screenshots of the gallery. Keys and touch bring it into eve
 
 Views: ${Object.keys(views).join(", ")}
 Browsers: ${engines.join(", ")}
-Also: npm run widget, which shows the gallery
+Also: npm run demo -- --gallery, which shows the gallery
 `;
 
 const options = /** @type {const} */ ({

@@ -1,8 +1,6 @@
-/** Serves the gallery with every state of both tags, on the tests' shop. `npm run widget -- --port 5173` */
+/** Serves the gallery with every state of both tags, on the tests' shop. */
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { createServer } from "vite";
-import { command, interrupted, readPort } from "../../../scripts/command.mjs";
 import { shop } from "../test/shop/shop.mjs";
 
 /** Adapts the tests' shop, which is Koa middleware, to Vite, which uses plain Node middleware. */
@@ -67,19 +65,3 @@ export async function serveWithShop(root, { name, port = 0, plugins = [], optimi
 
 /** Serves the gallery. @param {number} [port] any free port by default */
 export const serveGallery = (port = 0) => serveWithShop(import.meta.dirname, { name: "gallery", port });
-
-const HELP = `Serves the widget's gallery on this machine: every state of both tags, in several themes.
-
-  npm run widget                  on port 5173, or the next free one; Ctrl-C stops it
-  npm run widget -- --port 8080   on another port; 0 means any free port
-`;
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const options = /** @type {const} */ ({ port: { type: "string", default: "5173" } });
-  await command({ help: HELP, options }, async ({ values, signal, say }) => {
-    const gallery = await serveGallery(readPort(values.port));
-    say(`The gallery: ${gallery.url}\nCtrl-C stops it.`);
-    await interrupted(signal);
-    await gallery.close();
-  });
-}

@@ -1,13 +1,13 @@
 /** Opens the gallery in a browser, and reaches every state by keys or touch. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { openDriven } from "../../../scripts/driven-browser.mjs";
+import { openDriven } from "../../../scripts/lib/driven-browser.mjs";
 
 /**
  * A view of the gallery.
  * @typedef {object} View
  * @property {Record<string, string>} query of the gallery's URL
- * @property {import("../../../scripts/driven-browser.mjs").Settings} [settings]
+ * @property {import("../../../scripts/lib/driven-browser.mjs").Settings} [settings]
  */
 
 const narrow = { settings: { width: 320 } };
@@ -30,10 +30,10 @@ export const views = /** @satisfies {Record<string, View>} */ ({
 /**
  * Opens a view of the gallery, and reaches every state.
  * @param {string} url the gallery's
- * @param {import("../../../scripts/driven-browser.mjs").Engine} engine
+ * @param {import("../../../scripts/lib/driven-browser.mjs").Engine} engine
  * @param {ViewName} name
  * @param {string} [only] the beginning of the titles of the states to show; all by default
- * @returns {Promise<import("../../../scripts/driven-browser.mjs").DrivenBrowser>} to be closed by the caller
+ * @returns {Promise<import("../../../scripts/lib/driven-browser.mjs").DrivenBrowser>} to be closed by the caller
  */
 export async function openView(url, engine, name, only) {
   /** @type {View} */
@@ -55,7 +55,7 @@ export async function openView(url, engine, name, only) {
   }
 }
 
-/** Does what the gallery asks for. @param {import("../../../scripts/driven-browser.mjs").DrivenBrowser} browser */
+/** Does what the gallery asks for. @param {import("../../../scripts/lib/driven-browser.mjs").DrivenBrowser} browser */
 async function operate(browser) {
   for (let isDone = false; ; isDone = true) {
     const action = await browser.run(
@@ -87,7 +87,7 @@ export async function loadCheckers({ run }) {
 /**
  * Returns the definite failures of WCAG 2.2 A and AA that the two checkers find in every state, without those that a person
  * must judge.
- * @param {import("../../../scripts/driven-browser.mjs").DrivenBrowser} browser
+ * @param {import("../../../scripts/lib/driven-browser.mjs").DrivenBrowser} browser
  * @returns {Promise<string[]>}
  */
 export const findFailures = ({ run }) =>

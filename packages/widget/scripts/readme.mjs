@@ -14,10 +14,16 @@ const languageMarks = /(<!-- languages: begin -->\n)[\s\S]*(<!-- languages: end 
 const code = (text) => `\`${text.replaceAll("|", "\\|")}\``;
 const oneLine = (text = "") => text.replace(/\s+/g, " ").replaceAll("|", "\\|");
 
-function table(title, head, rows) {
+const line = (cells) => `| ${cells.join(" | ")} |`;
+
+/** Returns a table, with only the names of rows that the text before has too. */
+function table(before, title, head, rows) {
   if (rows.length === 0) return "";
-  const line = (cells) => `| ${cells.join(" | ")} |`;
-  return `\n**${title}**\n\n${line(head)}\n${line(head.map(() => "---"))}\n${rows.map(line).join("\n")}\n`;
+  const [same, own] = [true, false].map((isSame) => rows.filter((row) => before.includes(line(row)) === isSame));
+  const parts = [`**${title}**`];
+  if (own.length > 0) parts.push([head, head.map(() => "---"), ...own].map(line).join("\n"));
+  if (same.length > 0) parts.push(`As above: ${same.map(([name]) => name).join(", ")}.`);
+  return `\n${parts.join("\n\n")}\n`;
 }
 
 function signature({ name, parameters = [], static: isStatic }, element) {
@@ -25,7 +31,8 @@ function signature({ name, parameters = [], static: isStatic }, element) {
   return code(`${isStatic ? `${element}.` : ""}${name}(${names.join(", ")})`);
 }
 
-function section(element) {
+/** Returns the tables of an element. The text before has those of the others. */
+function section(element, before) {
   const {
     tagName,
     description,
@@ -40,6 +47,7 @@ function section(element) {
   return [
     `### \`<${tagName}>\`\n\n${oneLine(description)}\n`,
     table(
+      before,
       "Attributes and properties",
       ["Property", "Attribute", "Type", ""],
       settable(element).map(({ name, attribute, type, description: text }) => [
@@ -50,6 +58,7 @@ function section(element) {
       ]),
     ),
     table(
+      before,
       "Read-only properties",
       ["Property", "Type", ""],
       members
@@ -57,6 +66,7 @@ function section(element) {
         .map(({ name, type, description: text }) => [code(name), code(type.text), oneLine(text)]),
     ),
     table(
+      before,
       "Methods",
       ["Method", ""],
       members
@@ -64,6 +74,7 @@ function section(element) {
         .map((method) => [signature(method, element.name), oneLine(method.description)]),
     ),
     table(
+      before,
       "Events",
       ["Event", "`detail`", ""],
       events.map(({ name, type, description: text }) => [
@@ -73,13 +84,15 @@ function section(element) {
       ]),
     ),
     table(
+      before,
       "CSS states",
       ["State", ""],
       cssStates.map((row) => [code(`:state(${row.name})`), oneLine(row.description)]),
     ),
-    table("Slots", ["Slot", ""], named(slots)),
-    table("Parts", ["Part", ""], named(cssParts)),
+    table(before, "Slots", ["Slot", ""], named(slots)),
+    table(before, "Parts", ["Part", ""], named(cssParts)),
     table(
+      before,
       "Custom properties",
       ["Custom property", "Default", ""],
       cssProperties.map((row) => [code(row.name), row.default ? code(row.default) : "", oneLine(row.description)]),
@@ -100,7 +113,8 @@ export async function readmeFromManifest() {
     throw new Error("README.md misses the sizes, or the marks between which the tables or the languages go.");
   const { standalone, vite, parts } = JSON.parse(await readFile(recorded, "utf8"));
   const kB = (size) => (size / 1000).toFixed(1);
-  const sections = (await readElements()).map(section).join("\n");
+  let sections = "";
+  for (const element of await readElements()) sections += `${sections && "\n"}${section(element, sections)}`;
   const after = before
     .replace(marks, (_, begin, end) => `${begin}\n${sections}\n${end}`)
     .replace(sizes, (_, lit, bundled) => `${kB(standalone)}${lit}${kB(parts.lit)}${bundled}${kB(vite)}`)

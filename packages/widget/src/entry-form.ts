@@ -28,10 +28,10 @@ export interface EntryFormState {
   cancel: (() => void) | undefined;
 }
 
-/** The events that carry what is typed. */
+/** DOM events that contain typed text. */
 const typing = ["keydown", "keypress", "keyup", "beforeinput", "input", "compositionupdate", "compositionend", "paste"];
 
-/** Keeps what is typed from listeners around the element, and a held Enter from confirming a card that was never seen. */
+/** Keeps typed text from listeners around the element, and a held Enter from confirming a card that was never seen. */
 function onTyping(event: Event): void {
   // Content of the page in a slot is its own.
   if (event.target !== event.currentTarget) return;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DrivenBrowser, engines, whyMissing } from "../../../scripts/driven-browser.mjs";
+import { type DrivenBrowser, engines, whyMissing } from "../../../scripts/lib/driven-browser.mjs";
 import { serveGallery } from "../gallery/serve.mjs";
 import { findFailures, loadCheckers, openView, type ViewName, views } from "../gallery/tour.mjs";
 

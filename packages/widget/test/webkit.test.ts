@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DrivenBrowser, openDriven, whyMissing } from "../../../scripts/driven-browser.mjs";
+import { type DrivenBrowser, openDriven, whyMissing } from "../../../scripts/lib/driven-browser.mjs";
 import { serveGallery } from "../gallery/serve.mjs";
 
 const missing = whyMissing("WebKit");

@@ -1,40 +1,16 @@
 import type { Charge } from "../store/charge.js";
 
-/** A charge for people to see, without sealed values and leases. Amounts are whole cents. */
-export type ChargeView = Omit<Charge, "tenderId" | "sealedCard" | "sealedToken" | "leaseOwner" | "leaseUntil">;
+/** The fields that people may see. An allow-list, so that no sealed value leaks. */
+const shown = [
+  ...(["reference", "cartId", "externalId", "position", "orderId", "environment", "baseUrl", "companyId"] as const),
+  ...(["state", "stateChangedAt", "lastFour", "amountCents", "deductedCents", "pieces", "reason", "refundId"] as const),
+  ...(["tries", "lastError", "balanceBeforeCents", "balanceAfterCents", "balanceAfterAt"] as const),
+  ...(["createdAt", "sentAt", "devaluedAt", "reversedAt"] as const),
+] as const;
 
-/** Copies the fields that people may see. An allow-list, so that no sealed value leaks. */
-export function viewCharge(charge: ChargeView): ChargeView {
-  const { reference, cartId, externalId, position, orderId, environment, baseUrl, companyId } = charge;
-  const { state, stateChangedAt, lastFour, amountCents, deductedCents, pieces, reason, refundId, tries, lastError } =
-    charge;
-  const { balanceBeforeCents, balanceAfterCents, balanceAfterAt } = charge;
-  const { createdAt, sentAt, devaluedAt, reversedAt } = charge;
-  return {
-    reference,
-    cartId,
-    externalId,
-    position,
-    orderId,
-    environment,
-    baseUrl,
-    companyId,
-    state,
-    stateChangedAt,
-    lastFour,
-    amountCents,
-    deductedCents,
-    pieces,
-    reason,
-    refundId,
-    tries,
-    lastError,
-    balanceBeforeCents,
-    balanceAfterCents,
-    balanceAfterAt,
-    createdAt,
-    sentAt,
-    devaluedAt,
-    reversedAt,
-  };
-}
+/** A charge for people to see, without sealed values and leases. Amounts are whole cents. */
+export type ChargeView = Pick<Charge, (typeof shown)[number]>;
+
+/** Copies the fields that people may see. */
+export const viewCharge = (charge: ChargeView): ChargeView =>
+  Object.fromEntries(shown.map((name) => [name, charge[name]])) as unknown as ChargeView;

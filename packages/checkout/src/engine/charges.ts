@@ -4,11 +4,11 @@ import { type Card, SealError } from "../sealing/seal.js";
 import type { Charge } from "../store/charge.js";
 import { orderedStates, tokenlessStates } from "../store/charge-states.js";
 import type { LaidCharge } from "./charge-layout.js";
+import type { Recovery } from "./charge-recovery.js";
 import { type EngineContext, moveAndAnnounce, referencesOf, tenderAudience } from "./context.js";
 import type { CartView, Engine, PlannedPart } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import { retryUntilWritten } from "./late-writes.js";
-import type { Recovery } from "./recovery.js";
 
 /** Whether no devalue was sent: the call could not authenticate or connect. */
 const isUnsent = (error: GiftcardError) => error.endpoint === "authenticate" || error.code === "not_connected";

@@ -1,5 +1,6 @@
 import { createFingerprints } from "../sealing/fingerprints.js";
 import type { Charge } from "../store/charge.js";
+import { createRecovery } from "./charge-recovery.js";
 import { viewCharge } from "./charge-view.js";
 import { createCharges } from "./charges.js";
 import { moveAndAnnounce } from "./context.js";
@@ -8,7 +9,6 @@ import type { Engine, EngineOptions } from "./engine.js";
 import { CheckoutError } from "./errors.js";
 import { createLateWrites } from "./late-writes.js";
 import { createReport, guardObserver } from "./observers.js";
-import { createRecovery } from "./recovery.js";
 import { createRefunds } from "./refunds.js";
 import { reportFaults } from "./service-faults.js";
 import { createTenders } from "./tenders.js";
@@ -62,8 +62,8 @@ export function createEngine(options: EngineOptions): Engine {
     ...tenders,
     ...createDecisions(context, recovery),
     ...createRefunds(context, recovery),
-    checkCovers(plan, otherCents) {
-      if (otherCents === plan.remainderCents) return;
+    checkCovers(plan, remainderCents) {
+      if (remainderCents === plan.remainderCents) return;
       if (plan.hasSettling) throw new CheckoutError("payment_in_progress");
       throw new CheckoutError(plan.hasExpired ? "applied_card_expired" : "amount_changed");
     },
@@ -74,7 +74,7 @@ export function createEngine(options: EngineOptions): Engine {
     reverse: charges.reverse,
     cancel: charges.cancel,
     void: charges.void,
-    settle: recovery.settle,
+    recoverCart: recovery.recoverCart,
     recover: recovery.recover,
     renew: (owner) => journal.renew(owner, leaseMs),
   };

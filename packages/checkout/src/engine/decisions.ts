@@ -1,8 +1,8 @@
 import type { Action, Charge, ChargeState } from "../store/charge.js";
+import type { Recovery } from "./charge-recovery.js";
 import { viewCharge } from "./charge-view.js";
 import type { EngineContext } from "./context.js";
 import type { Evidence } from "./engine.js";
-import type { Recovery } from "./recovery.js";
 
 /** Carries out the decisions of people about charges, and records who decided. */
 export function createDecisions(context: EngineContext, recovery: Recovery) {

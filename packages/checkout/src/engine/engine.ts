@@ -155,13 +155,13 @@ export interface Engine {
    * Settles charges that an earlier completion of this cart left open, so that a new one can begin. Charges stay if a
    * running completion owns them, or if they can't be settled now; their cards then pay nothing.
    */
-  settle(cartId: string, options?: RecoverOptions): Promise<void>;
+  recoverCart(cartId: string, options?: RecoverOptions): Promise<void>;
   /**
    * Refuses a completion if its cards and other payments don't add up to the total.
-   * @param otherCents the amount that the order's other payments will authorize
+   * @param remainderCents the amount that the order's other payments will authorize
    * @throws {CheckoutError} payment_in_progress, applied_card_expired or amount_changed, depending on the cause
    */
-  checkCovers(plan: PaymentPlan, otherCents: number): void;
+  checkCovers(plan: PaymentPlan, remainderCents: number): void;
   /**
    * Records the intent to charge a part of the plan, owned by `owner` until its lease runs out.
    * @param externalId the shop's own id of this payment; later calls find its charges by it

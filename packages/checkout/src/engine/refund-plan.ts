@@ -1,5 +1,5 @@
 import type { Cents } from "@giftcard-pay/client";
-/** Plans a refund: which charges of an order are reversed, each as a whole, and how much its other method refunds. */
+/** Plans a refund: which charges of an order are reversed, each as a whole, and how much of its remainder is refunded. */
 import type { OrderLine, Piece } from "../store/order-line.js";
 import type { RefundRule } from "../store/purchase-store.js";
 import { isCents, unitCount, unitsOf } from "./charge-layout.js";
@@ -22,8 +22,8 @@ export interface RefundWish {
   readonly amountCents: number;
   /** The charges that can still be reversed, in the order in which they were made. */
   readonly charges: readonly OpenCharge[];
-  /** The amount that the other method can still refund, to the cent. */
-  readonly otherCents: number;
+  /** The part of the remainder that can still be refunded, to the cent. */
+  readonly remainderCents: number;
   /** The order's lines, as the cards were charged for them. Required with `returned`. */
   readonly lines?: readonly OrderLine[] | undefined;
   /** The number of returned units of each line, by the line's id: of all returns, including this one. */
@@ -39,8 +39,8 @@ export interface RefundSplit {
   readonly amountCents: number;
   /** The charges to reverse, in the order in which they were made. */
   readonly charges: readonly OpenCharge[];
-  /** The amount that the other method refunds. */
-  readonly otherCents: number;
+  /** The part of the remainder that is refunded. */
+  readonly remainderCents: number;
 }
 
 /** The shares of a refund, in cents. */
@@ -63,12 +63,12 @@ export type RefundPlan =
 type Sums = readonly (OpenCharge | null | undefined)[];
 
 /**
- * Splits a refund into whole charges and an amount for the other method, by the rule. It prefers charges of returned
+ * Splits a refund into whole charges and a part of the remainder, by the rule. It prefers charges of returned
  * units, and among equal choices the one that keeps the earliest charges.
  *
  * With `as-paid`, the cards get exactly what they paid for the returned units, if the units were charged by line. The cards
- * get more only if the other method has too little left, and less only if whole charges don't add up to it, and the other
- * method has paid that part of the same units. If a charge pays for several units, an exact split can be impossible; then
+ * get more only if too little of the remainder is left, and less only if whole charges don't add up to it, and the remainder
+ * has paid that part of the same units. If a charge pays for several units, an exact split can be impossible; then
  * only the nearest sums of charges are possible.
  *
  * The time is proportional to the number of charges times their cents: about a second for 1000 charges of 5000.00 euro.
@@ -76,7 +76,7 @@ type Sums = readonly (OpenCharge | null | undefined)[];
  * @throws {RangeError} if an amount isn't whole cents, a charge occurs twice, or `returned` is given without `lines`
  */
 export function planRefund(wish: RefundWish): RefundPlan {
-  const { amountCents, charges, otherCents, returned, rule = "as-paid" } = checked(wish);
+  const { amountCents, charges, remainderCents, returned, rule = "as-paid" } = checked(wish);
   const back = backOf(wish);
   const sums = sumsOf(charges);
   const returnedSums = sumsOf(charges.filter(back.isBack));
@@ -94,46 +94,46 @@ export function planRefund(wish: RefundWish): RefundPlan {
     ]);
     return charges.filter((charge) => chosen.has(charge));
   };
-  const split = (toCards: number, fromOther: number): RefundSplit => ({
-    amountCents: toCards + fromOther,
+  const split = (toCards: number, fromRemainder: number): RefundSplit => ({
+    amountCents: toCards + fromRemainder,
     charges: chargesOf(toCards),
-    otherCents: fromOther,
+    remainderCents: fromRemainder,
   });
 
   if (isByUnits && back.paidCents !== null) {
-    const leastCents = Math.max(back.paidCents, amountCents - otherCents);
+    const leastCents = Math.max(back.paidCents, amountCents - remainderCents);
     const wantedCents = Math.min(leastCents, amountCents, cardsCents);
-    // If the other method has too little left, the cards may get more.
+    // If too little of the remainder is left, the cards may get more.
     const isShort = leastCents > back.paidCents;
     const more = isShort ? closest(sums, wantedCents, wantedCents, amountCents) : undefined;
-    const less = closest(sums, wantedCents, amountCents - back.otherCents, wantedCents);
+    const less = closest(sums, wantedCents, amountCents - back.remainderCents, wantedCents);
     const toCards = more ?? less ?? wantedCents;
-    const fromOther = Math.min(otherCents, amountCents - toCards);
-    if (toCards + fromOther === amountCents && has(sums, toCards))
-      return { isPossible: true, split: split(toCards, fromOther) };
+    const fromRemainder = Math.min(remainderCents, amountCents - toCards);
+    if (toCards + fromRemainder === amountCents && has(sums, toCards))
+      return { isPossible: true, split: split(toCards, fromRemainder) };
     const below = closest(sums, toCards, 0, toCards);
     const above = closest(sums, toCards, toCards + 1, cardsCents);
-    const ways = [below, above].flatMap((cents) => (cents === undefined ? [] : split(cents, fromOther)));
+    const ways = [below, above].flatMap((cents) => (cents === undefined ? [] : split(cents, fromRemainder)));
     return { isPossible: false, nearest: ways.filter((way) => way.amountCents > 0) };
   }
 
   /** Returns how much of an amount the cards should get. */
   const wanted = (cents: number): number => {
     if (rule === "cards-first") return cents;
-    if (rule === "other-first" || isByUnits) return 0;
-    return (cents * cardsCents) / (cardsCents + otherCents);
+    if (rule === "remainder-first" || isByUnits) return 0;
+    return (cents * cardsCents) / (cardsCents + remainderCents);
   };
   const splitOf = (cents: number): RefundSplit | undefined => {
-    const toCards = closest(sums, wanted(cents), cents - otherCents, cents);
+    const toCards = closest(sums, wanted(cents), cents - remainderCents, cents);
     return toCards === undefined ? undefined : split(toCards, cents - toCards);
   };
   const whole = splitOf(amountCents);
   if (whole) return { isPossible: true, split: whole };
-  // With a sum of charges, every amount is possible from that sum up to that sum plus all of the other method. The nearest
+  // With a sum of charges, every amount is possible from that sum up to that sum plus all of the remainder. The nearest
   // possible amounts are the ends of these ranges.
-  const below = closest(sums, amountCents, 0, amountCents - otherCents - 1);
+  const below = closest(sums, amountCents, 0, amountCents - remainderCents - 1);
   const above = closest(sums, amountCents, amountCents + 1, cardsCents);
-  const nearest = [below === undefined ? 0 : below + otherCents, above ?? 0].map((cents) =>
+  const nearest = [below === undefined ? 0 : below + remainderCents, above ?? 0].map((cents) =>
     cents > 0 ? splitOf(cents) : undefined,
   );
   return { isPossible: false, nearest: nearest.filter((split) => split !== undefined) };
@@ -192,8 +192,8 @@ const totalOf = (amounts: readonly { readonly cents: number }[]): number =>
   amounts.reduce((sum, { cents }) => sum + cents, 0);
 
 function checked(wish: RefundWish): RefundWish {
-  const { amountCents, charges, otherCents, returned, lines } = wish;
-  if (![amountCents, otherCents, ...charges.map(({ cents }) => cents)].every(isCents) || amountCents === 0)
+  const { amountCents, charges, remainderCents, returned, lines } = wish;
+  if (![amountCents, remainderCents, ...charges.map(({ cents }) => cents)].every(isCents) || amountCents === 0)
     throw new RangeError("A refund has to be whole cents above 0, and open amounts have to be whole cents.");
   if (new Set(charges.map(({ reference }) => reference)).size < charges.length)
     throw new RangeError("A charge occurs twice.");
@@ -202,7 +202,7 @@ function checked(wish: RefundWish): RefundWish {
 }
 
 /** Finds the open charges that pay only for returned units, and how much of these units each side still has paid. */
-function backOf({ charges, reversed = [], lines = [], returned = new Map(), otherCents }: RefundWish) {
+function backOf({ charges, reversed = [], lines = [], returned = new Map(), remainderCents }: RefundWish) {
   const every = [...charges, ...reversed];
   const units = returnedUnits(lines, every, returned);
   const back = new Set(units.map(unitKey));
@@ -211,11 +211,11 @@ function backOf({ charges, reversed = [], lines = [], returned = new Map(), othe
   const goneCents = totalOf(piecesOf(reversed));
   const byCards = totalOf(piecesOf(every).filter(isUnitBack));
   const paidCents = Math.max(0, byCards - goneCents);
-  const byOther = lines.reduce((sum, { totalCents }) => sum + totalCents, 0) - totalOf(piecesOf(every));
-  const otherGoneCents = Math.max(0, byOther - otherCents);
+  const byRemainder = lines.reduce((sum, { totalCents }) => sum + totalCents, 0) - totalOf(piecesOf(every));
+  const remainderGoneCents = Math.max(0, byRemainder - remainderCents);
   return {
-    /** The amount that the other method has paid for these units, and can still refund. */
-    otherCents: Math.min(otherCents, Math.max(0, totalOf(units) - byCards - otherGoneCents)),
+    /** The part of the remainder that has paid for these units, and can still refund. */
+    remainderCents: Math.min(remainderCents, Math.max(0, totalOf(units) - byCards - remainderGoneCents)),
     isBack: ({ pieces }: OpenCharge) => pieces?.every(isUnitBack) ?? false,
     /** null if a card was charged as a whole: it is unknown which units it paid for. */
     paidCents: every.every(({ pieces }) => pieces !== null) ? paidCents : null,

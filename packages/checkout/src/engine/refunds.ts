@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
+import type { Recovery } from "./charge-recovery.js";
 import { type EngineContext, moveAndAnnounce, referencesOf } from "./context.js";
 import type { Engine } from "./engine.js";
 import { CheckoutError, refundNotPossible } from "./errors.js";
 import { retryUntilWritten } from "./late-writes.js";
-import type { Recovery } from "./recovery.js";
 import { type OpenCharge, planRefund } from "./refund-plan.js";
 
 /** Whether the charge is reversed, or its reversal is owed. */
@@ -34,7 +34,7 @@ export function createRefunds(context: EngineContext, recovery: Recovery): Pick<
   function choose(left: readonly Charge[], amountCents: number): Charge[] {
     if (sum(left) === amountCents) return [...left];
     const candidates = [...left.filter(isCharged), ...left.filter(isReversing)];
-    const plan = planRefund({ amountCents, charges: candidates.map(toOpenCharge), otherCents: 0 });
+    const plan = planRefund({ amountCents, charges: candidates.map(toOpenCharge), remainderCents: 0 });
     if (!plan.isPossible)
       throw refundNotPossible(amountCents, sum(candidates), {
         possibleCents: plan.nearest.map((split) => split.amountCents),

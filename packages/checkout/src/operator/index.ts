@@ -1,7 +1,6 @@
 /** The exports for a shop's operator: decisions, reconciliation, statements and health. */
 export type { ChargeView } from "../engine/charge-view.js";
 export type { Evidence } from "../engine/engine.js";
-export type { ExportOptions } from "./charge-export.js";
 export type { ShopPayment } from "./charge-groups.js";
 export type { CardSums, Difference, DifferenceKind, PaymentState } from "./difference.js";
 export type { Health } from "./health.js";

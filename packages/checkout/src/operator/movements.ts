@@ -1,41 +1,17 @@
 import type { Charge } from "../store/charge.js";
 
-/** The part of a charge that reports use. */
-export type BookedCharge = Pick<
-  Charge,
-  | "reference"
-  | "externalId"
-  | "orderId"
-  | "lastFour"
-  | "state"
-  | "reason"
-  | "refundId"
-  | "amountCents"
-  | "deductedCents"
-  | "createdAt"
-  | "sentAt"
-  | "devaluedAt"
-  | "reversedAt"
-  | "leaseUntil"
->;
+/** The fields of a charge that reports use. Sealed values are most of a charge's memory. */
+const booked = [
+  ...(["reference", "externalId", "orderId", "lastFour", "state", "reason", "refundId"] as const),
+  ...(["amountCents", "deductedCents", "createdAt", "sentAt", "devaluedAt", "reversedAt", "leaseUntil"] as const),
+] as const;
 
-/** Returns the part of a charge that reports use. Sealed values are most of a charge's memory. */
-export const bookedChargeOf = (charge: Charge): BookedCharge => ({
-  reference: charge.reference,
-  externalId: charge.externalId,
-  orderId: charge.orderId,
-  lastFour: charge.lastFour,
-  state: charge.state,
-  reason: charge.reason,
-  refundId: charge.refundId,
-  amountCents: charge.amountCents,
-  deductedCents: charge.deductedCents,
-  createdAt: charge.createdAt,
-  sentAt: charge.sentAt,
-  devaluedAt: charge.devaluedAt,
-  reversedAt: charge.reversedAt,
-  leaseUntil: charge.leaseUntil,
-});
+/** The part of a charge that reports use. */
+export type BookedCharge = Pick<Charge, (typeof booked)[number]>;
+
+/** Returns the part of a charge that reports use. */
+export const bookedChargeOf = (charge: Charge): BookedCharge =>
+  Object.fromEntries(booked.map((name) => [name, charge[name]])) as unknown as BookedCharge;
 
 /** Whether a charge took or returned money at or after `from` and before `to`, as the journal's filter defines it. */
 export function hasMoved({ devaluedAt, sentAt, reversedAt }: BookedCharge, { from, to }: { from: Date; to: Date }) {

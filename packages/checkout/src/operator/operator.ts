@@ -4,7 +4,6 @@ import type { Sealer } from "../sealing/seal.js";
 import { resealAll } from "../sealing/upkeep.js";
 import type { Charge, ChargeListing } from "../store/charge.js";
 import type { Purchase, PurchaseListing, PurchaseStore } from "../store/purchase-store.js";
-import { type ExportOptions, exportCsv, readExport } from "./charge-export.js";
 import { type Health, type HealthSource, readHealth } from "./health.js";
 import type { Reconciliation } from "./reconciliation.js";
 import { type ReconcileOptions, readReconciliation, readStatement } from "./reports.js";
@@ -88,14 +87,6 @@ export interface Operator {
    * @throws {RangeError} if the days or the commission are invalid
    */
   statement(options: StatementOptions): Promise<Statement>;
-  /**
-   * Writes the charges of some days as a CSV file for an issuer whose database was restored: its command `transactions import`
-   * books those that were lost. The file has no card number or PIN, and of a cancel token only a hash.
-   *
-   * @throws {RangeError} if the days are invalid
-   * @throws {SealError} if a token can't be opened
-   */
-  exportCharges(options: ExportOptions): Promise<string>;
 }
 
 interface OperatorContext extends Pick<Operator, "retryPurchase"> {
@@ -125,6 +116,5 @@ export function createOperator(context: OperatorContext): Operator {
     reseal: () => resealAll(journal, sealer),
     reconcile: (options) => readReconciliation(source, options),
     statement: (options) => readStatement(source, options),
-    exportCharges: async (options) => exportCsv(await readExport(source, sealer, options)),
   };
 }

@@ -44,20 +44,6 @@ export async function readStatement(source: ReportSource, options: StatementOpti
 }
 
 /**
- * Adds up the gross sum of a statement. Unlike `readStatement`, it keeps no charges in memory.
- * @throws {RangeError} if the days are invalid
- */
-export async function readGrossCents(
-  source: ReportSource,
-  options: Pick<StatementOptions, "from" | "to" | "timeZone" | "before">,
-): Promise<number> {
-  let cents = 0;
-  for await (const page of readCharges(source, { moved: momentsOf(options, options.timeZone) }))
-    cents += makeStatement(page.map(bookedChargeOf), options).grossCents;
-  return cents;
-}
-
-/**
  * Compares the journal with the shop's payments and, if given, with the service's report. It reads some hundred rows at a
  * time, so that its memory doesn't depend on the length of the period. Differences are compared a second time: a purchase
  * that moves meanwhile is counted in `moving`, and is no difference.

@@ -1,3 +1,5 @@
+import { pipeline, Readable } from "node:stream";
+import { CsvError, parse } from "csv-parse";
 import * as z from "zod";
 import { type Chunks, readListedObjects } from "./listed-objects.js";
 import type { Days } from "./period.js";
@@ -9,13 +11,20 @@ export interface ReportedCard {
   readonly canceledCents: number;
 }
 
-const cents = z.coerce.number().int().min(0);
+/** A whole number, in JSON or in a cell of CSV. */
+const count = z.union([
+  z.int().min(0),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+]);
 const cardSchema = z
   .object({
-    company_id: z.coerce.number().int(),
+    company_id: count,
     last_four: z.string(),
-    devalued: cents,
-    canceled: cents,
+    devalued: count,
+    canceled: count,
   })
   .transform((row) => ({
     companyId: row.company_id,
@@ -39,7 +48,7 @@ export type ReportFault =
 /** The error of a report that can't be read, or has another period. Its message can be shown to people. */
 export class ReportError extends Error {
   override readonly name = "ReportError";
-  /** What is wrong with the report. */
+  /** The report's fault. */
   readonly fault: ReportFault;
 
   constructor(message: string, fault: ReportFault) {
@@ -50,7 +59,7 @@ export class ReportError extends Error {
 
 const notAReport = () =>
   new ReportError(
-    "The file is not the gift card provider's report. Choose the output of the service's command report, as JSON or CSV.",
+    "The file is not the card issuer's report. Choose the output of the service's command report, as JSON or CSV.",
     { code: "not_a_report" },
   );
 
@@ -113,44 +122,33 @@ async function* readJson(chunks: Chunks, { from, to }: Days): AsyncGenerator<Row
 
 const columns = ["company_id", "last_four", "devalued", "canceled"];
 
+/** Reads a table. A line with another number of cells than the header's, or with a wrong quote, is a fault. */
 async function* readCsv(chunks: Chunks): AsyncGenerator<Row> {
-  let head: string[] | undefined;
-  let number = 0;
-  let isOver = false;
-  for await (const line of linesOf(chunks)) {
-    number += 1;
-    const cells = splitLine(line);
-    if (head === undefined) {
-      head = cells;
+  let number = 1;
+  let hasHeader = false;
+  const parser = parse({
+    bom: true,
+    record_delimiter: ["\r\n", "\n"],
+    skip_empty_lines: true,
+    columns: (header: string[]) => {
       // Otherwise any text would be accepted as a report without cards.
-      if (!columns.every((name) => cells.includes(name))) throw notAReport();
-      continue;
+      if (!columns.every((name) => header.includes(name))) throw notAReport();
+      hasHeader = true;
+      return header;
+    },
+  });
+  // The loop throws the errors.
+  pipeline(Readable.from(chunks), parser, () => {});
+  try {
+    for await (const row of parser) {
+      number += 1;
+      yield cardSchema.parse(row);
     }
-    // Empty lines are allowed only at the end.
-    if (line === "") {
-      isOver = true;
-      continue;
-    }
-    const row = cardSchema.safeParse(Object.fromEntries(head.map((name, column) => [name, cells[column]])));
-    if (isOver || !row.success)
-      throw new ReportError(`Line ${number} of the service's report can't be read.`, { code: "broken", line: number });
-    yield row.data;
+  } catch (error) {
+    if (!(error instanceof CsvError || error instanceof z.ZodError || error instanceof ReportError)) throw error;
+    if (!hasHeader) throw notAReport();
+    const line = error instanceof CsvError ? Number(error.lines) : number;
+    throw new ReportError(`Line ${line} of the service's report can't be read.`, { code: "broken", line });
   }
-}
-
-async function* linesOf(chunks: Chunks): AsyncGenerator<string> {
-  let begun = "";
-  for await (const chunk of chunks) {
-    const lines = (begun + chunk).split("\n");
-    begun = lines.pop() ?? "";
-    for (const line of lines) yield line.replace(/\r$/, "");
-  }
-  yield begun.trimEnd();
-}
-
-/** Splits a line of CSV. Quoted cells have their quotes doubled. */
-function splitLine(line: string): string[] {
-  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, bare]) =>
-    quoted === undefined ? (bare ?? "") : quoted.replaceAll('""', '"'),
-  );
+  if (!hasHeader) throw notAReport();
 }

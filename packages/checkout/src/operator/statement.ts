@@ -36,8 +36,6 @@ export interface StatementOptions extends Days {
   readonly commissionPercent?: number | undefined;
   /** The time zone of the days. Default Europe/Amsterdam. */
   readonly timeZone?: string | undefined;
-  /** Movements from this moment on don't count. Default: the end of the last day. */
-  readonly before?: Date | undefined;
   /**
    * Returns those of these refunds that were made because their order was canceled. They count as canceled. Default:
    * none.
@@ -57,9 +55,8 @@ export function makeStatement(
   options: StatementOptions,
   cancelRefunds: ReadonlySet<string> = new Set(),
 ): Statement {
-  const { from, to, commissionPercent = 0, timeZone, before } = options;
-  const days = momentsOf({ from, to }, timeZone);
-  const moments = { from: days.from, to: before && before < days.to ? before : days.to };
+  const { from, to, commissionPercent = 0, timeZone } = options;
+  const moments = momentsOf({ from, to }, timeZone);
   const lines = new Map<string, { -readonly [K in keyof StatementLine]: StatementLine[K] }>();
   for (const movement of charges.flatMap((charge) => movementsOf(charge, moments.from, moments.to))) {
     const { orderId } = movement;
@@ -142,7 +139,7 @@ export function statementText(statement: Statement, nameOf: (orderId: string) =>
 }
 
 /** Quotes a cell, so that spreadsheets don't treat it as a formula. Numbers and days are not quoted. */
-export function csvCell(text: string): string {
+function csvCell(text: string): string {
   if (text === "" || /^-?\d+(\.\d\d)?$|^\d{4}-\d\d-\d\d$/.test(text)) return text;
   return `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
 }

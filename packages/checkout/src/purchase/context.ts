@@ -1,6 +1,5 @@
 import type { Engine } from "../engine/engine.js";
-import type { CheckoutStore } from "../store/checkout-store.js";
-import type { Purchase } from "../store/purchase-store.js";
+import type { CheckoutStore, Purchase } from "../store/purchase-store.js";
 import type { Remainder } from "./remainder.js";
 
 /** The dependencies that all parts of a purchase share. */

@@ -4,14 +4,15 @@ import { layCharges } from "../engine/charge-layout.js";
 import type { PaymentPlan } from "../engine/engine.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
-import { type Purchase, paidStates, undecidedStates } from "../store/purchase-store.js";
+import { paidStates, undecidedStates } from "../store/purchase-states.js";
+import type { Purchase } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import { checkCart, checkId, checkLines, type Order } from "./order.js";
 import type { RemainderData } from "./remainder.js";
 import type { PurchaseSteps } from "./steps.js";
 
-/** What all results of an order's payment have. Amounts in cents. */
+/** The fields of every result of an order's payment. Amounts in cents. */
 interface PayAmounts {
   /** Empty if the payment is declined. */
   readonly cards: readonly { readonly lastFour: string; readonly amountCents: Cents }[];
@@ -27,7 +28,7 @@ export type PayResult =
 
 interface FlowOptions extends PurchaseContext {
   readonly steps: PurchaseSteps;
-  readonly pendingLifeMs: number;
+  readonly pendingRemainderMs: number;
   /** How a card's part is charged: as one charge, or by line. Default: by line if the order has lines. */
   readonly charges: "whole" | "by-line" | undefined;
   readonly maxChargesPerCard: number;
@@ -35,7 +36,7 @@ interface FlowOptions extends PurchaseContext {
 
 /** Pays orders, at once or when the shopper returns. */
 export function createPurchaseFlow(options: FlowOptions) {
-  const { steps, engine, journal, purchases, remainder, leaseMs, pendingLifeMs, report } = options;
+  const { steps, engine, journal, purchases, remainder, leaseMs, pendingRemainderMs, report } = options;
 
   async function toResult(purchase: Purchase, status: PayResult["status"]): Promise<PayResult> {
     const { remainderCents, remainderData } = purchase;
@@ -77,7 +78,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     const { orderId = id } = (await purchases.ofCart(cart.id)) ?? {};
     if (orderId === id) return;
     const other = await readSettled(orderId);
-    if (other) refuseOther(other.state === "pending" ? await settleRemainder(other, true) : other);
+    if (other) refuseOther(other.state === "pending" ? await decidePending(other, true) : other);
   }
 
   /** Refuses the cart if this purchase of its other order is paid or can be paid still. */
@@ -89,7 +90,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   /** Plans the payment. Refuses if it differs from what the shopper has seen, or can't be done. */
   async function planOf(order: Order): Promise<PaymentPlan> {
     await giveUpOther(order);
-    await engine.settle(order.cart.id, { orderOf: steps.orderOf });
+    await engine.recoverCart(order.cart.id, { orderOf: steps.orderOf });
     const plan = await engine.plan(order.cart);
     // If a card has expired or is being settled, the shopper may not have seen this remainder.
     const isUnseen = plan.hasSettling || plan.hasExpired;
@@ -140,12 +141,12 @@ export function createPurchaseFlow(options: FlowOptions) {
       to: "pending",
       attemptId,
       lease: null,
-      retryInMs: pendingLifeMs,
+      retryInMs: pendingRemainderMs,
     } as const;
     const pending = await steps.change(orderId, { ...wait, ...(remainderData !== undefined && { remainderData }) });
     if (!pending) throw new CheckoutError("payment_in_progress");
     // Until then, recovery can skip these charges; it would leave them to the purchase anyway.
-    await journal.renew(attemptId, pendingLifeMs).catch(report);
+    await journal.renew(attemptId, pendingRemainderMs).catch(report);
     return pending;
   }
 
@@ -164,7 +165,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     if (options.charges === "by-line" && !lines) throw new TypeError('order.lines are needed if charges is "by-line".');
     let earlier = await readSettled(order.id);
     // The shopper has left the bank's page, and changed the cart.
-    if (earlier?.state === "pending" && !isOf(order, earlier)) earlier = await settleRemainder(earlier, true);
+    if (earlier?.state === "pending" && !isOf(order, earlier)) earlier = await decidePending(earlier, true);
     if (earlier && earlier.state !== "failed") return repeatedResult(order, earlier);
     const plan = await planOf(order);
     const attemptId = randomUUID();
@@ -234,7 +235,7 @@ export function createPurchaseFlow(options: FlowOptions) {
    * @param isGivenUp whether the shopper no longer pays it: then a pending one is voided too
    * @returns the current purchase
    */
-  async function settleRemainder(waiting: Purchase, isGivenUp: boolean): Promise<Purchase> {
+  async function decidePending(waiting: Purchase, isGivenUp: boolean): Promise<Purchase> {
     const { status, purchase } = await steps.askRemainder(waiting);
     if (status === "pending" && !isGivenUp) return purchase;
     if (status !== "authorized") return steps.voidPurchase(purchase, "remainder_declined");
@@ -261,12 +262,12 @@ export function createPurchaseFlow(options: FlowOptions) {
     const purchase = await readKnown(orderId);
     const hasFailed = purchase.state === "failed" && purchase.remainderCents > 0;
     const isOpen = purchase.state === "pending" || hasFailed;
-    return resultOf(isOpen ? await settleRemainder(purchase, false) : purchase);
+    return resultOf(isOpen ? await decidePending(purchase, false) : purchase);
   }
 
   async function abandon(orderId: string): Promise<PayResult> {
     const purchase = await readKnown(orderId);
-    return resultOf(purchase.state === "pending" ? await settleRemainder(purchase, true) : purchase);
+    return resultOf(purchase.state === "pending" ? await decidePending(purchase, true) : purchase);
   }
 
   /** Handles a notification of the method. @returns the order that it concerns, or null */

@@ -12,7 +12,8 @@ import { toOpenCharge } from "../engine/refunds.js";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
 import type { OrderLine } from "../store/order-line.js";
-import { type Purchase, paidStates, type Refund, type RefundRule, refundRules } from "../store/purchase-store.js";
+import { soldStates } from "../store/purchase-states.js";
+import { type Purchase, type Refund, type RefundRule, refundRules } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 
 /** A refund of a paid order: units of its lines, or an amount. */
@@ -112,7 +113,7 @@ const whyNotPaid = ({ state }: Purchase): string =>
     : "The order isn't paid: there is nothing to refund.";
 
 /** Whether an order was paid, and not canceled since. */
-export const wasPaid = ({ state }: Purchase): boolean => [...paidStates, "refunded"].includes(state);
+export const wasPaid = ({ state }: Purchase): boolean => soldStates.includes(state);
 
 /** Returns the charges that a further refund can reverse. Earlier refunds keep theirs, whether or not they are done. */
 export function openCharges({ purchase, refunds, charges }: PaidBooks): Charge[] {
@@ -139,9 +140,9 @@ export function splitRefund(
   if (!wasPaid(purchase)) throw new RefundError("order_not_paid", whyNotPaid(purchase));
   const { lines: returning, rule } = request;
   const open = openCharges(books);
-  const otherCents = purchase.remainderCents - refundedRemainderCents(refunds);
-  const left = { charges: open.map(toOpenCharge), otherCents, rule };
-  const leftCents = otherCents + sum(left.charges.map(({ cents }) => cents));
+  const remainderCents = purchase.remainderCents - refundedRemainderCents(refunds);
+  const left = { charges: open.map(toOpenCharge), remainderCents, rule };
+  const leftCents = remainderCents + sum(left.charges.map(({ cents }) => cents));
   if (returning === undefined) {
     const { amountCents } = request;
     return { ...planRefund({ ...left, amountCents }), amountCents, leftCents };
@@ -176,9 +177,9 @@ export function sharesOf(
 }
 
 /** Converts a split to the fields of its record. */
-export const recordOf = ({ amountCents, charges, otherCents }: RefundSplit) => ({
+export const recordOf = ({ amountCents, charges, remainderCents }: RefundSplit) => ({
   amountCents,
-  remainderCents: otherCents,
+  remainderCents,
   references: charges.map(({ reference }) => reference),
 });
 

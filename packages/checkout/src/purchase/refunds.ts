@@ -4,7 +4,8 @@ import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossib
 import type { RefundShares, RefundSplit } from "../engine/refund-plan.js";
 import type { Charge } from "../store/charge.js";
 import { chargedStates } from "../store/charge-states.js";
-import { type NewRefund, type Purchase, type Refund, refundRules, undecidedStates } from "../store/purchase-store.js";
+import { undecidedStates } from "../store/purchase-states.js";
+import { type NewRefund, type Purchase, type Refund, refundRules } from "../store/purchase-store.js";
 import { amountOf, groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import {
@@ -72,7 +73,7 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
   function split(books: PaidBooks, request: RefundRequest) {
     if (undecidedStates.includes(books.purchase.state)) throw new RefundError("payment_in_progress", UNDECIDED);
     const { amountCents, leftCents, ...plan } = splitRefund(books, request);
-    const canBeMade = ({ otherCents }: RefundSplit) => otherCents === 0 || remainder.canRefund;
+    const canBeMade = ({ remainderCents }: RefundSplit) => remainderCents === 0 || remainder.canRefund;
     if (plan.isPossible && !canBeMade(plan.split))
       throw new TypeError("This refunds a part of the remainder: createCheckout needs remainder.refund.");
     if (plan.isPossible) return { isPossible: true, written: recordOf(plan.split) } as const;

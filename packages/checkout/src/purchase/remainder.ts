@@ -1,7 +1,7 @@
 import type { Cents } from "@giftcard-pay/client";
 import type { Purchase } from "../store/purchase-store.js";
 
-/** What the shop's own payment method knows of a payment. Only `authorized` pays. */
+/** A payment's state at the shop's own payment method. Only `authorized` pays. */
 export interface RemainderAnswer {
   /**
    * `authorized`: the money is held or taken. `pending`: the shopper pays elsewhere, such as on a bank's page. `declined`: no
@@ -15,11 +15,11 @@ export interface RemainderAnswer {
   readonly amountCents?: number;
   /** The currency of that amount, such as `EUR`. Another one than the order's is a fault like a wrong amount. */
   readonly currency?: string;
-  /** What identifies the payment at the method. See `RemainderRequest.data`, which it replaces. */
+  /** The payment's ids at the method. See `RemainderRequest.data`, which it replaces. */
   readonly data?: RemainderData;
 }
 
-/** What identifies a payment at the method, such as its ids. Stored with the order as JSON, so no secrets. */
+/** Data that identifies a payment at the method, such as its ids. Stored with the order as JSON, so no secrets. */
 export type RemainderData = Readonly<Record<string, unknown>>;
 
 /** A request for the remainder of an order. */
@@ -30,11 +30,11 @@ export interface RemainderRequest {
   readonly currency: string;
   /** Unique to this attempt: use it as the payment's idempotency key. */
   readonly attemptId: string;
-  /** What the method stored last, by `keep` or an answer. Null if it has stored nothing. */
+  /** The data that the method stored last, by `keep` or an answer. Null if it has stored nothing. */
   readonly data: RemainderData | null;
 }
 
-/** What only the call that authorizes a remainder has. */
+/** The additional fields of the call that authorizes a remainder. */
 export interface Authorizing {
   /** The `input` of `Checkout.pay`, such as what the bank's script in the page returned. It is not stored. */
   readonly input: unknown;

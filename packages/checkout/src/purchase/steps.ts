@@ -1,18 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { cents } from "@giftcard-pay/client";
+import { retryDelayMs } from "../engine/charge-recovery.js";
 import { LEAVE } from "../engine/engine.js";
 import { CheckoutError } from "../engine/errors.js";
-import { retryDelayMs } from "../engine/recovery.js";
 import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
-import {
-  type Purchase,
-  type PurchaseChange,
-  type PurchaseStore,
-  paidStates,
-  type Refund,
-  undecidedStates,
-} from "../store/purchase-store.js";
+import { paidStates, undecidedStates } from "../store/purchase-states.js";
+import type { Purchase, PurchaseChange, PurchaseStore, Refund } from "../store/purchase-store.js";
 import { groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import { faultCode, type RemainderAnswer } from "./remainder.js";
@@ -41,6 +35,15 @@ export function createPurchaseSteps(context: PurchaseContext) {
 
   const chargesOf = async ({ cartId, attemptId }: Purchase): Promise<Charge[]> =>
     (await journal.chargesOfCart(cartId)).filter((charge) => charge.externalId.startsWith(`${attemptId}:`));
+
+  /** Returns the charges of all attempts to pay an order, the newest first. */
+  async function chargesOfOrder(orderId: string): Promise<Charge[]> {
+    const purchase = await purchases.read(orderId);
+    if (!purchase) return [];
+    const ids = [purchase.attemptId, ...purchase.earlierAttemptIds];
+    const isOfOrder = ({ externalId }: Charge) => ids.some((id) => externalId.startsWith(`${id}:`));
+    return (await journal.chargesOfCart(purchase.cartId)).filter(isOfOrder);
+  }
 
   /** Returns how much of a paid order's money was not refunded, of its cards and its remainder. */
   async function heldCents(purchase: Purchase): Promise<number> {
@@ -265,6 +268,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
 
   return {
     chargesOf,
+    chargesOfOrder,
     askRemainder,
     begin,
     change,

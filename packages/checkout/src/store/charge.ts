@@ -167,7 +167,7 @@ export interface ChargeFilter {
   readonly anyOf?: ChargeMatch;
 }
 
-/** What a search looks for. A charge is found if one of these fields matches; none is found without a field. */
+/** A search. A charge is found if one of these fields matches; none is found without a field. */
 export interface ChargeMatch {
   readonly reference?: string;
   readonly lastFour?: string;

@@ -13,6 +13,7 @@ export type {
   NewPayment,
 } from "./charge.js";
 export {
+  bookedStates,
   chargedStates,
   chargeStates,
   chargingStates,
@@ -22,21 +23,29 @@ export {
   orderedStates,
   recoverableStates,
   settledStates,
+  uncapturedStates,
 } from "./charge-states.js";
-export type { CheckoutStore } from "./checkout-store.js";
 export type { GuessLimit, Journal, SealedValue } from "./journal.js";
 export { StoreError } from "./migrations.js";
 export type { PgPool } from "./postgres/migrate.js";
 export {
-  type NewPurchase,
-  type NewRefund,
-  type Purchase,
-  type PurchaseChange,
-  type PurchaseLease,
-  type PurchaseListing,
+  cartStates,
   type PurchaseState,
-  type PurchaseStore,
   purchaseStates,
-  type Refund,
+  reversedStates,
+  reversingStates,
+  soldStates,
+  unsettledStates,
+} from "./purchase-states.js";
+export type {
+  CheckoutStore,
+  NewPurchase,
+  NewRefund,
+  Purchase,
+  PurchaseChange,
+  PurchaseLease,
+  PurchaseListing,
+  PurchaseStore,
+  Refund,
 } from "./purchase-store.js";
-export type { NewTender, Tender, TenderState } from "./tender.js";
+export { type NewTender, onCartStates, type Tender, type TenderState } from "./tender.js";

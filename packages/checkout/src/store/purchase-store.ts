@@ -1,27 +1,7 @@
 import { type Cents, cents } from "@giftcard-pay/client";
+import type { Journal } from "./journal.js";
 import type { OrderLine } from "./order-line.js";
-
-/** The states of an order's payment. */
-export const purchaseStates = [
-  /** An attempt to pay is running. */
-  "charging",
-  /** The cards are charged, and the shopper pays the remainder elsewhere. */
-  "pending",
-  "paid",
-  /** The cards and the remainder of a failed attempt are being reversed. */
-  "voiding",
-  /** Nothing is taken, or recovery reverses it. A new attempt can begin. */
-  "failed",
-  /** The order was paid, and is refunded in full. */
-  "canceling",
-  "canceled",
-  /** The order is paid, and a refund of it is being made. */
-  "refunding",
-  /** The order was paid, and its refunds have returned everything. */
-  "refunded",
-] as const;
-/** The state of an order's payment. */
-export type PurchaseState = (typeof purchaseStates)[number];
+import type { PurchaseState } from "./purchase-states.js";
 
 /** The payment of an order. */
 export interface Purchase {
@@ -35,7 +15,7 @@ export interface Purchase {
   readonly totalCents: Cents;
   /** Of all its amounts; ISO 4217. */
   readonly currency: string;
-  /** The part that another method pays. */
+  /** The part that the remainder method pays. */
   readonly remainderCents: Cents;
   /** The shop's data of a pending remainder, such as the address of a bank's page. JSON. */
   readonly remainderData: string | null;
@@ -55,12 +35,12 @@ export interface Purchase {
  * How a refund is split, as far as charges can be chosen:
  * - `as-paid`: each returned unit is refunded the way it was paid, to the cent. Without units, in proportion
  * - `cards-first`: as much as possible to the cards
- * - `other-first`: as much as possible by the other method
+ * - `remainder-first`: as much as possible by the remainder method
  * - `in-proportion`: to the cards in proportion to their share of what can still be refunded
  */
 export type RefundRule = (typeof refundRules)[number];
 /** Every rule, the default first. */
-export const refundRules = ["as-paid", "cards-first", "other-first", "in-proportion"] as const;
+export const refundRules = ["as-paid", "cards-first", "remainder-first", "in-proportion"] as const;
 
 /** The lease of a purchase. */
 export interface PurchaseLease {
@@ -161,17 +141,11 @@ export type NewPurchase = Pick<
   "orderId" | "cartId" | "attemptId" | "totalCents" | "currency" | "remainderCents" | "lines"
 >;
 
-/** The states in which a purchase can still be paid or voided. */
-export const undecidedStates: readonly PurchaseState[] = ["charging", "pending"];
-
-/** The states of a paid order, which may be partly refunded. */
-export const paidStates: readonly PurchaseState[] = ["paid", "refunding"];
-
-/** The states of a purchase that no other purchase of its cart can be in. */
-export const cartStates: readonly PurchaseState[] = [...undecidedStates, ...paidStates];
-
-/** The states that recovery settles. */
-export const unsettledStates: readonly PurchaseState[] = [...undecidedStates, "voiding", "canceling", "refunding"];
+/** The storage of a checkout: the journal of charges, and the purchases that they belong to. */
+export interface CheckoutStore {
+  readonly journal: Journal;
+  readonly purchases: PurchaseStore;
+}
 
 /** Converts a row of giftcard_purchase. */
 export function toPurchase(row: Record<string, unknown>): Purchase {

@@ -1,6 +1,16 @@
 import type { Cents } from "@giftcard-pay/client";
-import type { Charge, ChargeState } from "./charge.js";
+import type { ActionRecord, Charge, ChargeState } from "./charge.js";
 import type { Tender } from "./tender.js";
+
+/** Formats texts as SQL literals. They are not escaped: only for constants such as states. */
+export const sqlList = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(", ");
+
+/** The column with the time at which a charge first reached a state. */
+export const momentOf: Partial<Record<ChargeState, string>> = {
+  sent: "sent_at",
+  devalued: "devalued_at",
+  reversed: "reversed_at",
+};
 
 /** Converts a row of giftcard_tender. */
 export function toTender(row: Record<string, unknown>): Tender {
@@ -54,3 +64,13 @@ export function toCharge(row: Record<string, unknown>): Charge {
     reversedAt: when(row.reversed_at),
   };
 }
+
+/** Converts a row of giftcard_action. */
+export const toAction = (row: Record<string, unknown>): ActionRecord => ({
+  reference: String(row.reference),
+  action: row.action as ActionRecord["action"],
+  actor: String(row.actor),
+  fromState: row.from_state as ChargeState,
+  toState: row.to_state as ChargeState,
+  createdAt: new Date(row.created_at as string),
+});

@@ -6,6 +6,9 @@ import type { Cents } from "@giftcard-pay/client";
  */
 export type TenderState = "quoted" | "applied" | "charging" | "spent" | "removed";
 
+/** The card is on its cart, and has one of its places. */
+export const onCartStates: readonly TenderState[] = ["applied", "charging"];
+
 /** A gift card on a cart. By itself, it takes no money. */
 export interface Tender {
   readonly id: string;

@@ -23,7 +23,7 @@ export type MethodStep =
   /** Staff or the provider changes a payment that is still open, or its refund fails later. */
   | { readonly do: "meddle"; readonly how: "more" | "less" | "currency" | "fail refund"; readonly which: number };
 
-/** What the method and the books of a sequence have to agree on. */
+/** Facts that the method and the books of a sequence have to agree on. */
 export interface MethodBooks {
   readonly purchases: readonly Row[];
   readonly refunds: readonly Row[];

@@ -10,7 +10,7 @@ export interface ProviderPayment {
   readonly id: string;
   readonly attemptId: string;
   readonly orderId: string;
-  /** What the provider holds or has taken, minus its refunds. */
+  /** The cents that the provider holds or has taken, minus its refunds. */
   readonly netCents: number;
   /** Whether the shopper can still pay it on a page. */
   readonly isOpen: boolean;
@@ -35,7 +35,7 @@ const idsOf = (data: Readonly<Record<string, unknown>>) => Object.values(data).m
 export abstract class SimulatedProvider implements OtherMethod {
   abstract readonly hasPage: boolean;
   protected abstract readonly operations: readonly Operation[];
-  /** What the shop's people are told. */
+  /** Messages to the shop's staff. */
   protected readonly alerts: PaymentAlert[] = [];
   /** The payments and sessions whose page the shopper can know. */
   protected readonly shown = new Set<string>();
@@ -142,7 +142,7 @@ export abstract class SimulatedProvider implements OtherMethod {
     return excess > 0 && excess <= sum(told.map(({ cents }) => cents)) ? excess : 0;
   }
 
-  /** What the books say that the provider has of each payment. */
+  /** The cents that the provider has of each payment by the books. */
   readonly #expected = new Map<string, number>();
 
   /** Reads the books before they are compared. */

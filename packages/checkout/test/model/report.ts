@@ -6,7 +6,7 @@ const textOf = ({ kind, text, store, method, seed, path, sequence, log, times }:
     `\n${kind}, ${times} times; first on ${store}, with --remainder ${method} --seed ${seed} --path ${path}`,
     `  ${text}`,
     ...log.map((line) => `    ${line}`),
-    `  npm run model -- --store ${store} --remainder ${method} --steps '${JSON.stringify(sequence)}'`,
+    `  npm run prove -- model --store ${store} --remainder ${method} --steps '${JSON.stringify(sequence)}'`,
   ].join("\n");
 
 /** Formats a run: each kind of violation with its shortest sequence, and the counts. */

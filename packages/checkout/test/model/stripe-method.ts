@@ -41,7 +41,7 @@ class StripeMethod extends SimulatedProvider {
   protected readonly operations;
   readonly #played: PlayedStripe;
   readonly #client: Stripe;
-  /** What earlier sequences have left. */
+  /** Payments that earlier sequences have left. */
   readonly #past: { readonly intents: number; readonly events: number; readonly sessions: number };
   readonly #sessions: string[] = [];
 

@@ -12,30 +12,20 @@ export interface Connection {
 }
 
 /**
- * Creates the client from GIFTCARD_BASE_URL, and GIFTCARD_API_KEY or GIFTCARD_EMAIL and GIFTCARD_PASSWORD.
+ * Creates the client from GIFTCARD_BASE_URL, and GIFTCARD_API_KEY.
  *
  * @param options.withKey false if only operations without a key are called
  * @throws {Failure} if a variable is missing or wrong
  */
 export function connect(env: NodeJS.ProcessEnv, { withKey = true } = {}): Connection {
-  const {
-    GIFTCARD_BASE_URL: baseUrl,
-    GIFTCARD_API_KEY: apiKey,
-    GIFTCARD_EMAIL: email,
-    GIFTCARD_PASSWORD: password,
-  } = env;
+  const { GIFTCARD_BASE_URL: baseUrl, GIFTCARD_API_KEY: apiKey } = env;
   if (!baseUrl) throw new Failure("Set GIFTCARD_BASE_URL to the service's address.", exitCodes.usage);
-  if (withKey && !apiKey && !(email && password)) {
-    throw new Failure(
-      "Set GIFTCARD_API_KEY to the company's key, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD.",
-      exitCodes.usage,
-    );
-  }
+  if (withKey && !apiKey) throw new Failure("Set GIFTCARD_API_KEY to the company's key.", exitCodes.usage);
   let replayed = false;
   try {
     const client = createClient({
       baseUrl,
-      ...(apiKey ? { apiKey } : email && password ? { credentials: { email, password } } : {}),
+      ...(apiKey && { apiKey }),
       timeoutMs: TIMEOUT_MS,
       onRequest: (info) => {
         replayed = info.replayed;
@@ -44,9 +34,6 @@ export function connect(env: NodeJS.ProcessEnv, { withKey = true } = {}): Connec
     return { client, replayed: () => replayed };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    const message = error.message
-      .replace("baseUrl", "GIFTCARD_BASE_URL")
-      .replace("credentials.email", "GIFTCARD_EMAIL");
-    throw new Failure(message, exitCodes.usage);
+    throw new Failure(error.message.replace("baseUrl", "GIFTCARD_BASE_URL"), exitCodes.usage);
   }
 }

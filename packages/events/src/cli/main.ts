@@ -13,9 +13,8 @@ import { pushCommand } from "./push-command.js";
 
 const MORE_HELP = `
 Environment:
-  GIFTCARD_BASE_URL                  the service's address, without /api/endpoint/v1
-  GIFTCARD_API_KEY                   the company's API key
-  GIFTCARD_EMAIL, GIFTCARD_PASSWORD  instead of the key; every command then creates a key
+  GIFTCARD_BASE_URL  the service's address, without /api/endpoint/v1
+  GIFTCARD_API_KEY   the company's API key
 
 Exit codes:
   ${exitCodes.done}  done
@@ -77,7 +76,7 @@ function explain(error: unknown): { message: string; exitCode: number; details?:
   }
   // The client's messages contain no secret.
   if (error instanceof GiftcardError) {
-    const advice = error.status === 401 ? " Check GIFTCARD_API_KEY, or GIFTCARD_EMAIL and GIFTCARD_PASSWORD." : "";
+    const advice = error.status === 401 ? " Check GIFTCARD_API_KEY." : "";
     return { message: `${error.message}${advice}`, exitCode: exitCodes.failed };
   }
   const { name, code } = error as { name?: string; code?: string };

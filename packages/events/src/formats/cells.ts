@@ -3,7 +3,7 @@ import type { RowField } from "../row.js";
 /** The order of day and month in dates such as `05-10-2036`. */
 export type DateOrder = "day-first" | "month-first";
 
-/** What a cell contains: the interface's value, or why it has none. */
+/** A cell's content: the interface's value, or why it has none. */
 export type CellReading = { readonly value: string } | { readonly fault: string };
 
 const DATE_FORM = "must be a date, such as 2036-10-26 or 26.10.2036";

@@ -2,7 +2,7 @@ import type { GiftcardClient, Event as ListedEvent } from "@giftcard-pay/client"
 import { feedItemOf } from "@giftcard-pay/events";
 import type { EventsContext, Sql } from "../context.js";
 import type { EventContent } from "../events/event-store.js";
-import { markOfEvent, markOfListed } from "./issuer-list.js";
+import { type Call, readUsedIds } from "./delivery-store.js";
 
 /** The result of comparing the shop's delivered events with the issuer's list. */
 export interface Comparison {
@@ -25,7 +25,7 @@ interface Delivered {
 }
 
 /**
- * Checks in the issuer's list whether the shop's changes have arrived there, by the feed or by hand, and records it. The list
+ * Checks in the issuer's list whether the issuer has made the shop's changes by hand, and records it. The list
  * doesn't show every field: a change of the price or the line-up can't be detected.
  *
  * @throws {GiftcardError} if the list is incomplete; then nothing is recorded
@@ -88,29 +88,30 @@ async function readListed(client: GiftcardClient, delivered: readonly Delivered[
 }
 
 /**
- * Finds each event in the list by the issuer's id. If the id is unknown or not listed, the event's mark decides. An issuer
- * that restores a backup assigns ids again: if two events have the same id, the mark decides too.
+ * Finds each event in the list: by the issuer's id and its mark, then by its mark alone, then by the id alone. An issuer that
+ * restores a backup assigns ids again.
  *
  * @returns the ids of the listed events, by their keys
  */
 function idsOf(delivered: readonly Delivered[], listed: ReadonlyMap<number, Listed>): Map<string, number> {
-  const owners = new Map<number, Delivered>();
-  for (const event of delivered) {
-    const own = event.issuerId === null ? undefined : listed.get(event.issuerId);
-    if (event.issuerId === null || !own) continue;
-    const other = owners.get(event.issuerId);
-    if (!other || (!marksOf(other).includes(own.mark) && marksOf(event).includes(own.mark)))
-      owners.set(event.issuerId, event);
-  }
-  const placed = new Set(owners.values());
   const idsOfMark = new Map<string, number[]>();
-  for (const [id, { mark }] of listed) if (!owners.has(id)) idsOfMark.set(mark, [...(idsOfMark.get(mark) ?? []), id]);
-  for (const event of delivered.filter((each) => each.isPublished && !placed.has(each))) {
-    const ids = marksOf(event).flatMap((mark) => idsOfMark.get(mark) ?? []);
-    const id = ids.find((each) => !owners.has(each));
-    if (id !== undefined) owners.set(id, event);
-  }
-  return new Map([...owners].map(([id, { key }]) => [key, id]));
+  for (const [id, { mark }] of listed) idsOfMark.set(mark, [...(idsOfMark.get(mark) ?? []), id]);
+  const found = new Map<string, number>();
+  const taken = new Set<number>();
+  const claim = (idsFor: (event: Delivered) => readonly number[]) => {
+    for (const event of delivered) {
+      const id = found.has(event.key) ? undefined : idsFor(event).find((one) => !taken.has(one));
+      if (id === undefined) continue;
+      found.set(event.key, id);
+      taken.add(id);
+    }
+  };
+  const ownId = ({ issuerId }: Delivered) => (issuerId !== null && listed.has(issuerId) ? [issuerId] : []);
+  const idsByMark = (event: Delivered) => marksOf(event).flatMap((mark) => idsOfMark.get(mark) ?? []);
+  claim((event) => ownId(event).filter((id) => idsByMark(event).includes(id)));
+  claim((event) => (event.isPublished ? idsByMark(event) : []));
+  claim(ownId);
+  return found;
 }
 
 /** Records the issuer's copy of each event. Skips events that were delivered again during the comparison. */
@@ -139,4 +140,40 @@ function textOf(event: EventContent): string {
   const item = feedItemOf({ ...event, state: "published" });
   const names = ["title", "description", "organiser", "location", "ticket_link", "poster", "bannerpath"];
   return JSON.stringify([...names, "date", "time", "end_date", "end_time"].map((name) => item[name] ?? ""));
+}
+
+/** The fields by which an event is recognized in the issuer's list, which doesn't have the shop's keys. */
+const markOf = (title: string, organiser: string, start: string, ticketLink: string) =>
+  JSON.stringify([title, organiser, start, ticketLink]);
+
+/** Returns the mark of an event of the shop. */
+export const markOfEvent = ({ title, organiser, start, ticketLink }: EventContent): string =>
+  markOf(title, organiser, start, ticketLink);
+
+/** Returns the mark of a listed event. */
+export const markOfListed = ({ title, organiser, date, time, ticketLink }: ListedEvent): string =>
+  markOf(title, organiser, `${date}T${time}`, ticketLink);
+
+/**
+ * Looks for events in the issuer's list by title, organiser, start and ticket link.
+ *
+ * @returns the issuer's ids by the shop's keys, without events that aren't listed or that another event of the shop claims
+ * @throws {GiftcardError} if the list is incomplete
+ */
+export async function findAtIssuer(
+  { sql, client, issuer }: EventsContext,
+  items: Call["items"],
+): Promise<Map<string, number>> {
+  const idsOfMark = new Map<string, number[]>(items.map(({ content }) => [markOfEvent(content), []]));
+  for await (const listed of client.eachEvent()) idsOfMark.get(markOfListed(listed))?.push(listed.id);
+  const keys = items.map(({ key }) => key);
+  const used = await readUsedIds(sql, issuer, { ids: [...idsOfMark.values()].flat(), keys });
+  const found = new Map<string, number>();
+  for (const { key, content } of items) {
+    const id = idsOfMark.get(markOfEvent(content))?.find((one) => !used.has(one));
+    if (id === undefined) continue;
+    used.add(id);
+    found.set(key, id);
+  }
+  return found;
 }

@@ -2,6 +2,10 @@ import { randomUUID } from "node:crypto";
 import { GiftcardError } from "@giftcard-pay/client";
 import { createEvents, type EventVerdict } from "@giftcard-pay/events/push";
 import type { EventsContext } from "../context.js";
+import { type EventFault, publishEvents, readEvents } from "../events/event-store.js";
+import { refreshEvents } from "../shows/refresh.js";
+import { partsOf } from "../shows/show-details.js";
+import { findAtIssuer } from "./compare.js";
 import {
   type Call,
   claimPending,
@@ -16,7 +20,6 @@ import {
   retryChanged,
   type UnansweredCall,
 } from "./delivery-store.js";
-import { findAtIssuer } from "./issuer-list.js";
 
 /** A lease outlasts a call, and a look at the issuer's list before it. */
 const LIST_MS = 110_000;
@@ -100,8 +103,8 @@ async function outcomesOf(
   verdicts: readonly EventVerdict[],
 ): Promise<DeliveryOutcome[]> {
   const existing = items.filter((_, at) => verdicts[at]?.is === "exists");
-  // A pulled feed may have changed or withdrawn the event: then the list doesn't have it as it was sent. If the list can't
-  // be read, only the id remains unknown.
+  // The issuer may have changed or removed the event: then the list doesn't have it as it was sent. If the list can't be
+  // read, only the id remains unknown.
   const found = existing.length > 0 ? await findAtIssuer(context, existing).catch(() => null) : null;
   return items.map(({ key }, at): DeliveryOutcome => {
     const verdict = verdicts[at];
@@ -174,3 +177,44 @@ const recordPending = ({ sql }: EventsContext, { reference, items }: Call, error
     reference,
     items.map(({ key }) => ({ key, state: "pending", error })),
   );
+
+/** After this time no further call begins while a person waits; the next job sends the remaining events. */
+const MAX_WAIT_MS = 10_000;
+
+const PAST: EventFault = { field: "start", message: "must be in the future" };
+
+/** The result of publishing events. */
+export interface Published {
+  /** The keys of the published events. */
+  readonly published: readonly string[];
+  /** The events that can't be published, with their faults. */
+  readonly refused: readonly { readonly key: string; readonly faults: readonly EventFault[] }[];
+}
+
+/**
+ * Publishes events, and sends those that the issuer doesn't have.
+ *
+ * @param actor the person, for the record
+ */
+export async function publish(context: EventsContext, keys: readonly string[], actor: string): Promise<Published> {
+  const { sql, issuer } = context;
+  // A sent event can't be changed later, so send the newest content.
+  await refreshEvents(context, [...new Set(keys.map((key) => partsOf(key).productId))]);
+  const published = await publishEvents(sql, keys, { issuer, actor });
+  const unpublished = keys.filter((key) => !published.includes(key));
+  const others = await readEvents(sql, "key", unpublished);
+  const until = Date.now() + MAX_WAIT_MS;
+  await pushNow(context, { until: () => Date.now() > until });
+  return {
+    published,
+    refused: others.map(({ key, faults }) => ({ key, faults: faults.length > 0 ? faults : [PAST] })),
+  };
+}
+
+/**
+ * Publishes all complete events that were never published, or only for another issuer. The next push sends them.
+ *
+ * @returns their keys
+ */
+export const publishReady = ({ sql, issuer }: EventsContext, actor: string): Promise<string[]> =>
+  publishEvents(sql, null, { issuer, actor });

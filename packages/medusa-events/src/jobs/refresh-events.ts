@@ -1,7 +1,6 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context.js";
-import { publishReady } from "../issuer/publish.js";
-import { pushEvents } from "../issuer/push.js";
+import { publishReady, pushEvents } from "../issuer/push.js";
 import { refreshEvents } from "../shows/refresh.js";
 
 /** Ends before the next minute's run. */

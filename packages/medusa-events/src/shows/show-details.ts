@@ -1,6 +1,6 @@
 import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
-import { storable } from "../storable.js";
+import { storable } from "../context.js";
 
 const text = (max: number) => storable.trim().max(max);
 const words = z.array(text(500)).max(200);
@@ -26,7 +26,6 @@ export const detailsSchema = z.strictObject({
   videoUrl: text(2048).optional(),
   eventLink: text(2048).optional(),
   providerId: z.number().int().min(1).optional(),
-  concept: z.strictObject({ id: z.number().int().min(0), name: text(255) }).optional(),
   dates: z
     .array(
       z.strictObject({

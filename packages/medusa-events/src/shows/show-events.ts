@@ -52,7 +52,7 @@ const offSale = (event: ComputedEvent, fault: EventFault): ComputedEvent => ({
 });
 
 function readShow(
-  { dates, concept: _concept, ...details }: Show["details"],
+  { dates, ...details }: Show["details"],
   product: ShowProduct,
   settings: Settings,
   providerId: number | undefined,

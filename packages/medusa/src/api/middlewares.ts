@@ -6,18 +6,18 @@ import {
   type MedusaResponse,
   type MiddlewareFunction,
 } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, MathBN } from "@medusajs/framework/utils";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, MathBN, Modules, PaymentActions } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { refusal, toMedusaError } from "../errors.js";
-import { paysOrder } from "../medusa-tables/payments.js";
+import { nameOf, refusal, toMedusaError } from "../errors.js";
+import { hasSession, paysOrder } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
+import { withOrder } from "../refunds/balanced-books.js";
+import { readBooks } from "../refunds/order-books.js";
 import { admitCompletion } from "./admit-completion.js";
 import { handleAnswer } from "./answer.js";
-import { balanceOrder } from "./balance-order.js";
 import { prepareCart } from "./complete-cart.js";
-import { dropDeletedSession } from "./deleted-session.js";
 import { refundByHand } from "./refund-by-hand.js";
-import { removeSealedTokens } from "./sealed-tokens.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 import {
   changeCartInTurn,
@@ -139,3 +139,79 @@ export default defineMiddlewares({
     { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },
   ],
 });
+
+/** The field of a payment's data that holds a charge's sealed cancel token. */
+const FIELD = "sealed_token";
+
+/**
+ * Removes sealed cancel tokens from every response of the store's routes. Medusa sends the data of payments and
+ * payment sessions to any browser that asks for it. Express passes each JSON body through `send` as text. Responses
+ * without a token, nearly all of them, cost one search and are not parsed.
+ */
+export function removeSealedTokens(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
+  const send = res.send.bind(res) as (body?: unknown) => MedusaResponse;
+  res.send = ((body?: unknown) => send(holdsToken(res, body) ? withoutTokens(body) : body)) as typeof res.send;
+  next();
+}
+
+const holdsToken = (res: MedusaResponse, body: unknown): body is string =>
+  typeof body === "string" && body.includes(FIELD) && String(res.get("Content-Type")).includes("json");
+
+const withoutTokens = (body: string) =>
+  JSON.stringify(JSON.parse(body, (key, value) => (key === FIELD ? undefined : value)));
+
+/**
+ * Balances an order's books before Medusa confirms an edit, return, exchange or claim, so that the order's page never
+ * shows a refunded amount as outstanding. If balancing fails, the order's next refund retries it. Orders without a
+ * gift card, of which the plugin has refunded nothing, are left as Medusa shows them.
+ */
+export function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
+  handleAnswer(res, next, {
+    replaceBody: async (body) => {
+      const orderId = (body as { order_preview?: { id?: string } } | null)?.order_preview?.id;
+      try {
+        if (orderId !== undefined) await balance(req.scope, orderId);
+      } catch (error) {
+        const logger = contextOf(req.scope).logger;
+        logger.warn(`giftcard: the books of order ${orderId} aren't balanced yet: ${nameOf(error)}`);
+      }
+      return body;
+    },
+  });
+  next();
+}
+
+async function balance(container: MedusaContainer, orderId: string): Promise<void> {
+  const { charges, refunds } = await readBooks(container, orderId);
+  if (charges.length === 0 && refunds.every(({ units }) => !units)) return;
+  await withOrder(container, orderId, async () => {});
+}
+
+/** The actions by which a method reports that it holds or took a shopper's money. */
+const holdsMoney: ReadonlySet<string> = new Set([PaymentActions.AUTHORIZED, PaymentActions.SUCCESSFUL]);
+
+/**
+ * Drops a payment method's webhook for a session that doesn't exist any more, or without a session. Medusa would find
+ * no cart for it, then search for any cart, and complete the first one that it finds: another shopper's, with that
+ * shopper's cards. Releases of Medusa differ in which of the two they notice themselves.
+ */
+export async function dropDeletedSession(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
+  const provider = String(req.params.provider);
+  const payload = { data: req.body, rawData: req.rawBody, headers: req.headers };
+  const read = await req.scope
+    .resolve(Modules.PAYMENT)
+    .getWebhookActionAndData({ provider, payload } as never)
+    .catch(() => null);
+  if (!read?.data) return next();
+  const { session_id: sessionId } = read.data;
+  if (sessionId && (await hasSession(contextOf(req.scope).sql, sessionId))) return next();
+  const logger = contextOf(req.scope).logger;
+  const line = `giftcard: dropped a webhook (${read.action}) of ${provider} for`;
+  if (!sessionId) logger.info(`${line} no payment session: it isn't about this store's carts.`);
+  else if (holdsMoney.has(read.action))
+    logger.warn(
+      `${line} the deleted payment session ${sessionId}, which holds money. Refund it at the payment method.`,
+    );
+  else logger.info(`${line} the deleted payment session ${sessionId}. No action is needed.`);
+  res.sendStatus(200);
+}

@@ -2,15 +2,14 @@ import { planRefund, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { euro, fromCents, isCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import { toMedusaError } from "../errors.js";
+import { notRefunded, refusal, toMedusaError } from "../errors.js";
 import { type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
-import { notRefunded } from "../refunds/not-refunded.js";
-import type { OrderBooks } from "../refunds/order-books.js";
+import { type OrderBooks, ROUNDING_CENTS } from "../refunds/order-books.js";
 import { whyUndecided } from "../refunds/order-refund.js";
 import { changePaymentInTurn, openChange } from "./turns.js";
 
@@ -53,8 +52,8 @@ interface Asked {
   readonly isOvertaken: boolean;
 }
 
-/** The most that Medusa's fractions of a cent add up to. */
-const ROUNDING_CENTS = 5;
+/** Medusa's own page shows the message. */
+const refuse = (message: string) => refusal(`${message} Nothing was refunded.`);
 
 /**
  * Checks and completes a refund. @throws {MedusaError} if it would be made twice, or the order takes no change for it
@@ -71,18 +70,24 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
   checkLeft(payment, amount === undefined ? payment.capturedCents + payment.uncapturedCents : amountCents);
   const isOwed = amountCents <= owedCents;
   if (!isOwed && isOvertaken)
-    throw notRefunded(
+    throw refuse(
       `Another refund of this order was made at the same moment, and ${euro(owedCents)} is owed now. ` +
         "Reload the order.",
     );
   if (!isOwed && (await hasOpenChange(contextOf(req.scope).sql, books.orderId))) throw openChange("refund");
+  // Medusa would waive what becomes owed with the capture, and the customer would owe it again with the next edit.
+  if (isNoted && !isOwed && books.asCaptured().owedCents > owedCents)
+    throw refuse(
+      "A payment of this order isn't captured yet. Capture it first, or use the refund under Gift cards on the order's " +
+        "page, which captures it.",
+    );
   const wasRefunded = books.refunds.some(({ units }) => units !== null);
   if (isNoted && wasRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
-    throw notRefunded(
+    throw refuse(
       `The amount that this order owed was already refunded, and ${euro(owedCents)} is owed now. Reload the ` +
         "order. To refund more than that, state the reason in the refund's note.",
     );
-  if (!isNoted || !isOwed || books.unexplained.length > 0) return;
+  if (!isNoted || !isOwed) return;
   body.metadata = {
     ...chargesFor(books, payment.sessionId, amountCents),
     [REFUND_UNITS]: Object.fromEntries(books.back),
@@ -93,11 +98,11 @@ async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvert
 function checkLeft({ isGiftcard, leftCents, uncapturedCents }: OpenPayment, amountCents: number): void {
   if (!isGiftcard || amountCents <= leftCents) return;
   if (uncapturedCents > 0)
-    throw notRefunded(
+    throw refuse(
       "This gift card payment isn't captured yet. Capture it first, or use the refund under Gift cards on the order's page, " +
         "which captures it. If the whole order is off, cancel it.",
     );
-  throw notRefunded(
+  throw refuse(
     leftCents === 0
       ? "All of this gift card payment is refunded already. Reload the order."
       : `Only ${euro(leftCents)} of this gift card payment is left to refund. Enter that, or less.`,
@@ -113,7 +118,7 @@ function centsOf(amount: number, owedCents: number): number {
   const cents = toCents(amount);
   if (isCents(amount)) return cents;
   if (owedCents > 0 && Math.abs(cents - owedCents) <= 1) return owedCents;
-  throw notRefunded("A refund is of whole cents. Enter an amount without fractions of a cent.");
+  throw refuse("A refund is of whole cents. Enter an amount without fractions of a cent.");
 }
 
 /** Finds the charges of one card that pay for the units that are back, if they add up to the amount. */
@@ -124,7 +129,7 @@ function chargesFor(books: OrderBooks, sessionId: string, amountCents: number): 
     amountCents,
     charges: own.map(toOpenCharge),
     reversed: books.charges.filter((charge) => !own.includes(charge)),
-    otherCents: 0,
+    remainderCents: 0,
     lines: books.lines,
     returned: books.returnedOf(books.back),
   });

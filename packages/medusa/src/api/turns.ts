@@ -2,13 +2,12 @@ import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusaj
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
-import { refusal, toMedusaError } from "../errors.js";
+import { notRefunded, refusal, toMedusaError } from "../errors.js";
 import { cartOfOrder, hadCards, orderOfPayment, type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
-import { notRefunded } from "../refunds/not-refunded.js";
 import { UNDECIDED } from "../refunds/order-refund.js";
 import { handleAnswer } from "./answer.js";
 

@@ -1,15 +1,12 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
-import { booksCommand } from "./books.js";
-import { drainCommand } from "./drain.js";
-import { exportChargesCommand } from "./export-charges.js";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand } from "./reconcile.js";
-import { recoveryPlanCommand } from "./recovery-plan.js";
 import { refundCommand } from "./refund.js";
 import { resealCommand } from "./reseal.js";
 import { statementCommand } from "./statement.js";
+import { statusCommand } from "./status.js";
 import { storefrontCommand } from "./storefront.js";
 
 const EXIT_CODES = `
@@ -30,11 +27,8 @@ function program(): Command {
     .addHelpText("after", EXIT_CODES)
     .addCommand(reconcileCommand())
     .addCommand(statementCommand())
-    .addCommand(booksCommand())
-    .addCommand(exportChargesCommand())
     .addCommand(resealCommand())
-    .addCommand(recoveryPlanCommand())
-    .addCommand(drainCommand())
+    .addCommand(statusCommand())
     .addCommand(refundCommand())
     .addCommand(storefrontCommand());
   for (const command of [root, ...root.commands]) command.exitOverride();

@@ -4,7 +4,6 @@ import { ReportError } from "@giftcard-pay/checkout/plugin";
 import type { Command } from "commander";
 import { readMedusaReconciliation } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
-import { progressEachSecond } from "./progress.js";
 import { openReports, type ReportOptions, reportCommand } from "./report-command.js";
 import { withShop } from "./shop.js";
 
@@ -49,6 +48,16 @@ export function reconcileCommand(): Command {
       process.stdout.write(text);
       if (result.differences.length > 0) process.exitCode = 1;
     });
+}
+
+/** Prints progress on standard error every second, once a command takes longer than a second. */
+function progressEachSecond(): (text: string) => void {
+  let reportedAtMs = performance.now();
+  return (text) => {
+    if (performance.now() - reportedAtMs < 1000) return;
+    reportedAtMs = performance.now();
+    process.stderr.write(`${text}\n`);
+  };
 }
 
 /** Streams the file, since a busy month's report is large. */

@@ -5,6 +5,7 @@ import { formatCents } from "@giftcard-pay/client";
 import { Command } from "commander";
 import type { Sold } from "../medusa-tables/sold-items.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../refunds/bulk-store.js";
+import { sentencesOf } from "../sentences.js";
 import { CommandFailure } from "./failure.js";
 
 interface RefundOptions {
@@ -184,7 +185,7 @@ function planText(plan: BulkRefundPlan): string {
     ...orders.map(orderText),
     ...refused.map(
       ({ orderName, orderId, amountCents: cents, why }) =>
-        `  ${orderName} ${orderId}: ${cents > 0 ? `not ${euro(cents)}. ` : ""}${why}`,
+        `  ${orderName} ${orderId}: ${cents > 0 ? `not ${euro(cents)}. ` : ""}${sentencesOf(why)}`,
     ),
     ...(refused.length > 0 ? [`  ${ordersText(refused.length)} left out, for the reasons above`] : []),
     ...(uncaptured.orders > 0
@@ -213,7 +214,8 @@ function bulkRefundText({ title, done, doneCents, waiting }: Report): string {
   const lines = [
     `${title}: ${ordersText(done)} refunded, ${euro(doneCents)}`,
     ...waiting.map(
-      ({ orderName, orderId, amountCents, why }) => `  ${orderName} ${orderId}, ${euro(amountCents)}: ${why}`,
+      ({ orderName, orderId, amountCents, why }) =>
+        `  ${orderName} ${orderId}, ${euro(amountCents)}: ${sentencesOf(why)}`,
     ),
     ...(waiting.length > 0 ? ["  They wait for a person, on the admin's page Gift cards."] : []),
   ];

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { changeStorefront } from "@giftcard-pay/checkout/plugin";
 import { Command } from "commander";
 import { CommandFailure } from "./failure.js";
+import { changeStorefront } from "./storefront-files.js";
 
 /** Our own files, which the build copies next to the server. */
 const SOURCE = path.join(__dirname, "../../nextjs");

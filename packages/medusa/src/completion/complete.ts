@@ -24,6 +24,8 @@ import { copyOf } from "../providers/giftcard/provider.js";
 import { type CompletionRecord, voidCompletion } from "./void.js";
 
 const POLL_MS = 100;
+/** If a card pays more units, equal ones share a charge, and can only be refunded to the card together. */
+const MAX_CHARGES_PER_CARD = 50;
 /** How long a completion waits until the order of a completion that gives way to it is deleted. */
 const ONLY_ORDER_MS = 10_000;
 
@@ -190,7 +192,7 @@ async function charge(
   return true;
 }
 
-/** Splits each card's part into charges by the order's lines, if the shop charges by line. */
+/** Splits each card's part into charges by the order's lines. Without an order, or with `charges: "whole"`, it stays whole. */
 async function layPlan(
   container: MedusaContainer,
   plan: PaymentPlan,
@@ -198,10 +200,9 @@ async function layPlan(
   orderId: string | undefined,
 ): Promise<PaymentPlan> {
   const { sql, settings } = contextOf(container);
-  const { charges, maxChargesPerCard, cardsBuyCards } = settings;
-  if (charges !== "by-line" || orderId === undefined) return plan;
+  if (settings.charges === "whole" || orderId === undefined) return plan;
   const sold = await readSoldLines(container, orderId);
-  const giftcardItemIds = cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, cart.id);
+  const giftcardItemIds = settings.cardsBuyCards ? [] : await giftcardItemsOfOrder(sql, cart.id);
   const notByCardCents = cart.notByCardCents ?? 0;
   const isGiftcard = ({ id }: { id: string }) => giftcardItemIds.includes(id);
   const lines = shareCents(
@@ -211,7 +212,7 @@ async function layPlan(
   const noted = [...lines, ...shareCents(sold.filter(isGiftcard), notByCardCents)];
   await noteLines(sql, { orderId, cartId: cart.id }, noted);
   const parts = plan.parts.map(({ amountCents }) => amountCents);
-  const laid = layCharges(parts, lines, maxChargesPerCard);
+  const laid = layCharges(parts, lines, MAX_CHARGES_PER_CARD);
   return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };
 }
 
@@ -241,7 +242,7 @@ async function beginCharges(
 async function settledPlan(engine: Engine, { cart }: CartPayment, tenders: readonly Tender[]): Promise<PaymentPlan> {
   const plan = await engine.plan(cart, tenders);
   if (!plan.hasSettling) return plan;
-  await engine.settle(cart.id);
+  await engine.recoverCart(cart.id);
   return engine.plan(cart);
 }
 

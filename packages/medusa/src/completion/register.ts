@@ -9,7 +9,7 @@ type Hook = (handler: typeof completeWithGiftcards, compensate: typeof voidCompl
  * Registers the hook of Medusa's cart completion that charges the cards. Medusa allows one handler per hook, so the
  * second hook is used if another plugin has the first. Without either, orders would be placed that nobody paid.
  * Medusa swallows what is thrown here, so the process exits.
- * @param isByLine whether cards are charged by the order's lines. In the second hook, no order exists yet
+ * @param isByLine whether the shop insists on charges by line. In the second hook, no order exists yet
  */
 export function registerCompletion(logger: Logger, isByLine: boolean): void {
   const hooks = completeCartWorkflow.hooks as unknown as Record<string, Hook | undefined>;
@@ -23,16 +23,14 @@ export function registerCompletion(logger: Logger, isByLine: boolean): void {
     if (isByLine) {
       logger.error(
         '@giftcard-pay/medusa can\'t charge gift cards by line (charges: "by-line"): the hook beforePaymentAuthorization of ' +
-          "completeCartWorkflow has a handler already. Remove that handler; or call completeWithGiftcards and voidCompletion " +
-          'from it and set callsHandlerItself: true; or set charges: "whole". Medusa exits now.',
+          "completeCartWorkflow has a handler already. Remove that handler, or the option charges. Medusa exits now.",
       );
       process.exit(1);
     }
   }
   logger.error(
     "@giftcard-pay/medusa can't charge gift cards: both hooks of completeCartWorkflow, beforePaymentAuthorization and " +
-      "validate, have a handler already. Call completeWithGiftcards and voidCompletion of @giftcard-pay/medusa/workflows " +
-      "from that handler, and set callsHandlerItself: true. Medusa exits now, so that no order is placed unpaid.",
+      "validate, have a handler already. Remove one of them. Medusa exits now, so that no order is placed unpaid.",
   );
   process.exit(1);
 }

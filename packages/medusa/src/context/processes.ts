@@ -3,6 +3,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { Logger, MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { nameOf } from "../errors.js";
+import { type Reason, sentencesOf } from "../sentences.js";
 
 const REPORT_MS = 20_000;
 /** A process that has not reported for so long is down. */
@@ -25,7 +26,7 @@ export interface ProcessReport {
   /** The most connections of all processes together. */
   readonly connections: number;
   /** Explains what does not fit together. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Reason[];
 }
 
 export interface Processes {
@@ -63,7 +64,7 @@ export function createProcesses(sql: Sql, logger: Logger, connections: number): 
 
   async function warn(): Promise<void> {
     const { warnings } = await read();
-    for (const warning of warnings) logger.warn(`giftcard: ${warning}`);
+    for (const warning of warnings) logger.warn(`giftcard: ${sentencesOf([warning])}`);
   }
 
   return {
@@ -99,25 +100,13 @@ function warningsOf(found: {
   connections: number;
   fewest: number;
   allowed: number;
-}): string[] {
+}): Reason[] {
   const { count, locks, connections, fewest, allowed } = found;
-  const warnings: string[] = [];
-  if (count > 1 && locks.includes(IN_MEMORY))
-    warnings.push(
-      `${count} Medusa processes share this database, but Medusa's lock is in the memory of each: two of them can sell ` +
-        "the same seat, or ask a bank twice. Configure locking-postgres or locking-redis, or run one process.",
-    );
-  else if (locks.length > 1)
-    warnings.push(`The Medusa processes have different locks (${locks.join(", ")}): give all of them the same one.`);
+  const warnings: Reason[] = [];
+  if (count > 1 && locks.includes(IN_MEMORY)) warnings.push({ code: "memoryLocks", values: { count } });
+  else if (locks.length > 1) warnings.push({ code: "differentLocks", values: { locks: locks.join(", ") } });
   if (locks.includes(IN_POSTGRES) && fewest < LEAST_CONNECTIONS)
-    warnings.push(
-      `A Medusa process has ${fewest} database connections. With locking-postgres it needs at least ` +
-        `${LEAST_CONNECTIONS}, or it stands still: raise pool.max in databaseDriverOptions.`,
-    );
-  if (connections > allowed)
-    warnings.push(
-      `The Medusa processes may open ${connections} database connections, and PostgreSQL allows ${allowed}: ` +
-        "lower pool.max in databaseDriverOptions, or raise max_connections.",
-    );
+    warnings.push({ code: "fewConnections", values: { connections: fewest, least: LEAST_CONNECTIONS } });
+  if (connections > allowed) warnings.push({ code: "manyConnections", values: { connections, allowed } });
   return warnings;
 }

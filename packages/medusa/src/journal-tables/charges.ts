@@ -1,11 +1,10 @@
 /** Statements of the plugin on the journal's tables, because they count, or join the plugin's own tables. */
 import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
-import { openStates } from "@giftcard-pay/checkout/store";
-import { hasRows } from "../rows.js";
+import { uncapturedStates } from "@giftcard-pay/checkout/store";
 
 const RETRIED = sqlList(["reversing", "unknown"]);
 
-export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(openStates)})`;
+export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in (${sqlList(uncapturedStates)})`;
 
 /** Counts the payments that are being released, without those that a person has exempted. */
 export const OPEN_RELEASES = `select count(*) from giftcard_release release where (select count(*) from giftcard_job
@@ -37,10 +36,6 @@ export async function countRetried(sql: Sql): Promise<number> {
   const [counted] = await sql(`select count(*) from giftcard_charge where state in (${RETRIED})`, []);
   return Number(counted?.count);
 }
-
-/** Tells whether an order has a charged card that isn't captured. */
-export const hasUncaptured = (sql: Sql, orderId: string): Promise<boolean> =>
-  hasRows(sql, "select 1 from giftcard_charge where order_id = $1 and state = 'committed' limit 1", [orderId]);
 
 /** Reads the number of charges and their sum, by state. */
 export async function sumByState(sql: Sql): Promise<Record<string, { count: number; cents: number }>> {

@@ -1,12 +1,9 @@
 /** An item or a shipping method, which has one unit. */
 export interface BookedItem {
   readonly id: string;
-  readonly title: string;
   readonly variantId: string | null;
   readonly productId: string | null;
   readonly isShipping: boolean;
-  /** Its VAT in percent, such as `19`. */
-  readonly vatPercent: string;
   /** When an edit removed it entirely; null if the order still has it. */
   readonly removedAt: string | null;
   /** Oldest first. */
@@ -45,10 +42,10 @@ with step as (
   union select shipping_method_id, version, created_at, 1, null, 0
   from order_shipping where order_id = o.id and version >= start.version and deleted_at is null
 ), line as (
-  select id, title, variant_id, product_id, unit_price, is_tax_inclusive, false as is_shipping,
+  select id, variant_id, product_id, unit_price, is_tax_inclusive, false as is_shipping,
     ${taxFactor("order_line_item_tax_line", "item_id", "item.id")} as tax_factor
   from order_line_item item where id in (select id from step)
-  union all select id, name, null, null, amount, is_tax_inclusive, true,
+  union all select id, null, null, amount, is_tax_inclusive, true,
     ${taxFactor("order_shipping_method_tax_line", "shipping_method_id", "method.id")}
   from order_shipping_method method where id in (select id from step)
 ), discount as (
@@ -71,9 +68,8 @@ with step as (
   left join replaced on replaced.id = step.id and replaced.version = step.version
   group by step.id
 )
-select json_agg(json_build_object('id', line.id, 'title', line.title, 'variantId', line.variant_id, 'productId', line.product_id,
-  'isShipping', line.is_shipping,
-  'vatPercent', trim_scale(round(((line.tax_factor - 1) * 100)::numeric, 4))::text, 'removedAt', removal.at, 'versions', history.versions) order by line.is_shipping, line.id) as all
+select json_agg(json_build_object('id', line.id, 'variantId', line.variant_id, 'productId', line.product_id,
+  'isShipping', line.is_shipping, 'removedAt', removal.at, 'versions', history.versions) order by line.is_shipping, line.id) as all
 from line join history on history.id = line.id
 cross join lateral (select min(created_at) as at from order_summary
   where order_id = o.id and version > history.last and deleted_at is null) removal`;

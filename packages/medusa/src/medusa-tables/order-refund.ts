@@ -25,18 +25,12 @@ export interface BookedRefund {
   readonly id: string;
   readonly cents: number;
   readonly createdAt: string;
-  readonly createdBy: string | null;
-  readonly note: string | null;
-  /**
-   * How many units of each line are back once this refund is made, by the line's id, as the plugin wrote it with the
-   * refund, or as a person stated later. null if the refund names no units.
-   */
+  /** How many units of each line are back once this refund is made, by the line's id; null if the refund names no units. */
   readonly units: ReadonlyMap<string, number> | null;
-  /** Whether a person stated that it was for nothing that was sold. */
-  readonly isGoodwill: boolean;
-  /** How much of it exceeded what the order owed. Medusa waived as much in the order. */
-  readonly beyondCents: number;
-  /** How much of it a person refunded before it was owed, since a card takes back only whole charges. */
+  /**
+   * How much of it wasn't owed yet. If it names units, a person chose that on the order's page, since a card takes back only
+   * whole charges. Otherwise Medusa waived as much in the order.
+   */
   readonly aheadCents: number;
 }
 
@@ -75,7 +69,7 @@ const PENDING = `coalesce(summary.totals -> 'raw_pending_difference' ->> 'value'
  * The version of the order `o` with the cart `cart` that its customer paid. Draft orders have versions before it: the last one that was
  * confirmed before a payment of it was captured.
  */
-export const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce((select max(change.version) from order_change change
+const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce((select max(change.version) from order_change change
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null
     and change.confirmed_at <= (select min(c.created_at) from order_payment_collection l
       join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
@@ -115,15 +109,13 @@ where l.order_id = o.id and l.deleted_at is null`;
 
 const REFUNDS = `
 select json_agg(json_build_object('id', r.id, 'cents', ${centsSql("(r.raw_amount ->> 'value')::numeric")}::integer,
-    'createdAt', r.created_at, 'createdBy', r.created_by, 'note', r.note, 'units', r.metadata -> '${REFUND_UNITS}',
-    'aheadCents', coalesce((r.metadata ->> '${REFUND_AHEAD}')::integer, 0),
-    'purpose', purpose.units, 'isDecided', purpose.refund_id is not null,
-    'beyond', coalesce(purpose.beyond_cents, case when r.metadata ? '${REFUND_UNITS}' then 0 else ${centsSql(BEYOND)} end)::integer)
+    'createdAt', r.created_at, 'units', r.metadata -> '${REFUND_UNITS}',
+    'aheadCents', case when r.metadata ? '${REFUND_UNITS}' then coalesce((r.metadata ->> '${REFUND_AHEAD}')::integer, 0)
+      else ${centsSql(BEYOND)}::integer end)
   order by r.created_at, r.id) as all
 from order_payment_collection l
 join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
 join refund r on r.payment_id = p.id and r.deleted_at is null
-left join giftcard_refund_purpose purpose on purpose.refund_id = r.id
 where l.order_id = o.id and l.deleted_at is null`;
 
 const REFUNDING = `exists (select from order_payment_collection l
@@ -140,14 +132,7 @@ interface Row {
   payments:
     | { id: string; session: string; provider: string; captured: number; refunded: number; amount: number }[]
     | null;
-  refunds:
-    | (Pick<BookedRefund, "id" | "cents" | "createdAt" | "createdBy" | "note" | "aheadCents"> & {
-        units: unknown;
-        purpose: unknown;
-        isDecided: boolean;
-        beyond: number;
-      })[]
-    | null;
+  refunds: (Omit<BookedRefund, "units"> & { units: unknown })[] | null;
 }
 
 /**
@@ -168,15 +153,10 @@ export async function readPending(sql: Sql, orderId: string): Promise<{ pending:
 /**
  * Reads what decides about an order's refunds; null if there is no such order. Reads order, order_summary,
  * order_item, order_line_item, its tax lines and adjustments, order_change, order_change_action, order_cart, order_payment_collection, payment,
- * capture, refund and order_transaction, and giftcard_order and giftcard_refund_purpose.
+ * capture, refund and order_transaction, and giftcard_order.
  */
 export async function readRefundable(sql: Sql, orderId: string): Promise<RefundableOrder | null> {
-  return (await readRefundables(sql, [orderId]))[0] ?? null;
-}
-
-/** Reads the same of many orders, in the order of their ids. */
-export async function readRefundables(sql: Sql, orderIds: readonly string[]): Promise<RefundableOrder[]> {
-  const rows = await sql(
+  const [row] = await sql(
     `select o.id, cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
        payment.all as payments, refund.all as refunds, ${EXTENDED} as is_extended,
        ${REFUNDING} as is_refunding,
@@ -193,10 +173,10 @@ export async function readRefundables(sql: Sql, orderIds: readonly string[]): Pr
      left join lateral (${ITEMS}) item on true
      left join lateral (${PAYMENTS}) payment on true
      left join lateral (${REFUNDS}) refund on true
-     where o.id = any($1::text[]) and o.deleted_at is null order by o.id`,
-    [orderIds],
+     where o.id = $1 and o.deleted_at is null`,
+    [orderId],
   );
-  return rows.map(toRefundable);
+  return row ? toRefundable(row) : null;
 }
 
 function toRefundable(row: Record<string, unknown>): RefundableOrder {
@@ -222,11 +202,10 @@ function toRefundable(row: Record<string, unknown>): RefundableOrder {
       leftCents: Math.max(0, captured - refunded),
       uncapturedCents: captured > 0 && provider !== PROVIDER_ID ? 0 : Math.max(0, amount - captured),
     })),
-    refunds: (refunds ?? []).map(({ units, purpose, isDecided, beyond, ...refund }) => ({
+    refunds: (refunds ?? []).map(({ units, aheadCents, ...refund }) => ({
       ...refund,
-      units: unitsOfRefund(units) ?? unitsOfRefund(purpose),
-      isGoodwill: isDecided && unitsOfRefund(purpose) === null,
-      beyondCents: Math.min(beyond, refund.cents),
+      units: unitsOfRefund(units),
+      aheadCents: Math.min(aheadCents, refund.cents),
     })),
   };
 }

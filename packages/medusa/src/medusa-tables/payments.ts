@@ -32,7 +32,7 @@ export interface PaymentStanding {
 }
 
 /** Whether the refund `r` of the canceled order `o` was made because the order was canceled. */
-export const IS_CANCEL_REFUND = `(select count(*) from order_transaction t where t.order_id = o.id and t.reference = 'refund'
+const IS_CANCEL_REFUND = `(select count(*) from order_transaction t where t.order_id = o.id and t.reference = 'refund'
   and t.reference_id = r.id and t.deleted_at is null) = 0`;
 
 /** The state of the payment `p`, for a subquery, with the columns of `PaymentStanding`. */

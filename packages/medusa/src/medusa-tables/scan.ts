@@ -5,7 +5,7 @@ import type { Settings } from "../options.js";
 /** Keeps a run cheap, and still scans the whole past of a large shop within hours. */
 export const SCAN_PAGE = 2000;
 /** How many of the last day's rows a run reads at most. */
-export const LATELY = 5000;
+const LATELY = 5000;
 
 export interface PlacedCart {
   readonly orderId: string;
@@ -18,7 +18,7 @@ export interface Scan {
   /** How long something that was begun may take, in milliseconds. */
   readonly leaseMs: number;
   /** How long a remainder that settles later may stay pending, in milliseconds. */
-  readonly pendingRemainderLifeMs: number;
+  readonly pendingRemainderMs: number;
   /** The reference after which this run's page of older charges begins. */
   readonly after: string;
   /** Limits the scan to this order or cart; null for everything. */
@@ -31,7 +31,7 @@ export interface Scan {
 export const scanOnly = (sql: Sql, only: string, capture: Settings["capture"] = "manual"): Scan => ({
   sql,
   leaseMs: 0,
-  pendingRemainderLifeMs: 0,
+  pendingRemainderMs: 0,
   after: "",
   only,
   capture,

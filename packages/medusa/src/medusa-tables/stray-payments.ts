@@ -1,4 +1,5 @@
-import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
+import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
+import { onCartStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
@@ -15,7 +16,7 @@ export interface StrayPayment {
 /**
  * Finds payments of carts that have, or had, gift cards and no order. A webhook can wait for its bank while a card is
  * refused: Medusa then writes the bank's payment after the completion was voided. A process may also have died, or
- * the payment couldn't be canceled. Payments that recovery has begun to release are found until they are released.
+ * the payment couldn't be canceled. Includes payments whose release has started but not finished.
  * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, and the plugin's
  * own.
  */
@@ -25,7 +26,7 @@ export const findStrayPayments = ({ sql, after, only, leaseMs }: Scan): Promise<
     `with ${SCANNED}, cart as materialized (
        select cart_id as id from scanned where state not in (${ACTIVE})
        union select cart_id from giftcard_tender
-         where state in ('applied', 'charging') and ($2::text is null or cart_id = $2)
+         where state in (${sqlList(onCartStates)}) and ($2::text is null or cart_id = $2)
      )
      select p.id as "paymentId", p.payment_session_id as "sessionId", cart.id as "cartId" from cart
      cross join lateral (select payment_collection_id as id from cart_payment_collection

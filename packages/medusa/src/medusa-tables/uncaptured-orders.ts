@@ -1,6 +1,5 @@
 import { sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { orderedStates } from "@giftcard-pay/checkout/store";
-import { PROVIDER_ID } from "../names.js";
 import { readRows } from "../rows.js";
 import { type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
@@ -9,20 +8,10 @@ export interface UncapturedOrder extends PlacedCart {
   readonly paymentIds: readonly string[];
 }
 
-/** Whether nothing of another payment of the order `card.order_id` is captured yet. A partial capture may be all of it. */
-const AWAITS_REMAINDER = `(select count(*) from order_payment_collection l
-  join payment other on other.payment_collection_id = l.payment_collection_id and other.deleted_at is null
-  where l.order_id = card.order_id and l.deleted_at is null and other.provider_id <> $5
-    and other.canceled_at is null and (select count(*) from capture
-      where payment_id = other.id and deleted_at is null) = 0) > 0`;
-
-const IS_FULFILLED = `(select count(*) from order_fulfillment l join fulfillment f on f.id = l.fulfillment_id
-  where l.order_id = card.order_id and l.deleted_at is null and f.canceled_at is null and f.deleted_at is null) > 0`;
-
 /**
- * Finds paid orders whose cards are due to be captured, by the option `capture`. Leaves out a capture that was begun: it is
- * an unrecorded payment, and an order that a person has exempted. Reads order, order_payment_collection, payment, capture,
- * order_fulfillment and fulfillment, and giftcard_order and giftcard_job.
+ * Finds paid orders whose cards are still to be captured; none if the shop captures by hand. Leaves out a capture that was
+ * begun: it is an unrecorded payment, and an order that a person has exempted. Reads order, payment and capture, and
+ * giftcard_order and giftcard_job.
  */
 export const findUncaptured = ({ sql, after, only, leaseMs, capture }: Scan): Promise<UncapturedOrder[]> =>
   readRows(
@@ -40,7 +29,6 @@ export const findUncaptured = ({ sql, after, only, leaseMs, capture }: Scan): Pr
      where (select count(*) from capture where payment_id = p.id and deleted_at is null) = 0
        and (select count(*) from giftcard_job where kind = 'capture' and id = card.order_id and exempted_at is not null) = 0
        and (select count(*) from giftcard_order where order_id = card.order_id and paid_at is not null) > 0
-       and case $4 when 'with-remainder' then not ${AWAITS_REMAINDER} when 'when-fulfilled' then ${IS_FULFILLED} else true end
      group by card.order_id, card.cart_id order by card.order_id`,
-    [after, only, leaseMs, capture, PROVIDER_ID],
+    [after, only, leaseMs, capture],
   );

@@ -1,5 +1,5 @@
 import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
-import { orderedStates } from "@giftcard-pay/checkout/store";
+import { bookedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
 import { readRows } from "../rows.js";
 import { isRecordedSql } from "./amounts.js";
@@ -37,7 +37,7 @@ export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<Unr
      cross join lateral (select id, currency_code, captured_at from payment
        where payment_session_id = charge.external_id and deleted_at is null offset 0) p
      cross join lateral (${ofKind("capture")} union all ${ofKind("refund")} offset 0) entry
-     where charge.state in (${sqlList([...orderedStates, "reversing", "reversed"])})
+     where charge.state in (${sqlList(bookedStates)})
        and entry.created_at < now() - ${sqlInterval("$3")}
        and not ${isRecordedSql("entry.id", "p.id", "entry.kind", "charge.order_id")}
        and (select count(*) from "order" where id = charge.order_id and deleted_at is null) = 1

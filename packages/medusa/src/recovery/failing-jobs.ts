@@ -47,6 +47,9 @@ export function faultOf(error: unknown): string {
   return fault === "" ? "unknown" : fault.slice(0, LONGEST_TEXT);
 }
 
+/** Describes a failure without the full stop at its end. */
+export const sentenceOf = (failure: unknown): string => faultOf(failure).replace(/\.$/, "");
+
 export async function noteFailure(
   sql: Sql,
   { kind, id, orderId, cartId = null }: JobKey,

@@ -2,10 +2,11 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder, UnpaidReason } from "../medusa-tables/unpaid-orders.js";
 import { hasRows, readEveryOrder, readRows } from "../rows.js";
+import type { Reason } from "../sentences.js";
 
 export interface RefusedOrder {
   readonly orderId: string;
-  readonly refusal: string;
+  readonly refusal: readonly Reason[];
   readonly foundAt: Date;
 }
 
@@ -55,12 +56,12 @@ export const findPendingCancellations = ({ sql, only }: Scan): Promise<UnpaidOrd
   );
 
 /** Records that the order needs a person's decision. @returns whether that is new */
-export const noteRefusal = (sql: Sql, orderId: string, refusal: string): Promise<boolean> =>
+export const noteRefusal = (sql: Sql, orderId: string, refusal: readonly Reason[]): Promise<boolean> =>
   hasRows(
     sql,
-    `update giftcard_unpaid_order set refusal = $2, refused_at = coalesce(refused_at, now())
-     where order_id = $1 and refusal is distinct from $2 returning 1`,
-    [orderId, refusal],
+    `update giftcard_unpaid_order set refusal = $2::jsonb, refused_at = coalesce(refused_at, now())
+     where order_id = $1 and refusal is distinct from $2::jsonb returning 1`,
+    [orderId, JSON.stringify(refusal)],
   );
 
 const WAITING = "refused_at is not null and exempted_at is null and canceled_at is null";

@@ -1,4 +1,5 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { captureMissed } from "../capture/captures.js";
 import { closeCart, openCart } from "../cart/cart-payment.js";
 import { withCartLock } from "../cart/cart-turn.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
@@ -18,7 +19,6 @@ import {
   findCanceledRemainders,
   findCardsBesideOrders,
   findLapsedRemainders,
-  findUnlinkedOrders,
   type UnpaidOrder,
 } from "../medusa-tables/unpaid-orders.js";
 import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
@@ -26,7 +26,6 @@ import type { CancelBudget } from "./cancel-limit.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
-import { captureMissed } from "./missed-captures.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./stray-payments.js";
 import { bookRefund, forgetRefund } from "./unknown-refunds.js";
@@ -61,7 +60,6 @@ export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
   findCardsBesideOrders,
   findLapsedRemainders,
   findCanceledRemainders,
-  findUnlinkedOrders,
 ];
 
 const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;

@@ -42,7 +42,7 @@ export interface Recovery {
  */
 export async function recoverNow(container: MedusaContainer): Promise<Recovery> {
   const { engine, sql, settings } = contextOf(container);
-  const { leaseMs, pendingRemainderLifeMs, maxCancelsPerRun, capture } = settings;
+  const { leaseMs, pendingRemainderMs, maxCancelsPerRun, capture } = settings;
   const failed: JobKey[] = [];
   const fail = async (key: JobKey, error: unknown) => {
     failed.push(key);
@@ -54,7 +54,7 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
   const scan: Scan = {
     sql,
     leaseMs,
-    pendingRemainderLifeMs,
+    pendingRemainderMs,
     capture,
     only: null,
     after: await takeScanPage(sql),
@@ -195,8 +195,8 @@ async function findTask(container: MedusaContainer, job: FailingJob): Promise<Re
   const { sql, settings } = contextOf(container);
   const only = orderOrCart(job);
   if (only === null) return undefined;
-  const { leaseMs, pendingRemainderLifeMs, capture } = settings;
-  const scan: Scan = { sql, leaseMs, pendingRemainderLifeMs, capture, after: "", only };
+  const { leaseMs, pendingRemainderMs, capture } = settings;
+  const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only };
   const found = new Map<string, RecoveryTask>();
   for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? []) {
     for (const task of await find(scan)) found.set(task.id, task);

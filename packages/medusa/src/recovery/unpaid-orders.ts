@@ -5,10 +5,12 @@ import { cancelOrderWorkflow } from "@medusajs/medusa/core-flows";
 import { withCartLock } from "../cart/cart-turn.js";
 import { wasPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
-import { type OrderPayment, readOrderPayment, type Touch } from "../medusa-tables/order-payment.js";
+import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-payment.js";
 import { notePaid } from "../medusa-tables/orders.js";
 import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import { type Reason, sentencesOf } from "../sentences.js";
 import { type CancelBudget, mayCancel } from "./cancel-limit.js";
+import { sentenceOf } from "./failing-jobs.js";
 import {
   forgetPendingCancellation,
   isExempt,
@@ -18,28 +20,18 @@ import {
 } from "./pending-cancellations.js";
 import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
-const touchTexts: Record<Touch, string> = {
-  fulfilled: "it is fulfilled",
-  edited: "it was edited",
-  captured: "a payment was captured",
-  refunded: "a payment was refunded",
-  completed: "it is completed",
-};
-
-const UNLINKED = "a crash probably left it without a link to its cart. Check that nobody paid it, then cancel it";
-
-/** Explains why recovery doesn't cancel an unpaid order; null if nothing prevents it. */
-export function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): string | null {
-  if (cartId === null) return UNLINKED;
-  if (totalCents === null) return "Medusa has no record of its total when placed";
-  return touches.length === 0 ? null : touches.map((touch) => touchTexts[touch]).join(", ");
+/** Explains why recovery doesn't cancel an unpaid order; empty if nothing prevents it. */
+export function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): readonly Reason[] {
+  if (cartId === null) return [{ code: "unlinked" }];
+  if (totalCents === null) return [{ code: "noTotal" }];
+  return touches.map((code) => ({ code }));
 }
 
 /**
  * Cancels an order that nobody paid, so that nobody ships it, and releases whatever is held for it. First it makes
  * sure that no card of the cart can be charged any more; then it judges the order by its total when it was placed. An
  * order that was ever paid only loses the cards that it didn't need. An order that somebody has worked on, that Medusa
- * refuses to cancel, or whose cart is only a guess, waits for a person, with its payments as they are.
+ * refuses to cancel, or that has lost its link to its cart, waits for a person, with its payments as they are.
  * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
  *   one
  * @returns true if it canceled the order
@@ -51,14 +43,12 @@ export async function cancelIfUnpaid(
   { budget, isAsked = false }: { budget?: CancelBudget; isAsked?: boolean } = {},
 ): Promise<boolean> {
   const { sql } = contextOf(container);
-  // Without a link, the cart that was found is a guess.
   const cartId = (await readOrderLinks(sql, found.orderId))?.cartId ?? found.cartId;
   return withCartLock(container, cartId, async () => {
     if (await isExempt(sql, found.orderId)) return false;
     const order = { ...found, cartId, reason: await notePendingCancellation(sql, { ...found, cartId }) };
     const linkedTo = await restoreLinks(container, order.orderId);
-    // If a stalled completion has just linked the order to another cart than the guess, this run has the wrong lock, and
-    // would release nothing of the right cart. The next run judges the order by that cart.
+    // If the link changed meanwhile, this run has the wrong lock. The next run judges the order by its present cart.
     if (linkedTo !== null && linkedTo !== cartId) return false;
     // A completion that stalled before it charged a card can't begin once the card is off the cart.
     if (linkedTo !== null && !(await dropCards(container, cartId))) return false;
@@ -116,7 +106,7 @@ async function cancelUnpaid(
   const { sql, announcer } = contextOf(container);
   const { orderId, cartId, reason } = order;
   const why = whyNotCanceled(payment);
-  if (why !== null) return refuse(container, orderId, why);
+  if (why.length > 0) return refuse(container, orderId, why);
   const leftBefore = budget?.left;
   if (!(await mayCancel(container, orderId, budget))) return false;
   try {
@@ -125,8 +115,8 @@ async function cancelUnpaid(
   } catch (error) {
     // Nothing was canceled, so it doesn't count.
     if (budget && leftBefore !== undefined) budget.left = leftBefore;
-    const refusal = error as { type?: string; message: string };
-    if (refusal.type === MedusaError.Types.NOT_ALLOWED) return refuse(container, orderId, refusal.message);
+    if ((error as { type?: string }).type === MedusaError.Types.NOT_ALLOWED)
+      return refuse(container, orderId, [{ code: "medusaRefused", values: { fault: sentenceOf(error) } }]);
     await reverseCards(container, cartId);
     throw error;
   }
@@ -138,10 +128,10 @@ async function cancelUnpaid(
   return true;
 }
 
-async function refuse(container: MedusaContainer, orderId: string, why: string): Promise<false> {
+async function refuse(container: MedusaContainer, orderId: string, why: readonly Reason[]): Promise<false> {
   const { sql } = contextOf(container);
   if (await noteRefusal(sql, orderId, why)) {
-    const line = `giftcard order=${orderId} needs attention: it is unpaid and recovery doesn't cancel it: ${why}`;
+    const line = `giftcard order=${orderId} needs attention: it is unpaid and recovery doesn't cancel it: ${sentencesOf(why)}`;
     contextOf(container).logger.warn(line);
   }
   return false;

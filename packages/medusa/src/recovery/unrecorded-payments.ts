@@ -1,7 +1,7 @@
 import { RefundError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import { capturePayment } from "../capture/capture-payment.js";
+import { capturePayment } from "../capture/captures.js";
 import { withCartLock } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { scanOnly } from "../medusa-tables/scan.js";

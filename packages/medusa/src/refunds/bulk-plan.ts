@@ -1,16 +1,15 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
-import { euro } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { awaitsPayment, hasOpenChange } from "../medusa-tables/orders.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/sold-items.js";
 import { faultOf } from "../recovery/failing-jobs.js";
-import { say } from "../served-texts.js";
+import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { sumOfCaptures } from "./capture-first.js";
-import { FRACTION_CENTS, type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
-import { planOf, toSplit, unexplainedText, whyUndecided } from "./order-refund.js";
+import { FRACTION_CENTS, type OrderBooks, ROUNDING_CENTS, readBooks, type UnitsBack } from "./order-books.js";
+import { planOf, toSplit, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);
 const soldSchema = z.union([
@@ -19,7 +18,7 @@ const soldSchema = z.union([
   z.strictObject({ orderIds: z.array(id).min(1).max(10_000) }),
 ]);
 
-/** What a request wants to refund, and whether that includes orders that aren't captured yet. */
+/** The products or orders to refund, and whether that includes orders that aren't captured yet. */
 export interface BulkRefundWish {
   readonly sold: Sold;
   readonly capture: boolean;
@@ -73,7 +72,7 @@ export async function planBulkRefund(
 function missingOf(sold: Sold, found: readonly SoldOrder[]): RefusedOrder[] {
   if (!("orderIds" in sold)) return [];
   const known = new Set(found.map(({ orderId }) => orderId));
-  const why = say("missing");
+  const why: Reason[] = [{ code: "missing" }];
   const missing = [...new Set(sold.orderIds)].filter((id) => !known.has(id));
   return missing.map((orderId) => ({ orderId, orderName: "?", amountCents: 0, why, captureCents: 0 }));
 }
@@ -107,7 +106,7 @@ export async function planOrder(
   try {
     return await planBooks(container, await readBooks(container, orderId), wish);
   } catch (error) {
-    const why = say("unplanned", { fault: faultOf(error) });
+    const why: Reason[] = [{ code: "unplanned", values: { fault: faultOf(error) } }];
     return { orderId, orderName, amountCents: 0, why, captureCents: 0 };
   }
 }
@@ -124,7 +123,7 @@ export async function planRest(
   if (isCanceled) return null;
   const planned = await planBooks(container, books, { sold: { orderIds: [orderId] }, capture: true, isRest: true });
   if (planned === null || !(await isInProgress(contextOf(container).sql, orderId))) return planned;
-  const why = say("inBulk");
+  const why: Reason[] = [{ code: "inBulk" }];
   return { orderId, orderName, amountCents: planned.amountCents, why, captureCents: 0 };
 }
 
@@ -156,7 +155,19 @@ function backWith(sold: Sold, { items, back }: OrderBooks): UnitsBack {
 }
 
 /** Says how to refund an order that a bulk refund can't. */
-export const onItsPage = ({ charges }: OrderBooks): string => say(charges.length > 0 ? "useRest" : "onItsPage");
+export const onItsPage = ({ charges }: OrderBooks): Reason => ({
+  code: charges.length > 0 ? "useRest" : "onItsPage",
+});
+
+function nearestReasons([one, two]: readonly { readonly amountCents: number }[]): Reason[] {
+  if (!one) return [];
+  const { amountCents } = one;
+  return [
+    two
+      ? { code: "nearestTwo", values: { amountCents, otherCents: two.amountCents } }
+      : { code: "nearest", values: { amountCents } },
+  ];
+}
 
 async function planBooks(
   container: MedusaContainer,
@@ -165,41 +176,45 @@ async function planBooks(
 ): Promise<PlannedOrder | RefusedOrder | null> {
   const books = actual.asCaptured();
   const { captures } = actual;
-  const { orderId, orderName, leftCents, owedCents, dueCents } = books;
+  const { orderId, orderName, leftCents, owedCents, dueCents, byHandCents } = books;
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
   const worthCents = isWhole ? leftCents : worthOf(books, back);
   if (worthCents === 0) return null;
   const amountCents = isWhole ? leftCents : worthCents + owedCents;
-  const refuse = (why: string, captureCents = 0): RefusedOrder => ({
+  const refuse = (why: readonly Reason[], captureCents = 0): RefusedOrder => ({
     ...{ orderId, orderName, amountCents, why, captureCents },
   });
   const why = await whyRefused();
   if (why !== null) return refuse(why);
-  const planFor = (cents: number) => planOf(books, cents, back, contextOf(container).settings.refundRule);
+  const planFor = (cents: number) => planOf(books, cents, back);
   const together = planFor(amountCents);
   const plan = together.isPossible || owedCents === 0 || isWhole ? together : planFor(worthCents);
   if (!plan.isPossible) {
-    const [amount, other] = plan.nearest.map((split) => euro(split.amountCents));
-    const nearest = amount ? [other ? say("nearestTwo", { amount, other }) : say("nearest", { amount })] : [];
-    const inexact = say("inexact", { amount: euro(worthCents) });
-    return refuse([inexact, ...nearest, say("removeUnits"), onItsPage(books)].join(" "));
+    return refuse([
+      { code: "inexact", values: { amountCents: worthCents } },
+      ...nearestReasons(plan.nearest),
+      { code: "removeUnits" },
+      onItsPage(books),
+    ]);
   }
   const captureCents = sumOfCaptures(captures);
-  if (captureCents > 0 && !capture) return refuse(say("uncaptured", { amount: euro(captureCents) }), captureCents);
+  if (captureCents > 0 && !capture)
+    return refuse([{ code: "uncaptured", values: { amountCents: captureCents } }], captureCents);
   return { orderId, orderName, units: Object.fromEntries(back), ...toSplit(books, plan.split), captures };
 
-  async function whyRefused(): Promise<string | null> {
+  async function whyRefused(): Promise<readonly Reason[] | null> {
     const { sql } = contextOf(container);
-    if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return say("held");
-    if (books.unexplained.length > 0 && !isWhole) return unexplainedText(books.unexplained);
-    if (books.awaitsReturn) return say("awaitsReturn");
+    if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return [{ code: "held" }];
+    if (byHandCents > ROUNDING_CENTS && !isWhole)
+      return [{ code: "byHand", values: { amountCents: byHandCents } }, onItsPage(books)];
+    if (books.awaitsReturn) return [{ code: "awaitsReturn" }];
     const undecided = await whyUndecided(container, books);
-    if (undecided !== null) return undecided;
-    if (dueCents > 0 && !isWhole) return `${say("due", { amount: euro(dueCents) })} ${onItsPage(books)}`;
-    if (dueCents > 0 && (await awaitsPayment(sql, orderId))) return say("pending");
-    if (leftCents < amountCents) return `${say("short", { amount: euro(leftCents) })} ${onItsPage(books)}`;
-    if (await hasOpenChange(sql, orderId, { but: "credit_line" })) return say("openChange");
+    if (undecided !== null) return [undecided];
+    if (dueCents > 0 && !isWhole) return [{ code: "due", values: { amountCents: dueCents } }, onItsPage(books)];
+    if (dueCents > 0 && (await awaitsPayment(sql, orderId))) return [{ code: "pending" }];
+    if (leftCents < amountCents) return [{ code: "short", values: { amountCents: leftCents } }, onItsPage(books)];
+    if (await hasOpenChange(sql, orderId, { but: "credit_line" })) return [{ code: "openChange" }];
     return null;
   }
 }

@@ -1,7 +1,8 @@
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/sold-items.js";
 import { hasRows, readRows } from "../rows.js";
-import type { PlannedCapture } from "./as-captured.js";
+import type { Reason } from "../sentences.js";
+import type { PlannedCapture } from "./order-books.js";
 import type { RefundPart } from "./order-refund.js";
 
 export interface PlannedOrder {
@@ -20,7 +21,7 @@ export interface RefusedOrder {
   readonly orderId: string;
   readonly orderName: string;
   readonly amountCents: number;
-  readonly why: string;
+  readonly why: readonly Reason[];
   /** Above 0 if it is refused only because this amount isn't captured: the plan may capture it first. */
   readonly captureCents: number;
 }
@@ -149,12 +150,12 @@ export async function endOrder(
   sql: Sql,
   { bulkRefundId, orderId, owner }: HeldOrder,
   state: "done" | "person",
-  why: string | null = null,
+  why: readonly Reason[] | null = null,
 ): Promise<void> {
   await sql(
-    `update giftcard_bulk_refund_order set state = $4, why = $5, lease_owner = null, lease_until = null, updated_at = now()
+    `update giftcard_bulk_refund_order set state = $4, why = $5::jsonb, lease_owner = null, lease_until = null, updated_at = now()
      where bulk_refund_id = $1 and order_id = $2 and lease_owner = $3 and state = 'open'`,
-    [bulkRefundId, orderId, owner, state, why],
+    [bulkRefundId, orderId, owner, state, why && JSON.stringify(why)],
   );
 }
 

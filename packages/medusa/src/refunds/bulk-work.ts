@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
-import { nameOf } from "../errors.js";
+import { nameOf, reasonsOf } from "../errors.js";
 import { readBulkRefundBasis, readBulkRefundParts } from "../medusa-tables/bulk-refunds.js";
 import { noteLines } from "../medusa-tables/orders.js";
 import { endCreditLines } from "../recovery/credit-lines.js";
-import { faultOf } from "../recovery/failing-jobs.js";
+import { sentenceOf } from "../recovery/failing-jobs.js";
 import { BULK_REFUND } from "../refund-metadata.js";
-import { say } from "../served-texts.js";
+import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { onItsPage, planOrder } from "./bulk-plan.js";
 import {
@@ -21,11 +21,10 @@ import {
   writeBulkRefund,
 } from "./bulk-store.js";
 import { captureFirst } from "./capture-first.js";
-import { sentenceOf } from "./not-refunded.js";
 import type { OrderBooks } from "./order-books.js";
 import { refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 
-const changed = (books: OrderBooks) => `${say("orderChanged")} ${onItsPage(books)}`;
+const changed = (books: OrderBooks): Reason[] => [{ code: "orderChanged" }, onItsPage(books)];
 
 /**
  * Records a planned bulk refund. From then on the shop makes it, even if this process dies: `workBulkRefunds` does
@@ -70,7 +69,7 @@ async function workOrder(container: MedusaContainer, order: BulkRefundOrder): Pr
     reportFailure(container, order, error);
     // If another job has the order, it is retried once its lease has expired.
     if (error instanceof CheckoutError) return;
-    await endOrder(sql, order, "person", faultOf(error));
+    await endOrder(sql, order, "person", reasonsOf(error) ?? [stopped(error)]);
   }
 }
 
@@ -79,11 +78,16 @@ function reportFailure(container: MedusaContainer, { orderId, bulkRefundId }: Bu
   logger.error(`giftcard: the refund of order ${orderId} (bulk refund ${bulkRefundId}) failed: ${nameOf(error)}`);
 }
 
+const stopped = (failure: unknown): Reason => ({ code: "stopped", values: { fault: sentenceOf(failure) } });
+
+/** How an attempt to refund an order ended, or why a person has to look. */
+type RefundEnd = "done" | "wait" | readonly Reason[];
+
 /**
  * Refunds each part that isn't refunded yet.
  * @returns "done"; "wait" until another job has finished what was begun; or why a person has to look
  */
-async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, books: OrderBooks): Promise<string> {
+async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, books: OrderBooks): Promise<RefundEnd> {
   const { sql, settings } = contextOf(container);
   if (!(await holdOrder(sql, order, settings.leaseMs))) return "wait";
   if (!(await endCreditLines(container, order.orderId))) return "wait";
@@ -101,7 +105,7 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
   for (const part of order.parts) {
     const made = begun.find(({ paymentId }) => paymentId === part.paymentId);
     // A card's refund is in the journal: recovery makes it, and writes it into the order.
-    if (made && !made.isRecorded) return part.lastFour === null ? UNDECIDED : "wait";
+    if (made && !made.isRecorded) return part.lastFour === null ? [UNDECIDED] : "wait";
     if (made) continue;
     if (isChanged) return changed(books);
     if (!(await holdOrder(sql, order, settings.leaseMs, isFirst ? basis : null))) return "wait";
@@ -115,8 +119,7 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
     );
     if (failure === null) continue;
     reportFailure(container, order, failure);
-    const stopped = say("stopped", { fault: sentenceOf(failure) });
-    return part.lastFour === null ? `${stopped} ${UNSURE}` : stopped;
+    return part.lastFour === null ? [stopped(failure), UNSURE] : [stopped(failure)];
   }
   return "done";
 }

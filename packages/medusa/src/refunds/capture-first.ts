@@ -1,11 +1,9 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { euro } from "../amount.js";
-import { capturePayment } from "../capture/capture-payment.js";
+import { capturePayment } from "../capture/captures.js";
 import { withLock } from "../cart/cart-turn.js";
-import { say } from "../served-texts.js";
-import type { PlannedCapture } from "./as-captured.js";
-import { notRefunded, sentenceOf } from "./not-refunded.js";
-import { type OrderBooks, readBooks } from "./order-books.js";
+import { notRefunded } from "../errors.js";
+import { sentenceOf } from "../recovery/failing-jobs.js";
+import { type OrderBooks, type PlannedCapture, readBooks } from "./order-books.js";
 
 export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
   captures.reduce((sum, { cents }) => sum + cents, 0);
@@ -31,9 +29,8 @@ export async function captureFirst(container: MedusaContainer, books: OrderBooks
 
 const notCaptured = ({ providerId, lastFour, cents }: PlannedCapture, error: unknown) =>
   notRefunded(
-    `${say("notCaptured", {
-      amount: euro(cents),
-      payment: lastFour === null ? providerId : `the card …${lastFour}`,
-      fault: sentenceOf(error),
-    })} ${say("checkMethod")}`,
+    lastFour === null
+      ? { code: "notCaptured", values: { amountCents: cents, method: providerId, fault: sentenceOf(error) } }
+      : { code: "cardNotCaptured", values: { amountCents: cents, card: lastFour, fault: sentenceOf(error) } },
+    { code: "checkMethod" },
   );

@@ -25,7 +25,7 @@ export const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number
     placedCents,
   );
 
-/** What an order's value depends on. */
+/** The inputs of an order's value. */
 interface Valued {
   readonly items: readonly ItemHistory[];
   readonly lines: readonly OrderLine[];
@@ -37,8 +37,6 @@ interface Valuer {
   returnedOf(back: UnitsBack): Map<string, number>;
   /** Returns the value of what the buyer keeps once these units are back, in cents. */
   keptCents(back: UnitsBack): number;
-  /** Returns the same by line or item. The amounts add up to `keptCents`. */
-  keptByItem(back: UnitsBack): Map<string, number>;
 }
 
 /**
@@ -57,27 +55,18 @@ export function valuer({ items, lines }: Valued, charges: readonly ChargePieces[
         return [line.id, Math.max(0, line.quantity - countOf(kept))];
       }),
     );
-  const keptByItem = (back: UnitsBack) => {
+  const keptCents = (back: UnitsBack) => {
     const pieces = returnedUnits(lines, charges, returnedOf(back));
-    const cents = new Map<string, number>(lines.map(({ id, totalCents }) => [id, totalCents]));
-    const add = (id: string, more: number) => cents.set(id, (cents.get(id) ?? 0) + more);
-    for (const piece of pieces) add(piece.line, -piece.cents);
     const kept = items.map((history) => ({ ...history, kept: keptUnits(history, back) }));
     const evened = evenedOf(
       kept.filter(({ placed }) => placed === 0),
       pieces.map((piece) => ({ cents: piece.cents, each: historyById.get(piece.line)?.paidEach ?? 0 })),
     );
-    // It rounds the running sum, so that the amounts add up to the rounded total.
-    let [running, runningCents] = [MathBN.convert(0), 0];
-    for (const history of kept) {
-      running = MathBN.add(running, MathBN.add(changeOf(history), evened.get(history.item.id) ?? 0));
-      add(history.item.id, toCents(running) - runningCents);
-      runningCents = toCents(running);
-    }
-    return cents;
+    const paidCents = lines.reduce((sum, { totalCents }) => sum + totalCents, 0);
+    const backCents = pieces.reduce((sum, { cents }) => sum + cents, 0);
+    return paidCents - backCents + toCents(MathBN.sum(0, ...kept.map(changeOf), ...evened));
   };
-  const keptCents = (back: UnitsBack) => [...keptByItem(back).values()].reduce((sum, cents) => sum + cents, 0);
-  return { returnedOf, keptCents, keptByItem };
+  return { returnedOf, keptCents };
 }
 
 const countOf = (units: readonly KeptUnits[]) => units.reduce((sum, { count }) => sum + count, 0);
@@ -92,7 +81,7 @@ const changeOf = ({ kept, paidEach }: ItemHistory) =>
 /**
  * Lists by how much added units have to differ from Medusa's figures so that an even exchange owes nothing: a unit
  * gets the cents of a returned one that had the same price, fractions of a cent included.
- * @returns the difference of each item, in major units
+ * @returns the differences, in major units
  */
 function evenedOf(
   added: readonly ItemHistory[],
@@ -104,5 +93,5 @@ function evenedOf(
     for (const piece of same) left.splice(left.indexOf(piece), 1);
     return same.map(({ cents }) => MathBN.sub(fromCents(cents), each));
   };
-  return new Map(added.map(({ item, kept }) => [item.id, MathBN.sum(0, ...kept.flatMap(evenUnits))]));
+  return added.flatMap(({ kept }) => kept.flatMap(evenUnits));
 }

@@ -1,16 +1,29 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
-import type { Charge } from "@giftcard-pay/checkout/store";
+import { bookedStates, type Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { MedusaError } from "@medusajs/framework/utils";
-import { toCents } from "../amount.js";
+import { MathBN, MedusaError } from "@medusajs/framework/utils";
+import { fromCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import { type RefundableOrder, readRefundable, readRefunds } from "../medusa-tables/order-refund.js";
-import { capturesOf, type PlannedCapture, withCaptures } from "./as-captured.js";
+import {
+  type BookedRefund,
+  type OpenPayment,
+  type RefundableOrder,
+  readRefundable,
+  readRefunds,
+} from "../medusa-tables/order-refund.js";
 import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
 import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
-import { type UnexplainedRefund, unexplainedOf, withCrashed } from "./unexplained-refunds.js";
 
 export type { UnitsBack };
+
+/** A payment that is captured before its order is refunded. */
+export interface PlannedCapture {
+  readonly paymentId: string;
+  readonly providerId: string;
+  /** null for another method than a card. */
+  readonly lastFour: string | null;
+  readonly cents: number;
+}
 
 /**
  * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
@@ -34,7 +47,11 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   readonly owedCents: number;
   /** The amount that the customer still has to pay, apart from payments that aren't captured yet. */
   readonly dueCents: number;
-  readonly unexplained: readonly UnexplainedRefund[];
+  /**
+   * The amount of refunds by hand that named no unit and wasn't owed, and hasn't become owed since. It counts toward what the
+   * order owes next, and the customer doesn't have to pay it back.
+   */
+  readonly byHandCents: number;
   /** The correct value of Medusa's pending difference, in cents. Below 0, the order owes. */
   readonly pendingCents: number;
   /** Returns the books as they will be once every payment is captured. */
@@ -47,8 +64,8 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   keptCents(back: UnitsBack): number;
 }
 
-/** Committed ones count only in the books of an order whose payments are still to be captured. */
-const openStates: readonly string[] = ["committed", "captured", "reversing", "reversed"];
+/** The most that Medusa's fractions of a cent add up to. */
+export const ROUNDING_CENTS = 5;
 
 /** Medusa's figures differ from whole cents by no more than this. Medusa ignores a cent, and can't capture it. */
 export const FRACTION_CENTS = 1;
@@ -88,7 +105,7 @@ const openOf = ({ payments }: Noted, { charges, booked }: Charged): Charge[] =>
     if (leftCents === 0) return [];
     const own = charges.filter(({ externalId }) => externalId === sessionId);
     const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
-    return own.filter((charge) => openStates.includes(charge.state) && !isBooked(charge));
+    return own.filter((charge) => bookedStates.includes(charge.state) && !isBooked(charge));
   });
 
 type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines" | "isNoted">;
@@ -101,24 +118,22 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
   const leftCents = sum(payments.map((payment) => payment.leftCents));
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
   const uncapturedCents = sum(payments.map((payment) => payment.uncapturedCents));
-  const refundedCents = sum(order.refunds.map(({ cents }) => cents));
-  const goodwillCents = sum(order.refunds.map(({ isGoodwill, beyondCents }) => (isGoodwill ? beyondCents : 0)));
-  const aheadCents = aheadOf(order, charges);
-  const asBooked = unexplainedOf(order.refunds);
-  const beyondOf = (unexplained: readonly UnexplainedRefund[]) =>
-    goodwillCents + sum(unexplained.map(({ beyondCents }) => beyondCents));
+  const heldCents = capturedCents - sum(order.refunds.map(({ cents }) => cents));
+  const owedWith = (units: UnitsBack) => Math.min(leftCents, Math.max(0, heldCents - value.keptCents(units)));
   /** Above 0, the order owes this amount. Below 0, its customer owes it, or was refunded ahead. */
-  const balanceOf = (unexplained: readonly UnexplainedRefund[], keptCents: number) =>
-    capturedCents - refundedCents + beyondOf(unexplained) - keptCents;
-  const keptCents = value.keptCents(back);
-  const shortOf = (unexplained: readonly UnexplainedRefund[]) =>
-    Math.max(0, -balanceOf(unexplained, keptCents) - uncapturedCents - aheadCents);
-  const unexplained = withCrashed(asBooked, order.refunds, order.isExtended ? 0 : shortOf(asBooked));
-  const owedWith = (units: UnitsBack) =>
-    Math.min(leftCents, Math.max(0, balanceOf(unexplained, value.keptCents(units))));
-  const balanceCents = balanceOf(unexplained, keptCents);
+  const balanceCents = heldCents - value.keptCents(back);
+  // The plugin refunds only what is owed: by then, every earlier refund ahead has become owed.
+  const latest = order.refunds.findLastIndex(({ units }) => units !== null);
+  const lately = order.refunds.slice(Math.max(0, latest));
+  const aheadCents = aheadOf(order, charges, lately);
+  const aheadByHandCents = sum(lately.map((refund) => (refund.units === null ? refund.aheadCents : 0)));
+  const missingCents = Math.max(0, -balanceCents - uncapturedCents - aheadCents);
+  const byHand = order.refunds.filter(({ units }) => units === null);
+  // Medusa may have crashed after a refund by hand, before it waived what wasn't owed.
+  const unwaivedCents = sum(byHand.map(({ cents, aheadCents }) => cents - aheadCents));
+  const crashedCents = order.isExtended ? 0 : Math.min(missingCents, unwaivedCents);
   const shortByMedusa = Math.max(0, toCents(order.pending) - uncapturedCents);
-  const shortCents = order.isNoted ? shortOf(unexplained) : shortByMedusa;
+  const shortCents = order.isNoted ? missingCents - crashedCents : shortByMedusa;
   const isFraction = shortCents <= FRACTION_CENTS && (order.isExtended || !order.isNoted);
   const dueCents = isFraction ? 0 : shortCents;
   const owedByMedusa = Math.min(leftCents, Math.max(0, -toCents(order.pending)));
@@ -132,8 +147,7 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
     asCaptured: () => toBooks(withCaptures(order), charged),
     back,
     leftCents,
-    // A cancellation refunds what was captured, for all of the order.
-    unexplained: order.isCanceled ? [] : unexplained,
+    byHandCents: crashedCents + Math.min(aheadCents, aheadByHandCents),
     owedWith,
     owedCents: order.isCanceled ? 0 : owedCents,
     dueCents: order.isCanceled ? 0 : dueCents,
@@ -141,22 +155,51 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
   };
 }
 
+/** Lists the payments that aren't captured yet. */
+const capturesOf = (payments: readonly OpenPayment[], charges: readonly Charge[]): PlannedCapture[] =>
+  payments
+    .filter(({ uncapturedCents }) => uncapturedCents > 0)
+    .map(({ id: paymentId, providerId, sessionId, uncapturedCents: cents }) => {
+      const own = charges.find(({ externalId }) => externalId === sessionId);
+      return { paymentId, providerId, lastFour: own?.lastFour ?? null, cents };
+    });
+
+/** Returns an order as it will be once all of its payments are captured. */
+function withCaptures<T extends Pick<RefundableOrder, "pending" | "payments">>(order: T): T {
+  const uncapturedCents = order.payments.reduce((sum, payment) => sum + payment.uncapturedCents, 0);
+  return {
+    ...order,
+    pending: MathBN.sub(order.pending, fromCents(uncapturedCents)).toString(),
+    payments: order.payments.map((payment) => ({
+      ...payment,
+      capturedCents: payment.capturedCents + payment.uncapturedCents,
+      leftCents: payment.leftCents + payment.uncapturedCents,
+      uncapturedCents: 0,
+    })),
+  };
+}
+
 /**
- * Returns how much of a refund ahead hasn't become owed since, as the buyer kept less. The plugin refunds only what is
- * owed, so only its latest refund can still be ahead.
+ * Returns how much of these refunds wasn't owed when they were made, and hasn't become owed since. A refund becomes owed as the
+ * buyer keeps less than at its time, the oldest refund first.
  */
-function aheadOf(order: Noted, charges: readonly Charge[]): number {
-  const latest = order.refunds.findLast(({ units, beyondCents }) => units && beyondCents === 0);
-  if (!latest?.aheadCents) return 0;
+function aheadOf(order: Noted, charges: readonly Charge[], refunds: readonly BookedRefund[]): number {
+  const ahead = refunds.filter(({ aheadCents }) => aheadCents > 0);
+  if (ahead.length === 0) return 0;
   const keptCentsAt = (time: string) => {
     const items = order.items.map(({ item }) => historyOf(item, order.refunds, time));
     return valuer({ ...order, items }, charges).keptCents(backOf(items));
   };
-  const times = order.items.flatMap(({ item: { versions, removedAt } }) => [
-    ...versions.map(({ createdAt }) => createdAt),
-    ...(removedAt === null ? [] : [removedAt]),
-  ]);
-  const later = [...new Set(times)].filter((time) => isBefore(latest.createdAt, time));
-  const usedCents = later.map((time) => keptCentsAt(latest.createdAt) - keptCentsAt(time));
-  return Math.max(0, latest.aheadCents - Math.max(0, ...usedCents));
+  const times = new Set(
+    order.items.flatMap(({ item: { versions, removedAt } }) => [
+      ...versions.map(({ createdAt }) => createdAt),
+      ...(removedAt === null ? [] : [removedAt]),
+    ]),
+  );
+  const unusedOf = ({ createdAt }: BookedRefund, index: number) => {
+    const later = [...times].filter((time) => isBefore(createdAt, time));
+    const usedCents = Math.max(0, ...later.map((time) => keptCentsAt(createdAt) - keptCentsAt(time)));
+    return sum(ahead.slice(index).map(({ aheadCents }) => aheadCents)) - usedCents;
+  };
+  return Math.max(0, ...ahead.map(unusedOf));
 }

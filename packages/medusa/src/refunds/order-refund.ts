@@ -1,22 +1,20 @@
-import type { RefundRule } from "@giftcard-pay/checkout";
 import { planRefund, type RefundPlan, type RefundSplit, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { euro, fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
+import { notRefunded, refusal, withReasons } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
+import { sentenceOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
-import { say } from "../served-texts.js";
-import type { PlannedCapture } from "./as-captured.js";
+import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
-import { notRefunded, sentenceOf } from "./not-refunded.js";
-import { FRACTION_CENTS, type OrderBooks, type UnitsBack } from "./order-books.js";
-import type { UnexplainedRefund } from "./unexplained-refunds.js";
+import { FRACTION_CENTS, type OrderBooks, type PlannedCapture, type UnitsBack } from "./order-books.js";
 
 export interface RefundPart {
   readonly paymentId: string;
@@ -39,10 +37,6 @@ export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
   readonly dueCents: number;
-  /** Refunds that a person has to explain before anything else is refunded. */
-  readonly unexplained: readonly UnexplainedRefund[];
-  /** The units that aren't back yet, to explain a refund by. */
-  readonly items: readonly { readonly id: string; readonly title: string; readonly left: number }[];
   readonly isPossible: boolean;
   /** The split if it is possible; otherwise the nearest ones. */
   readonly splits: readonly SplitRefund[];
@@ -58,16 +52,15 @@ const sumCents = (parts: readonly { readonly cents: number }[]) => parts.reduce(
  * if only a cent more can be refunded, the customer gets it.
  * @param back the units that count as returned after this refund, by the line's id. Their charges are reversed first
  */
-export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, rule: RefundRule): RefundPlan {
+export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack): RefundPlan {
   const others = books.payments.filter(({ isGiftcard }) => !isGiftcard);
   const plan = planRefund({
     amountCents,
     charges: books.open.map(toOpenCharge),
     reversed: books.charges.filter((charge) => !books.open.includes(charge)),
-    otherCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
+    remainderCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
     lines: books.lines,
     returned: books.returnedOf(back),
-    rule,
   });
   if (plan.isPossible || !books.isExtended) return plan;
   const split = plan.nearest.find((near) => near.amountCents === amountCents + FRACTION_CENTS);
@@ -80,7 +73,7 @@ export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, 
  */
 export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): SplitRefund {
   const gone = new Set(split.charges.map(({ reference }) => reference));
-  let leftCents = split.otherCents;
+  let leftCents = split.remainderCents;
   const partOf = (payment: OpenPayment): RefundPart => {
     const { id: paymentId, providerId, sessionId, isGiftcard } = payment;
     if (!isGiftcard) {
@@ -99,23 +92,19 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 }
 
 /** Plans the refund of what an order owes. */
-export function toOwedRefund(actual: OrderBooks, rule: RefundRule): OwedRefund {
+export function toOwedRefund(actual: OrderBooks): OwedRefund {
   const books = actual.asCaptured();
   const { captures } = actual;
-  const { orderId, owedCents, dueCents, unexplained } = books;
-  const units = books.items
-    .filter(({ item }) => !item.isShipping)
-    .map(({ item: { id, title }, sold, back }) => ({ id, title, left: sold - back }));
-  const items = units.filter(({ left }) => left > 0);
-  const owed = { orderId, owedCents, dueCents, unexplained, items, captures, captureCents: sumOfCaptures(captures) };
+  const { orderId, owedCents, dueCents } = books;
+  const owed = { orderId, owedCents, dueCents, captures, captureCents: sumOfCaptures(captures) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
-  const plan = planOf(books, owedCents, books.back, rule);
+  const plan = planOf(books, owedCents, books.back);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
   return { ...owed, isPossible: plan.isPossible, splits: splits.map((split) => toSplit(books, split)) };
 }
 
 /** While nobody knows whether a refund was made, another one could refund the same money twice. */
-export const UNDECIDED = say("undecided");
+export const UNDECIDED: Reason = { code: "undecided" };
 
 /**
  * Explains why nothing more of an order can be refunded now: a refund by another method was begun, and never booked.
@@ -124,21 +113,25 @@ export const UNDECIDED = say("undecided");
 export async function whyUndecided(
   container: MedusaContainer,
   { orderId, charges }: Pick<OrderBooks, "orderId" | "charges">,
-): Promise<string | null> {
+): Promise<Reason | null> {
   const unknown = await findUnknownRefunds(scanOnly(contextOf(container).sql, orderId));
   if (unknown.length === 0) return null;
   // Recovery doesn't watch the refunds of an order without gift cards.
-  return charges.length > 0 ? UNDECIDED : say("unbooked");
+  return charges.length > 0 ? UNDECIDED : { code: "unbooked" };
 }
 
 /** Advice after a failed refund, whose response may have been lost. */
-export const UNSURE = say("unsure");
+export const UNSURE: Reason = { code: "unsure" };
 
 /** Creates the error for a refund that failed after some of its payments. Medusa has recorded the completed parts. */
 const stopped = (failure: unknown, doneCents: number) =>
-  new MedusaError(
-    MedusaError.Types.UNEXPECTED_STATE,
-    `${say("stopped", { fault: sentenceOf(failure) })} ${say("made", { amount: euro(doneCents) })} ${UNSURE}`,
+  withReasons(
+    (message) => new MedusaError(MedusaError.Types.UNEXPECTED_STATE, message),
+    [
+      { code: "stopped", values: { fault: sentenceOf(failure) } },
+      { code: "made", values: { amountCents: doneCents } },
+      UNSURE,
+    ],
   );
 
 /**
@@ -154,17 +147,16 @@ export async function refundOrder(
   wanted: unknown,
   actor: string | undefined,
 ): Promise<SplitRefund> {
-  const { sql, settings } = contextOf(container);
+  const { sql } = contextOf(container);
   return withOrder(container, orderId, async (books) => {
-    const { splits, owedCents, unexplained, captureCents } = toOwedRefund(books, settings.refundRule);
-    if (owedCents > 0 && unexplained.length > 0) throw notRefunded(unexplainedText(unexplained));
+    const { splits, owedCents, captureCents } = toOwedRefund(books);
     const split = findWanted(splits, captureCents, wanted);
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw notRefunded(undecided);
-    if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId))) throw notRefunded(say("openChange"));
+    if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId))) throw notRefunded({ code: "openChange" });
     const now = await captureFirst(container, books, actor);
     // The order may have changed while a slow payment method captured.
-    const { splits: splitsNow } = toOwedRefund(now, settings.refundRule);
+    const { splits: splitsNow } = toOwedRefund(now);
     findWanted(splitsNow, 0, { ...split, captureCents: 0 });
     await refundParts(container, split, { actor, units: now.back }, split.amountCents - owedCents);
     return split;
@@ -177,9 +169,9 @@ export async function refundOrder(
  */
 export function findWanted<T extends SplitRefund>(splits: readonly T[], captureCents: number, wanted: unknown): T {
   const split = splits.find((offered) => isSame(offered, wanted));
-  if (!split) throw notRefunded(isSplit(wanted) ? say("owedChanged") : NO_SPLIT);
+  if (!split) throw isSplit(wanted) ? notRefunded({ code: "owedChanged" }) : refusal(NO_SPLIT);
   if (((wanted as { captureCents?: unknown }).captureCents ?? 0) === captureCents) return split;
-  throw notRefunded(say("captureChanged", { amount: euro(captureCents) }));
+  throw notRefunded({ code: "captureChanged", values: { amountCents: captureCents } });
 }
 
 /** Refunds each part. @throws {MedusaError} that states how much was refunded before it failed */
@@ -223,11 +215,7 @@ export async function refundPart(
   await refundPaymentWorkflow(container).run({ input: input as never });
 }
 
-export const unexplainedText = (refunds: readonly UnexplainedRefund[]): string => {
-  const named = refunds.map(({ cents, createdAt }) => `${euro(cents)} on ${createdAt.slice(0, 10)}`);
-  return say("byHand", { refunds: named.join(", ") });
-};
-const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts, captureCents }.";
+const NO_SPLIT = "Send one of the splits that GET answers: { amountCents, parts, captureCents }. Nothing was refunded.";
 
 const isSplit = (wanted: unknown): wanted is SplitRefund => {
   const { amountCents, parts } = (wanted ?? {}) as Partial<SplitRefund>;

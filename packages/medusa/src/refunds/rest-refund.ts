@@ -1,18 +1,19 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
+import { notRefunded } from "../errors.js";
 import { noteLines } from "../medusa-tables/orders.js";
+import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { planRest } from "./bulk-plan.js";
 import type { PlannedOrder } from "./bulk-store.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
-import { notRefunded } from "./not-refunded.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
 import { findWanted, type OwedRefund, refundParts, type SplitRefund, toOwedRefund } from "./order-refund.js";
 
 /** The refund of everything that is left of an order, shipping included. */
 export interface RestRefund extends SplitRefund {
-  /** What prevents it, and what to do. null if it is possible; otherwise there are no parts. */
-  readonly why: string | null;
+  /** The reasons that prevent it, and what to do. null if it is possible; otherwise there are no parts. */
+  readonly why: readonly Reason[] | null;
 }
 
 /** The refunds of an order that a person can make on its page. */
@@ -29,7 +30,7 @@ export interface OrderRefund extends OwedRefund {
 export async function readOrderRefund(container: MedusaContainer, orderId: string): Promise<OrderRefund> {
   const books = await readBooks(container, orderId);
   const rest = await planRest(container, books);
-  const owed = toOwedRefund(books, contextOf(container).settings.refundRule);
+  const owed = toOwedRefund(books);
   if (rest === null) return { ...owed, rest };
   const { amountCents } = rest;
   const plan = "why" in rest ? { parts: [], why: rest.why } : { parts: rest.parts, why: null };
@@ -38,7 +39,7 @@ export async function readOrderRefund(container: MedusaContainer, orderId: strin
 
 /**
  * Refunds everything that is left of an order, for example because its show is off and the order was exchanged or edited.
- * What isn't captured yet is captured before.
+ * Captures first what isn't captured yet.
  * @param wanted the rest that the person has seen. It is refunded only if it is still the same
  * @param actor the id of the person, for Medusa's captures and refunds
  * @throws {MedusaError} if it has changed, or if a payment can't be captured or refunded
@@ -61,6 +62,6 @@ export const refundRest = (
 
 async function findRest(container: MedusaContainer, books: OrderBooks, wanted: unknown): Promise<PlannedOrder> {
   const rest = await planRest(container, books);
-  if (rest !== null && "why" in rest) throw notRefunded(rest.why);
+  if (rest !== null && "why" in rest) throw notRefunded(...rest.why);
   return findWanted(rest === null ? [] : [rest], sumOfCaptures(books.captures), wanted);
 }

@@ -1,10 +1,16 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
 import { readOrderPayment } from "../medusa-tables/order-payment.js";
-import { type PaidBy, splitPaid } from "./paid-by-record.js";
+import type { PaidBy } from "./paid-by-block.js";
 
-export { type PaidByOptions, type RenderedPaidBy, renderPaidBy } from "./paid-by-block.js";
-export type { PaidBy, PaidByCard, PaidByOther } from "./paid-by-record.js";
+export {
+  type PaidBy,
+  type PaidByCard,
+  type PaidByOptions,
+  type PaidByOther,
+  type RenderedPaidBy,
+  renderPaidBy,
+} from "./paid-by-block.js";
 
 /**
  * Reads how an order was paid, for a page, a mail or an invoice. `cards` are payments of this plugin; `others` are
@@ -27,6 +33,11 @@ export async function readPaidBy(container: MedusaContainer, orderId: string): P
     orderId,
     currency: "EUR",
     totalCents: currentTotalCents ?? totalCents ?? 0,
-    ...splitPaid(paid),
+    cards: paid.flatMap(({ lastFour, amountCents, refundedCents }) =>
+      lastFour === null ? [] : [{ lastFour, amountCents, refundedCents }],
+    ),
+    others: paid.flatMap(({ providerId, lastFour, amountCents, refundedCents }) =>
+      lastFour === null ? [{ providerId, amountCents, refundedCents }] : [],
+    ),
   };
 }

@@ -1,5 +1,5 @@
 import type { SubscriberArgs, SubscriberConfig } from "@medusajs/framework";
-import { captureSoon } from "../capture/capture-cards.js";
+import { captureSoon } from "../capture/captures.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";

@@ -18,15 +18,6 @@ if (TEST_STRIPE_URL) {
   payment.options.providers.push({ resolve: "./src/providers/stripe", id: "stripe", options });
 }
 
-// A mail service that a test watches, or none as in a new store; otherwise mails are written to the log.
-const { TEST_MAIL_URL, TEST_MAIL_OFF } = process.env;
-if (TEST_MAIL_URL || TEST_MAIL_OFF) {
-  const { providers } = config.modules.notification.options;
-  providers[0].options.channels = ["feed"];
-  const options = { channels: ["email"], url: TEST_MAIL_URL };
-  if (TEST_MAIL_URL) providers.push({ resolve: "./src/providers/mail", id: "mail", options });
-}
-
 // If a test triggers recovery itself, the scheduled run is off.
 if (process.env.TEST_RECOVER_BY_HAND) {
   const job = require("../../.medusa/server/src/jobs/recover-giftcards.js");
@@ -36,7 +27,6 @@ if (process.env.TEST_RECOVER_BY_HAND) {
 // A test's options override the example's; null removes one.
 const { options } = config.plugins.find(({ resolve }) => resolve === "@giftcard-pay/medusa");
 options.charges = "whole";
-delete options.orderMail;
 for (const [name, value] of Object.entries(JSON.parse(process.env.TEST_GIFTCARD_OPTIONS ?? "{}"))) {
   if (value === null) delete options[name];
   else options[name] = value;

@@ -54,7 +54,8 @@ const sharedShops = new Map<string, Promise<SharedShop>>();
  */
 export async function sharedShop(charges: "whole" | "by-line"): Promise<SharedShop> {
   const env = { TEST_RECOVER_BY_HAND: "yes", STORE_CORS: "https://shop.example" };
-  const starting = sharedShops.get(charges) ?? startShop(env, { charges });
+  // By line is the default.
+  const starting = sharedShops.get(charges) ?? startShop(env, { charges: charges === "by-line" ? null : charges });
   sharedShops.set(charges, starting);
   const shop = await starting;
   shop.proxy.clear();

@@ -1,13 +1,12 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import type { Command } from "commander";
-import { readPages } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { batchesStatement, type CardBatch } from "../store/card-activate.js";
 import { GOOD_PIN_LENGTH, type ImportOutcome, importCards } from "../store/card-import.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { readNewCards } from "./card-rows.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { printRows } from "./rows.js";
+import { formatOf, printRows } from "./rows.js";
 
 type ImportOptions = CommonOptions & ActOptions & { readonly dryRun: boolean; readonly inactive: boolean };
 
@@ -65,23 +64,15 @@ function refuseFaulty({ faults: { length }, faults }: ImportOutcome): void {
 const batches = () =>
   command("batches", "List the batches of cards, with balances and unsold stock").action((options: CommonOptions) =>
     withContext(options, ({ pool }) =>
-      printRows<CardBatch>((onPage) => readPages(pool, batchesStatement(), onPage), {
-        format: options.json ? "json" : "text",
-        wire: (batch) => ({
-          batch: batch.id,
-          origin: batch.origin,
-          created_at: batch.createdAt,
-          cards: batch.cards,
-          balance: batch.balanceCents,
-          inactive_cards: batch.inactiveCards,
-          inactive_balance: batch.inactiveCents,
-        }),
-        line: (batch) =>
+      printRows<CardBatch>(pool, {
+        statement: batchesStatement,
+        format: formatOf(options),
+        line: ({ batch, origin, created_at, cards, balance, inactive_cards, inactive_balance }) =>
           [
-            `batch ${batch.id}`,
-            `${batch.origin} ${batch.createdAt.toISOString()}`,
-            `${batch.cards} cards with ${formatCents(batch.balanceCents)} EUR`,
-            `${batch.inactiveCards} inactive for ${formatCents(batch.inactiveCents)} EUR`,
+            `batch ${batch}`,
+            `${origin} ${created_at.toISOString()}`,
+            `${cards} cards with ${formatCents(balance)} EUR`,
+            `${inactive_cards} inactive for ${formatCents(inactive_balance)} EUR`,
           ].join("\t"),
         none: "no batches",
       }),

@@ -68,22 +68,13 @@ function refuseFaults(faults: readonly LedgerFault[], seen: object): void {
   throw new OperatorError(
     `The ledger is wrong in ${faults.length} places:\n${faults.map(lineOf).join("\n")}`,
     exitCodes.failed,
-    { ok: false, ...seen, faults: faults.map(wireOf) },
+    { ok: false, ...seen, faults },
   );
 }
 
-const wireOf = ({ rule, cardId, lastFour, ledgerId, expectedCents, foundCents }: LedgerFault) => ({
-  rule,
-  card: cardId,
-  last_four: lastFour,
-  ledger_row: ledgerId,
-  expected: expectedCents,
-  found: foundCents,
-});
-
-function lineOf({ rule, cardId, lastFour, ledgerId, expectedCents, foundCents }: LedgerFault): string {
+function lineOf({ rule, card, last_four, ledger_row, expected, found }: LedgerFault): string {
   if (rule === "verified_is_unchanged")
-    return `${rule}: rows that were verified have changed, in the block up to row ${ledgerId}`;
-  const row = ledgerId === null ? "" : `, ledger row ${ledgerId}`;
-  return `${rule}: card ${cardId} (ending in ${lastFour})${row}: expected ${expectedCents} cents, found ${foundCents}`;
+    return `${rule}: rows that were verified have changed, in the block up to row ${ledger_row}`;
+  const row = ledger_row === null ? "" : `, ledger row ${ledger_row}`;
+  return `${rule}: card ${card} (ending in ${last_four})${row}: expected ${expected} cents, found ${found}`;
 }

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { closeCompany, createCompany, listCompanies } from "../store/accounts.js";
+import { closeCompany, createCompany, type ListedCompany, listCompanies } from "../store/accounts.js";
 import { renameCompany, setSuspended } from "../store/companies.js";
 import { noCompany } from "../store/filters.js";
+import { addPasswordOptions, email, type PasswordOptions, readPassword } from "./account.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { addPasswordOptions, email, type PasswordOptions, readPassword } from "./credential-options.js";
 import { identifier, textOption } from "./output.js";
 
 interface CreateOptions extends CommonOptions, ActOptions, PasswordOptions {
@@ -33,32 +33,19 @@ const list = () =>
   command("list", "List the companies").action((options: CommonOptions) =>
     withContext(options, async ({ pool, out }) => {
       const companies = await listCompanies(pool);
-      out.result(
-        companies.map(({ id, name, emails, accountIds, suspendedAt, closedAt, storage: { events, eventBytes } }) => ({
-          company_id: id,
-          name,
-          emails,
-          account_ids: accountIds,
-          events,
-          event_bytes: eventBytes,
-          ...(suspendedAt && { suspended_at: suspendedAt }),
-          ...(closedAt && { closed_at: closedAt }),
-        })),
-        companies
-          .map(({ id, name, emails, accountIds, suspendedAt, closedAt, storage: { events, eventBytes } }) =>
-            [
-              id,
-              name,
-              emails.map((email, index) => `${email} (account ${accountIds[index]})`).join(", "),
-              `${events} events, ${(eventBytes / 1e6).toFixed(1)} MB`,
-              ...(suspendedAt ? [`suspended ${suspendedAt.toISOString()}`] : []),
-              ...(closedAt ? [`closed ${closedAt.toISOString()}`] : []),
-            ].join("\t"),
-          )
-          .join("\n") || "no companies",
-      );
+      out.result(companies, companies.map(line).join("\n") || "no companies");
     }),
   );
+
+const line = ({ company_id, name, emails, account_ids, events, event_bytes, ...company }: ListedCompany) =>
+  [
+    company_id,
+    name,
+    emails.map((email, index) => `${email} (account ${account_ids[index]})`).join(", "),
+    `${events} events, ${(event_bytes / 1e6).toFixed(1)} MB`,
+    ...(company.suspended_at ? [`suspended ${company.suspended_at.toISOString()}`] : []),
+    ...(company.closed_at ? [`closed ${company.closed_at.toISOString()}`] : []),
+  ].join("\t");
 
 const close = () =>
   addActOptions(command("close", "Close a company for good: revoke its keys, and reject its logins"), {

@@ -29,8 +29,6 @@ export interface Context {
   readonly databaseUrl: string;
   /** Rejects if the built-in database that this process started ends unexpectedly. */
   readonly databaseLost: Promise<never>;
-  /** Whether this process started the built-in database. Other processes then wait until it ends. */
-  readonly ownsDatabase: boolean;
   /** @throws {OperatorError} if it is not set and has no default */
   secretsFile(): string;
   /** Opens the secrets, which only commands on cards need. */
@@ -92,7 +90,6 @@ export async function withContext(
         out,
         databaseUrl: url,
         databaseLost: lost,
-        ownsDatabase,
         secretsFile: () => secretsFile(options),
         keyring: () => keyringOf(secretsFile(options), pool, out),
       });

@@ -1,51 +1,30 @@
-import { Command } from "commander";
-import { removeCreated } from "../store/company-storage.js";
-import { type EventFeed, listFeeds, removeFeed } from "../store/event-feeds.js";
+import type { Command } from "commander";
+import { removeEvents } from "../store/company-storage.js";
+import { createProvider, listProviders } from "../store/providers.js";
 import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
-import { eventPull } from "./event-pull.js";
-import { identifier } from "./output.js";
-
-const list = () =>
-  command("list", "List the feeds, with the result of each last pull").action((options: CommonOptions) =>
-    withContext(options, async ({ pool, out }) => {
-      const feeds = await listFeeds(pool);
-      out.result(feeds.map(wireOf), feeds.map(lineOf).join("\n") || "no feeds");
-    }),
-  );
-
-const remove = () =>
-  addActOptions(command("remove", "Remove a company's feed; its events stay"), {
-    isReasonRequired: true,
-  })
-    .requiredOption("--company <id>", "the company's id", identifier)
-    .action((options: CommonOptions & ActOptions & { company: number }) =>
-      withContext(options, async ({ pool, out }) => {
-        const feed = await removeFeed(pool, options.company, actOf(options));
-        out.result(wireOf(feed), `company ${feed.companyId}: ${feed.url} is removed`);
-      }),
-    );
+import { identifier, textOption } from "./output.js";
 
 interface RemoveOptions extends CommonOptions, ActOptions, DayOptions {
   readonly company: number;
   readonly dryRun: boolean;
 }
 
-const removeEvents = () =>
+const remove = () =>
   addActOptions(
-    addDayOptions(command("remove", "Delete the events and concepts that a company created through the interface"), {
+    addDayOptions(command("remove", "Delete a company's events and event concepts"), {
       isRequired: false,
     }),
     { isReasonRequired: true },
   )
     .requiredOption("--company <id>", "the company's id", identifier)
     .option("--dry-run", "show how many would be deleted, but delete nothing", false)
-    .addHelpText("after", "\nThe days are those of their creation. Events of the company's feed stay.")
+    .addHelpText("after", "\nThe days are those of their creation.")
     .action(({ company: companyId, from, to, dryRun, ...options }: RemoveOptions) => {
       checkDays({ from, to });
       return withContext(options, async ({ pool, out }) => {
-        const removed = await removeCreated(pool, { companyId, from, to, isDryRun: dryRun }, actOf(options));
+        const removed = await removeEvents(pool, { company: companyId, from, to, isDryRun: dryRun }, actOf(options));
         out.result(
           { company_id: companyId, ...removed, dry_run: dryRun },
           `company ${companyId}: ${removed.events} events and ${removed.concepts} concepts ${dryRun ? "would be" : "are"} deleted`,
@@ -53,28 +32,26 @@ const removeEvents = () =>
       });
     });
 
-const wireOf = ({ companyId, url, allowsPrivate, pulledAt, failedAt, failure }: EventFeed) => ({
-  company_id: companyId,
-  url,
-  allow_private: allowsPrivate,
-  pulled_at: pulledAt,
-  failed_at: failedAt,
-  failure,
-});
+/** `events remove` */
+export const eventsCommand = (group: Command): Command => group.addCommand(remove());
 
-const lineOf = ({ companyId, url, pulledAt, failedAt, failure }: EventFeed) =>
-  [
-    `company ${companyId}`,
-    url,
-    `pulled ${pulledAt.toISOString()}`,
-    ...(failedAt ? [`failed ${failedAt.toISOString()}`, failure] : []),
-  ].join("\t");
-
-/** `events pull|remove`, `events feed list|remove` */
-export const eventsCommand = (group: Command): Command =>
-  group
-    .addCommand(eventPull())
-    .addCommand(removeEvents())
-    .addCommand(
-      new Command("feed").description("The companies' feeds of events").addCommand(list()).addCommand(remove()),
+const create = () =>
+  addActOptions(command("create", "Create a ticketing provider"), { isReasonRequired: false })
+    .requiredOption("--name <name>", "the provider's name", textOption(255))
+    .action((options: CommonOptions & ActOptions & { name: string }) =>
+      withContext(options, async ({ pool, out }) => {
+        const provider = await createProvider(pool, options.name, actOf(options));
+        out.result(provider, `id    ${provider.id}\nname  ${provider.name}`);
+      }),
     );
+
+const list = () =>
+  command("list", "List the ticketing providers").action((options: CommonOptions) =>
+    withContext(options, async ({ pool, out }) => {
+      const providers = await listProviders(pool);
+      out.result(providers, providers.map(({ id, name }) => `${id}\t${name}`).join("\n") || "no providers");
+    }),
+  );
+
+/** `provider create|list` */
+export const providerCommand = (group: Command): Command => group.addCommand(create()).addCommand(list());

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { isRunning } from "../postgres/processes.js";
-import { type AddressOptions, addAddressOptions } from "./address-options.js";
 import { outputOf, wholeNumber } from "./output.js";
+import { type AddressOptions, addAddressOptions } from "./serve.js";
 
 interface HealthOptions extends AddressOptions {
   readonly ready: boolean;

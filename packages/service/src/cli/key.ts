@@ -1,67 +1,23 @@
-import type { Cents } from "@giftcard-pay/client/contract";
-import { formatCents } from "@giftcard-pay/client/contract";
-import { type Command, Option } from "commander";
-import { readPages } from "../database/database.js";
+import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import {
-  type ApiKey,
-  createApiKey,
-  type KeyScope,
-  keyScopes,
-  keysStatement,
-  revokeApiKey,
-  revokeCompanyKeys,
-  type TillLimits,
-} from "../store/api-keys.js";
-import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
+import { type ApiKey, createApiKey, keysStatement, revokeApiKey, revokeCompanyKeys } from "../store/api-keys.js";
 import { checkFilter } from "../store/filters.js";
 import { type ActOptions, actOf, addActOptions, erasableText } from "./act.js";
 import { type CommonOptions, command, withContext } from "./context.js";
-import { day, identifier, wholeCents, wholeNumber } from "./output.js";
-import { printRows } from "./rows.js";
+import { day, identifier, wholeNumber } from "./output.js";
+import { formatOf, printRows } from "./rows.js";
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 const MAX_LABEL = 100;
-/** A till's key may put this on cards in a day. */
-const DEFAULT_DAY_CENTS = 500_000 as Cents;
-/** A till's key may leave this on a card. */
-const DEFAULT_CARD_CENTS = 15_000 as Cents;
-const MAX_DAY_CENTS = 100_000_000_000;
 
-const shown = (key: ApiKey) => ({
-  key_id: key.id,
-  company_id: key.companyId,
-  scope: key.scope,
-  ...(key.scope === "till" && { per_day: key.dayCents, per_card: key.cardCents }),
-  label: key.label,
-  by_login: key.byLogin,
-  created_at: key.createdAt,
-  last_used_at: key.lastUsedAt,
-  expires_at: key.expiresAt,
-  revoked_at: key.revokedAt,
-});
-
-const line = ({
-  id,
-  companyId,
-  scope,
-  dayCents,
-  cardCents,
-  label,
-  byLogin,
-  createdAt,
-  lastUsedAt,
-  expiresAt,
-  revokedAt,
-}: ApiKey) =>
+const line = ({ key_id, company_id, label, by_login, created_at, last_used_at, expires_at, revoked_at }: ApiKey) =>
   [
-    id,
-    `company ${companyId}`,
-    scope === "till" ? `till, ${formatCents(dayCents ?? 0)} a day, ${formatCents(cardCents ?? 0)} a card` : scope,
-    label ?? (byLogin ? "(by login)" : ""),
-    `created ${createdAt.toISOString()}`,
-    lastUsedAt ? `used ${lastUsedAt.toISOString()}` : "never used",
-    stateOf(expiresAt, revokedAt),
+    key_id,
+    `company ${company_id}`,
+    label ?? (by_login ? "(by login)" : ""),
+    `created ${created_at.toISOString()}`,
+    last_used_at ? `used ${last_used_at.toISOString()}` : "never used",
+    stateOf(expires_at, revoked_at),
   ].join("\t");
 
 function stateOf(expiresAt: Date | null, revokedAt: Date | null): string {
@@ -73,49 +29,24 @@ function stateOf(expiresAt: Date | null, revokedAt: Date | null): string {
 type CreateOptions = CommonOptions &
   ActOptions & {
     readonly company: number;
-    readonly scope: KeyScope;
-    readonly perDay?: Cents;
-    readonly perCard?: Cents;
     readonly label?: string;
     readonly expires?: string;
   };
-
-/** @throws {OperatorError} if limits of a till are given for a shop's key */
-function tillLimitsOf({ scope, perDay, perCard }: CreateOptions): TillLimits | undefined {
-  if (scope === "till") return { dayCents: perDay ?? DEFAULT_DAY_CENTS, cardCents: perCard ?? DEFAULT_CARD_CENTS };
-  if (perDay === undefined && perCard === undefined) return undefined;
-  throw new OperatorError("--per-day and --per-card need --scope till.", exitCodes.usage);
-}
 
 const create = () =>
   addActOptions(command("create", "Create an API key for a company; it is shown only now"), {
     isReasonRequired: false,
   })
     .requiredOption("--company <id>", "the company's id", identifier)
-    .addOption(
-      new Option("--scope <scope>", "till: the key can only activate cards and top them up")
-        .choices(keyScopes)
-        .default("shop"),
-    )
-    .option(
-      "--per-day <cents>",
-      `of a till: the amount that it may put on cards in a day (default: ${DEFAULT_DAY_CENTS})`,
-      wholeCents(MAX_DAY_CENTS),
-    )
-    .option(
-      "--per-card <cents>",
-      `of a till: the balance that it may leave on a card (default: ${DEFAULT_CARD_CENTS})`,
-      wholeCents(MAX_BALANCE_CENTS),
-    )
     .option("--label <text>", "the key's purpose, shown by `key list`", erasableText(MAX_LABEL))
     .option("--expires <yyyy-mm-dd>", "the last day of validity (default: until it is revoked)", day)
     .action((options: CreateOptions) =>
       withContext(options, async ({ pool, out }) => {
         const { company: companyId, label, expires: lastDay } = options;
-        const order = { companyId, label, lastDay, till: tillLimitsOf(options) };
+        const order = { companyId, label, lastDay };
         const { key, apiKey } = await createApiKey(pool, order, actOf(options));
-        if (key.expiresAt && key.expiresAt.getTime() <= Date.now()) out.warn("the key has already expired");
-        out.result({ ...shown(key), apikey: apiKey.reveal() }, `${line(key)}\napikey  ${apiKey.reveal()}`);
+        if (key.expires_at && key.expires_at.getTime() <= Date.now()) out.warn("the key has already expired");
+        out.result({ ...key, apikey: apiKey.reveal() }, `${line(key)}\napikey  ${apiKey.reveal()}`);
       }),
     );
 
@@ -125,12 +56,8 @@ const list = () =>
     .action((options: CommonOptions & { company?: number }) =>
       withContext(options, async ({ pool }) => {
         await checkFilter(pool, { companyId: options.company });
-        await printRows<ApiKey>((onPage) => readPages(pool, keysStatement(options.company), onPage), {
-          format: options.json ? "json" : "text",
-          wire: shown,
-          line,
-          none: "no keys",
-        });
+        const statement = keysStatement(options.company);
+        await printRows<ApiKey>(pool, { statement, format: formatOf(options), line, none: "no keys" });
       }),
     );
 
@@ -148,13 +75,13 @@ const revoke = () =>
       return withContext(options, async ({ pool, out }) => {
         if (company !== undefined) {
           const revoked = await revokeCompanyKeys(pool, company, actOf(options));
-          out.result(revoked.map(shown), revoked.map(line).join("\n") || "no active keys");
+          out.result(revoked, revoked.map(line).join("\n") || "no active keys");
           return;
         }
         const key = await revokeApiKey(pool, id as number, actOf(options));
         if (!key)
           throw new OperatorError("There is no key with this id. `key list` lists the keys.", exitCodes.notFound);
-        out.result(shown(key), line(key));
+        out.result(key, line(key));
       });
     });
 

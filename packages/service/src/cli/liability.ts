@@ -1,4 +1,4 @@
-import { formatCents } from "@giftcard-pay/client/contract";
+import { type Cents, formatCents } from "@giftcard-pay/client/contract";
 import { Option } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import {
@@ -7,8 +7,8 @@ import {
   type LiabilitySum,
   liabilityPeriods,
   readLiability,
+  readRollForward,
 } from "../store/liability.js";
-import { type RollForward, readRollForward } from "../store/roll-forward.js";
 import { type CommonOptions, type Context, command, withContext } from "./context.js";
 import { checkDays, pastDay } from "./day-options.js";
 import { csvHead, csvRows, formatOf } from "./rows.js";
@@ -45,63 +45,32 @@ export const liabilityCommand = () =>
       }
       return withContext(options, async ({ pool, out }) => {
         const liability = await readLiability(pool, by, day);
-        const { at, total, inactiveCards, inactiveCents } = liability;
-        const periods = liability.periods.map(({ expires, ...sum }) => ({ expires, ...wireOf(sum) }));
+        const { at, periods, total, ...stock } = liability;
         out.result(
-          {
-            at,
-            ...(day !== undefined && { day }),
-            by,
-            periods,
-            total: wireOf(total),
-            inactive_cards: inactiveCards,
-            inactive_balance: inactiveCents,
-          },
-          format === "csv" ? csvOf(periods, wireOf(total)) : tableOf(liability),
+          { at, ...(day !== undefined && { day }), by, periods, total, ...stock },
+          format === "csv" ? csvOf(periods, total) : tableOf(liability),
         );
       });
     });
 
 async function printRollForward({ pool, out }: Context, days: { from: string; to: string }, isCsv: boolean) {
-  const amounts = amountsOf(await readRollForward(pool, days));
-  const entries = Object.entries(amounts);
+  const amounts = await readRollForward(pool, days);
+  const entries: [string, Cents][] = Object.entries(amounts);
   const lines = isCsv
     ? (csvHead(["line", "amount"]) + csvRows(entries)).trimEnd()
     : entries.map(([name, cents]) => `${name.padEnd(10)}${formatCents(cents).padStart(17)}`).join("\n");
   out.result({ ...days, ...amounts }, lines);
 }
 
-const amountsOf = (sums: RollForward) => ({
-  opening: sums.openingCents,
-  issued: sums.issuedCents,
-  activated: sums.activatedCents,
-  topped_up: sums.toppedUpCents,
-  redeemed: sums.redeemedCents,
-  reversed: sums.reversedCents,
-  adjusted: sums.adjustedCents,
-  expired: sums.expiredCents,
-  moved: sums.movedCents,
-  closing: sums.closingCents,
-});
-
-const wireOf = (sum: LiabilitySum) => ({
-  cards: sum.cards,
-  balance: sum.balanceCents,
-  expired_cards: sum.expiredCards,
-  expired_balance: sum.expiredCents,
-  blocked_cards: sum.blockedCards,
-  blocked_balance: sum.blockedCents,
-});
-
 const csvOf = (periods: readonly object[], total: object): string =>
   (csvHead(["expires", ...Object.keys(total)]) + csvRows(periods.map((period) => Object.values(period)))).trimEnd();
 
-function tableOf({ periods, total, inactiveCards, inactiveCents }: Liability): string {
+function tableOf({ periods, total, inactive_cards, inactive_balance }: Liability): string {
   const cells = (name: string, sum: LiabilitySum) =>
     [
       name.padEnd(10),
       String(sum.cards).padStart(9),
-      ...[sum.balanceCents, sum.expiredCents, sum.blockedCents].map((cents) => formatCents(cents).padStart(15)),
+      ...[sum.balance, sum.expired_balance, sum.blocked_balance].map((cents) => formatCents(cents).padStart(15)),
     ].join("  ");
   const head = [
     "expires".padEnd(10),
@@ -112,6 +81,6 @@ function tableOf({ periods, total, inactiveCards, inactiveCents }: Liability): s
     head.join("  "),
     ...periods.map((period) => cells(period.expires, period)),
     cells("total", total),
-    `not sold yet: ${inactiveCards} cards, ${formatCents(inactiveCents)} EUR`,
+    `not sold yet: ${inactive_cards} cards, ${formatCents(inactive_balance)} EUR`,
   ].join("\n");
 }

@@ -2,27 +2,25 @@ import { Command } from "commander";
 import { exitCodes } from "../operator-error.js";
 import { version } from "../version.js";
 import { accountCommand } from "./account.js";
-import { auditCommand } from "./audit.js";
 import { backupCommand, restoreCommand } from "./backup.js";
-import { cardCommand } from "./card.js";
+import { cardChanges } from "./card-change.js";
+import { issue } from "./card-issue.js";
+import { find, show } from "./card-show.js";
+import { cardStock } from "./card-stock.js";
 import { checkCommand } from "./check.js";
 import { companyCommand } from "./company.js";
 import { environmentCommand } from "./environment.js";
-import { eventsCommand } from "./events.js";
+import { eventsCommand, providerCommand } from "./events.js";
 import { expireCommand } from "./expire.js";
 import { healthCommand } from "./health.js";
 import { styleHelp } from "./help.js";
 import { keyCommand } from "./key.js";
+import { auditCommand, reversalsCommand, transactionsCommand } from "./ledger-lists.js";
 import { liabilityCommand } from "./liability.js";
 import { migrateCommand } from "./migrate.js";
-import { providerCommand } from "./provider.js";
 import { reportCommand } from "./report.js";
-import { reversalsCommand } from "./reversals.js";
 import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
-import { tillCommands } from "./till.js";
-import { transactionsCommand } from "./transactions.js";
-import { volumeCommand } from "./volume.js";
 
 const EXIT_CODES = `
 Exit codes:
@@ -34,7 +32,6 @@ Exit codes:
   ${exitCodes.databaseUnreachable}  the database cannot be reached or started
   ${exitCodes.secretsMismatch}  the secrets file is missing, readable by others, damaged, or of another database
   ${exitCodes.notMigrated}  the database's tables are older or newer than this program
-  ${exitCodes.held}  a feed lacks more than half of its future events: check it, and accept it by hand
 
 Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in database in --data-dir. They join the
 server of a running \`serve\`, or start one for their own time. Only \`serve\`, \`migrate\` and \`restore\` create a
@@ -42,6 +39,8 @@ new database.`;
 
 /** Creates the command line, with all commands. */
 export function program(): Command {
+  const cards = new Command("card").description("Gift cards");
+  for (const one of [issue(), show(), find(), ...cardStock(), ...cardChanges()]) cards.addCommand(one);
   const root = new Command("giftcard-service")
     .description("The gift card payment and event listing service")
     .version(version)
@@ -53,10 +52,9 @@ export function program(): Command {
     .addCommand(companyCommand(new Command("company").description("Companies, each with an account and a key")))
     .addCommand(accountCommand(new Command("account").description("Accounts, with which companies log in")))
     .addCommand(keyCommand(new Command("key").description("API keys")))
-    .addCommand(cardCommand(new Command("card").description("Gift cards")))
-    .addCommand(tillCommands(new Command("till").description("Activations and top-ups, from a till")))
+    .addCommand(cards)
     .addCommand(providerCommand(new Command("provider").description("Ticketing providers")))
-    .addCommand(eventsCommand(new Command("events").description("Feeds of events, pulled from shops")))
+    .addCommand(eventsCommand(new Command("events").description("Events and event concepts")))
     .addCommand(secretsCommand(new Command("secrets").description("The keys under which cards are hashed")))
     .addCommand(
       environmentCommand(new Command("environment").description("The environment of a database: live or sandbox")),
@@ -70,7 +68,6 @@ export function program(): Command {
     .addCommand(reversalsCommand())
     .addCommand(liabilityCommand())
     .addCommand(expireCommand())
-    .addCommand(volumeCommand())
     .addCommand(auditCommand());
   const everywhere = (command: Command): void => {
     command.exitOverride();

@@ -1,6 +1,6 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { checkFilter } from "../store/filters.js";
-import { type ReportRow, report } from "../store/report.js";
+import { type ReportCard, type ReportRow, type ReportSums, report } from "../store/report.js";
 import { type CommonOptions, command, withContext } from "./context.js";
 import { addDayOptions, checkDays } from "./day-options.js";
 import { identifier, type Output, print } from "./output.js";
@@ -15,15 +15,14 @@ interface ReportOptions extends CommonOptions {
 
 /** `report` */
 export const reportCommand = () =>
-  addDayOptions(command("report", "List devalues, cancels and tills' loads of a period, by company and card"), {
+  addDayOptions(command("report", "List devalues and cancels of a period, by company and card"), {
     isRequired: true,
   })
     .option("--company <id>", "only this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false)
     .addHelpText(
       "after",
-      "\nOutstanding is devalued minus canceled within the period; loaded is what the company's tills put on a card;\n" +
-        "balance is what a card holds now.\n" +
+      "\nOutstanding is devalued minus canceled within the period; balance is what a card holds now.\n" +
         "Cards are printed while they are read. The report is complete only if the exit code is 0.",
     )
     .action((options: ReportOptions) => {
@@ -36,19 +35,11 @@ export const reportCommand = () =>
       });
     });
 
-/** Sums, by their printed names. */
-const nothing = { devalues: 0, devalued: 0, cancels: 0, canceled: 0, outstanding: 0, loads: 0, loaded: 0 };
-type Totals = typeof nothing;
-interface CompanyTotals extends Totals {
-  readonly company_id: number;
-  readonly company: string;
-}
-
 /** A format of the report: the text before the cards, of each card, and after them. */
 interface Form {
   readonly head: string;
-  card(row: ReportRow, isFirst: boolean): string;
-  foot(companies: readonly CompanyTotals[], total: Totals): string;
+  card(row: ReportCard, isFirst: boolean): string;
+  foot(companies: readonly object[], total: ReportSums): string;
 }
 
 /** Prints cards while they are read. Keeps only the sums of each company in memory. */
@@ -57,54 +48,33 @@ function printReport(
   out: Output,
   read: (onPage: (rows: ReportRow[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const companies = new Map<number, CompanyTotals>();
-  const total = { ...nothing };
+  const companies: object[] = [];
   let cards = 0;
   return print(async (write) => {
     await write(form.head);
     await read(async (rows) => {
-      await write(rows.map((row, index) => form.card(row, cards + index === 0)).join(""));
+      const texts: string[] = [];
       for (const row of rows) {
-        const { companyId, company } = row;
-        const ofCompany = companies.get(companyId) ?? { company_id: companyId, company, ...nothing };
-        companies.set(companyId, ofCompany);
-        for (const name of Object.keys(nothing) as (keyof Totals)[]) {
-          const more = wireOf(row)[name];
-          ofCompany[name] += more;
-          total[name] += more;
-        }
+        const { company_id, company, card, last_four, balance, ...sums } = row;
+        if (card !== null) texts.push(form.card(row as ReportCard, cards++ === 0));
+        else if (company_id !== null) companies.push({ company_id, company, ...sums });
+        else texts.push(form.foot(companies, sums));
       }
-      cards += rows.length;
+      await write(texts.join(""));
       out.progress(cards, undefined, "cards");
     });
-    await write(form.foot([...companies.values()], total));
   });
 }
 
-const wireOf = (row: ReportRow) => ({
-  company_id: row.companyId,
-  company: row.company,
-  card: row.cardId,
-  last_four: row.lastFour,
-  devalues: row.devalues,
-  devalued: row.devaluedCents,
-  cancels: row.cancels,
-  canceled: row.canceledCents,
-  outstanding: row.outstandingCents,
-  balance: row.balanceCents,
-  loads: row.loads,
-  loaded: row.loadedCents,
-});
-
 const jsonForm = (days: { from: string; to: string }): Form => ({
   head: `${JSON.stringify(days).slice(0, -1)},"cards":[`,
-  card: (row, isFirst) => `${isFirst ? "" : ","}${JSON.stringify(wireOf(row))}`,
+  card: (row, isFirst) => `${isFirst ? "" : ","}${JSON.stringify(row)}`,
   foot: (companies, total) => `],"companies":${JSON.stringify(companies)},"total":${JSON.stringify(total)}}\n`,
 });
 
 const csvForm: Form = {
-  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance,loads,loaded\r\n",
-  card: (row) => csvRows([Object.values(wireOf(row))]),
+  head: "company_id,company,card,last_four,devalues,devalued,cancels,canceled,outstanding,balance\r\n",
+  card: (row) => csvRows([Object.values(row)]),
   foot: () => "",
 };
 
@@ -117,8 +87,6 @@ const COLUMNS = {
   cancels: 8,
   canceled: 12,
   outstanding: 12,
-  loads: 8,
-  loaded: 12,
   balance: 12,
 };
 
@@ -129,21 +97,19 @@ function lineOf(cells: readonly string[]): string {
   return cells.map(pad).join("  ").trimEnd();
 }
 
-const amountsOf = (of: Totals) => [
+const amountsOf = (of: ReportSums) => [
   String(of.devalues),
   formatCents(of.devalued),
   String(of.cancels),
   formatCents(of.canceled),
   formatCents(of.outstanding),
-  String(of.loads),
-  formatCents(of.loaded),
 ];
 
 const tableForm: Form = {
   head: lineOf(Object.keys(COLUMNS)),
   card: (row) => {
-    const [company, card] = [`${row.companyId} ${row.company}`, `…${row.lastFour}`];
-    return `\n${lineOf([company, card, ...amountsOf(wireOf(row)), formatCents(row.balanceCents)])}`;
+    const [company, card] = [`${row.company_id} ${row.company}`, `…${row.last_four}`];
+    return `\n${lineOf([company, card, ...amountsOf(row), formatCents(row.balance)])}`;
   },
   foot: (_companies, total) => `\n${lineOf(["total", "", ...amountsOf(total)])}\n`,
 };

@@ -43,16 +43,12 @@ const status = () =>
             prepared,
             old_cards: oldCards,
             old_passwords: oldPasswords,
-            generations: generations.map(({ generation, createdAt, cards }) => ({
-              generation,
-              created_at: createdAt,
-              cards,
-            })),
+            generations,
           },
           [
             ...generations.map(
-              ({ generation, createdAt, cards }) =>
-                `generation ${generation}${generation === newest ? " (in use)" : ""}\tsince ${createdAt.toISOString()}\t${cards} cards`,
+              ({ generation, created_at, cards }) =>
+                `generation ${generation}${generation === newest ? " (in use)" : ""}\tsince ${created_at.toISOString()}\t${cards} cards`,
             ),
             `${oldCards} cards and ${oldPasswords} passwords are still under older secrets`,
             ...(prepared > 0 ? ["one more generation is prepared. `secrets rotate` starts to use it"] : []),

@@ -1,13 +1,112 @@
 import { type Command, Option } from "commander";
-import { DEFAULT_METRICS_HOST } from "../http/server.js";
-import { logLevels } from "../monitoring/log-level.js";
+import { defaultLimits, defaultTimeouts, KEYS_COUNTED, type Limits } from "../limits/limits.js";
+import type { LogLevel } from "../monitoring/log.js";
 import { environments } from "../store/environment.js";
-import { addAddressOptions } from "./address-options.js";
 import { command } from "./context.js";
 import { listenForSignals } from "./ending.js";
-import { addLimitOptions } from "./limit-options.js";
 import { wholeNumber } from "./output.js";
 import type { ServeOptions } from "./run-serve.js";
+
+/** The address of the service. */
+export type AddressOptions = Pick<ServeOptions, "port" | "host">;
+
+/** Adds the options for the service's address. */
+export const addAddressOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option("--port <port>", "the service's port; `serve` chooses a free one for 0")
+        .env("GIFTCARD_PORT")
+        .default(8080)
+        .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option("--host <address>", "the address that the service listens on")
+        .env("GIFTCARD_HOST")
+        .default("127.0.0.1"),
+    );
+
+/** The limits that an operator has a reason to change. The others are constants. */
+interface LimitOptions {
+  readonly pinFailures: number;
+  readonly slowPinFailures: number;
+  readonly companyPinFailures: number;
+  readonly callsPerMinute: number;
+  readonly eventsPerCompany: number;
+  readonly connections: number;
+  readonly proxies: number;
+  /** In seconds. */
+  readonly idleTimeout: number;
+}
+
+const { card, companyPins, callsPerMinute, storage, connections, proxies } = defaultLimits;
+
+/** The options: flag, description, default, minimum and maximum. */
+const LIMITS: readonly (readonly [flag: string, description: string, value: number, min: number, max: number])[] = [
+  ["--pin-failures <number>", "wrong PINs in 15 minutes that lock a card number", card.failures, 1, 1000],
+  [
+    "--slow-pin-failures <number>",
+    "wrong PINs in 30 days that lock a card number until `card unlock`; 0 sets no limit",
+    card.slowFailures,
+    0,
+    1_000_000,
+  ],
+  [
+    "--company-pin-failures <number>",
+    "wrong PINs of a company in an hour over all cards before its calls on cards are refused; 0 sets no limit",
+    companyPins.failures,
+    0,
+    1_000_000,
+  ],
+  [
+    "--calls-per-minute <number>",
+    `calls per minute of an API key, and a ${KEYS_COUNTED}th of those of a company; 0 sets no limit`,
+    callsPerMinute,
+    0,
+    100_000_000,
+  ],
+  ["--events-per-company <number>", "events of a company; 0 sets no limit", storage.events, 0, 1_000_000_000],
+  [
+    "--connections <number>",
+    "open connections of a process; above it, the one that has waited longest for its caller is closed",
+    connections,
+    10,
+    1_000_000,
+  ],
+  ["--proxies <number>", "proxies before the service that add to X-Forwarded-For", proxies, 0, 10],
+  [
+    "--idle-timeout <seconds>",
+    "close a connection after this time without a call; longer than the proxy keeps it",
+    defaultTimeouts.idleMs / 1000,
+    1,
+    3600,
+  ],
+];
+
+function limitsOf(options: LimitOptions): Limits {
+  const { callsPerMinute, connections, proxies } = options;
+  return {
+    ...defaultLimits,
+    card: { ...card, failures: options.pinFailures, slowFailures: options.slowPinFailures },
+    companyPins: { ...companyPins, failures: options.companyPinFailures },
+    storage: { ...storage, events: options.eventsPerCompany },
+    callsPerMinute,
+    companyCallsPerMinute: callsPerMinute * KEYS_COUNTED,
+    connections,
+    proxies,
+  };
+}
+
+/** Adds the options of the limits, each also as a variable `GIFTCARD_…`. */
+function addLimitOptions(command: Command): Command {
+  for (const [flags, description, value, min, max] of LIMITS) {
+    const option = new Option(flags, description).default(value).argParser(wholeNumber(min, max));
+    const name = option.long?.slice(2).replaceAll("-", "_").toUpperCase();
+    command.addOption(option.env(`GIFTCARD_${name}`));
+  }
+  return command;
+}
+
+const logLevels: readonly LogLevel[] = ["info", "warn", "error", "silent"];
 
 /** `serve` */
 export const serveCommand = (): Command =>
@@ -29,7 +128,7 @@ export const serveCommand = (): Command =>
     .addOption(
       new Option("--metrics-host <address>", "the address of the metrics port")
         .env("GIFTCARD_METRICS_HOST")
-        .default(DEFAULT_METRICS_HOST),
+        .default("127.0.0.1"),
     )
     .addOption(
       new Option("--log-level <level>", "info logs every call; warn and error log only failures")
@@ -58,9 +157,10 @@ export const serveCommand = (): Command =>
         "progress, stops the built-in database, and exits with 0. SIGINT, or a second SIGTERM, skips the grace period.\n" +
         "With --database-url, run `migrate` first and set GIFTCARD_SECRETS_FILE.",
     )
-    .action(async (options: ServeOptions) => {
+    .action(async (options: Omit<ServeOptions, "limits" | "timeouts"> & LimitOptions) => {
       const signals = listenForSignals();
       // Loaded on demand, so that other commands start faster.
       const { serve } = await import("./run-serve.js");
-      await serve(options, signals);
+      const timeouts = { ...defaultTimeouts, idleMs: options.idleTimeout * 1000 };
+      await serve({ ...options, limits: limitsOf(options), timeouts }, signals);
     });

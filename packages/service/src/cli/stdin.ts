@@ -13,16 +13,6 @@ export async function readLine(what: string): Promise<string> {
   return value;
 }
 
-/** Reads the remaining lines of standard input, without empty ones. */
-export async function readLines(): Promise<string[]> {
-  reader ??= createInterface({ input: process.stdin, terminal: false });
-  lines ??= reader[Symbol.asyncIterator]();
-  const all: string[] = [];
-  for (let next = await lines.next(); !next.done; next = await lines.next())
-    if (next.value.trim()) all.push(next.value);
-  return all;
-}
-
 /** Closes standard input, so that the process can end although a terminal is open. */
 export function closeStdin(): void {
   reader?.close();

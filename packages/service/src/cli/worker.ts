@@ -3,8 +3,7 @@ import { AggregatorRegistry } from "prom-client";
 import { openPool } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { RunningService } from "../service.js";
-import { logOf, startServing } from "./serving.js";
-import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
+import { type FromWorker, logOf, startServing, type ToWorker, type WorkerTask } from "./serving.js";
 
 const report = (message: FromWorker) =>
   new Promise<void>((resolve) => {

@@ -6,8 +6,7 @@ import { listenForMetrics } from "../http/operator-routes.js";
 import type { Log } from "../monitoring/log.js";
 import { OperatorError } from "../operator-error.js";
 import type { Ending } from "./ending.js";
-import type { ServingOptions } from "./serving.js";
-import type { FromWorker, ToWorker, WorkerTask } from "./worker-messages.js";
+import type { FromWorker, ServingOptions, ToWorker, WorkerTask } from "./serving.js";
 
 /** Connections of all workers together, fewer than PostgreSQL allows by default. */
 const MAX_CONNECTIONS = 80;

@@ -162,19 +162,25 @@ export function readSnapshot<T>(pool: pg.Pool, work: (db: Queryable) => Promise<
 
 const PAGE_ROWS = 2000;
 
-/** Reads a statement's rows page by page from one snapshot of the database, without limits of number or time. */
+/**
+ * Reads a statement's rows page by page from one snapshot of the database, without limits of number or time.
+ *
+ * @param onColumns called first, with the names of the columns
+ */
 export function readPages<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   { text, values }: { text: string; values: unknown[] },
   onPage: (rows: Row[]) => Promise<void>,
+  onColumns: (columns: string[]) => Promise<void> | undefined = () => undefined,
 ): Promise<void> {
   // Never retried: the reader has already used the first pages.
   return transactOnce(pool, async (db) => {
     await db.query("set local statement_timeout = 0");
     await db.query("set local idle_in_transaction_session_timeout = 0");
     await db.query(`declare pages no scroll cursor for ${text}`, values);
-    for (;;) {
-      const { rows } = await db.query<Row>(`fetch ${PAGE_ROWS} from pages`);
+    for (let isFirst = true; ; isFirst = false) {
+      const { rows, fields } = await db.query<Row>(`fetch ${PAGE_ROWS} from pages`);
+      if (isFirst) await onColumns(fields.map(({ name }) => name));
       if (rows.length > 0) await onPage(rows);
       if (rows.length < PAGE_ROWS) return;
     }

@@ -5,7 +5,7 @@ import type pg from "pg";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Queryable, transaction } from "./database.js";
 
-const folder = path.join(import.meta.dirname, "../../migrations");
+const FOLDER = path.join(import.meta.dirname, "../../migrations");
 /** The advisory lock of a running migration: an arbitrary number that must not change. */
 const LOCK = 7_162_301;
 const UNDEFINED_TABLE = "42P01";
@@ -23,7 +23,7 @@ interface Migration {
 }
 
 /** Lists the migrations of this program, oldest first. */
-async function listMigrations(): Promise<Migration[]> {
+async function listMigrations(folder = FOLDER): Promise<Migration[]> {
   const files = (await fs.readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
   return files.map((file) => ({ version: Number.parseInt(file, 10), name: path.basename(file, ".sql") }));
 }
@@ -32,13 +32,14 @@ async function listMigrations(): Promise<Migration[]> {
  * Brings the tables up to date, in one transaction. Several processes may call it at once: each migration runs once. If a table
  * stays in use for a second, it gives up its locks and tries again, so that the service's calls never wait for long.
  *
+ * @param folder the migrations. Default: those of this program
  * @returns the names of the migrations that ran now
  * @throws {OperatorError} if a migration fails, or a newer or another program has migrated the database
  */
-export async function migrate(pool: pg.Pool): Promise<string[]> {
+export async function migrate(pool: pg.Pool, folder = FOLDER): Promise<string[]> {
   for (let tries = 1; ; tries++) {
     try {
-      return await migrateOnce(pool);
+      return await migrateOnce(pool, folder);
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
       if (tries === LOCK_TRIES) {
@@ -51,8 +52,8 @@ export async function migrate(pool: pg.Pool): Promise<string[]> {
   }
 }
 
-async function migrateOnce(pool: pg.Pool): Promise<string[]> {
-  const migrations = await listMigrations();
+async function migrateOnce(pool: pg.Pool, folder: string): Promise<string[]> {
+  const migrations = await listMigrations(folder);
   return transaction(pool, async (db) => {
     // At a higher level, a process that waited for the lock would not see the other's migrations.
     await db.query("set transaction isolation level read committed");
@@ -68,12 +69,12 @@ async function migrateOnce(pool: pg.Pool): Promise<string[]> {
     const done = await readDone(db);
     refuseUnknown(done, migrations);
     const pending = migrations.filter(({ version }) => version > newestOf(done));
-    for (const migration of pending) await apply(db, migration);
+    for (const migration of pending) await apply(db, folder, migration);
     return pending.map(({ name }) => name);
   });
 }
 
-async function apply(db: Queryable, { version, name }: Migration): Promise<void> {
+async function apply(db: Queryable, folder: string, { version, name }: Migration): Promise<void> {
   const text = await fs.readFile(path.join(folder, `${name}.sql`), "utf8");
   try {
     await db.query(text);

@@ -1,11 +1,10 @@
 import { type Cents, cents } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
-import { type Handlers, Replay, refuse } from "../http/handler.js";
+import { type Handlers, type Refusal, Replay, refuse } from "../http/handler.js";
 import type { CompanyPins } from "../limits/company-pins.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { cancelByKey, cancelByToken, type Read } from "../store/cards.js";
+import { type CardRefusal, cancelByKey, cancelByToken, type Read } from "../store/cards.js";
 import type { Devalue } from "../store/devalue.js";
-import { refuseCard, refuseGuesser } from "./guesses.js";
 
 const CURRENCY = "EUR";
 
@@ -68,4 +67,23 @@ export function cardHandlers({
       return { success: true, refundedCents: done.refundedCents, balanceCents: done.balanceCents };
     },
   };
+}
+
+/** Refuses a company that has guessed too often. */
+function refuseGuesser(pins: CompanyPins, companyId: number): Refusal<"rate_limited"> | undefined {
+  const retryAfterSeconds = pins.waitSeconds(companyId);
+  return retryAfterSeconds === undefined
+    ? undefined
+    : refuse("rate_limited", { retryAfterSeconds, limit: "company_pins" });
+}
+
+/** Refuses a card, and counts a wrong guess for the company. */
+async function refuseCard(
+  pins: CompanyPins,
+  companyId: number,
+  refusal: CardRefusal,
+): Promise<Refusal<"card_locked" | "invalid_card">> {
+  if (refusal.outcome === "card_locked") return refuse("card_locked", { retryAfterSeconds: refusal.retryAfterSeconds });
+  await pins.count(companyId);
+  return refuse("invalid_card");
 }

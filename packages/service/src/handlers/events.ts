@@ -101,7 +101,7 @@ async function create(db: Queryable, companyId: number, events: RequestOf<"creat
 }
 
 const isAbove = (count: number, limit: number) => limit > 0 && count > limit;
-const fullOf = (what: string) => `exceeds what this company may store. Ask the operator to remove old ${what}`;
+const fullOf = (what: string) => `exceeds what this company may store. Ask the card issuer to remove old ${what}`;
 
 const fault = (index: number, field: string, message: string): Fault => ({
   path: `events.${index}.${field}`,

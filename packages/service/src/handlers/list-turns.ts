@@ -1,5 +1,4 @@
-import { Pages, type Refusal, refuse } from "../http/handler.js";
-import { OVERLOAD_RETRY_SECONDS } from "../http/overload.js";
+import { OVERLOAD_RETRY_SECONDS, Pages, type Refusal, refuse } from "../http/handler.js";
 import { Semaphore } from "../limits/semaphore.js";
 
 /** Number of pages read concurrently. Low, so that lists do not slow down calls on cards. */

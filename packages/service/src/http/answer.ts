@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { type Endpoint, type ErrorCode, errorDefinition, refusalBody } from "@giftcard-pay/client/contract";
+import type { RefusalDetails } from "./handler.js";
 
 /** A body that is sent piece by piece. */
 export interface StreamedBody {
@@ -30,6 +32,24 @@ export const textAnswer = (
   headers: Record<string, string> = {},
 ): HttpAnswer => ({ status, headers: { "Content-Type": type, ...headers }, body });
 
+/**
+ * Creates the HTTP answer of an error code.
+ *
+ * @param row the operation; undefined for an unknown path
+ */
+export function answerRefusal(
+  row: Endpoint | undefined,
+  code: ErrorCode,
+  { faults, retryAfterSeconds, isUnread }: RefusalDetails = {},
+): HttpAnswer {
+  const headers: Record<string, string> = {};
+  if (code === "invalid_credentials") headers["WWW-Authenticate"] = 'Basic charset="UTF-8"';
+  if (code === "method_not_allowed" && row) headers.Allow = row.method === "GET" ? "GET, HEAD" : row.method;
+  if (retryAfterSeconds !== undefined) headers["Retry-After"] = String(Math.ceil(retryAfterSeconds));
+  if (isUnread) headers.Connection = "close";
+  return jsonAnswer(errorDefinition(code).status, refusalBody(row, code, faults), headers);
+}
+
 /** Sends an answer. A streamed body that fails closes its connection. */
 export async function sendAnswer(outgoing: ServerResponse, { status, headers, body }: HttpAnswer): Promise<void> {
   if (typeof body === "string" || Buffer.isBuffer(body)) {
@@ -41,7 +61,7 @@ export async function sendAnswer(outgoing: ServerResponse, { status, headers, bo
   try {
     await pipeline(body.pieces, outgoing);
   } catch {
-    // The source of the pieces has logged its failure, or the caller has disconnected.
+    // The stream failed and logged it, or the client disconnected.
     outgoing.destroy();
   } finally {
     body.ended();

@@ -1,12 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import type { Endpoint, ErrorCode } from "@giftcard-pay/client/contract";
+import { type Endpoint, type EndpointName, type ErrorCode, endpoints } from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
 import type { CallOutcome, EndedCall } from "../monitoring/ended-call.js";
-import { type OperationName, operations } from "../operations.js";
-import type { HttpAnswer } from "./answer.js";
-import type { RefusalDetails } from "./handler.js";
-import { OVERLOAD_RETRY_SECONDS } from "./overload.js";
-import { answerRefusal } from "./refusal-answer.js";
+import { answerRefusal, type HttpAnswer } from "./answer.js";
+import { OVERLOAD_RETRY_SECONDS, type RefusalDetails } from "./handler.js";
 import type { Exchange } from "./routes.js";
 
 /** The state of a call, shared by its steps and read by metrics and log. */
@@ -24,9 +21,9 @@ export class CallContext {
 
   constructor(
     readonly exchange: Exchange,
-    readonly operation: OperationName,
+    readonly operation: EndpointName,
   ) {
-    this.row = operations[operation];
+    this.row = endpoints[operation];
   }
 
   /** Returns the record of the answered call, for metrics and log. */

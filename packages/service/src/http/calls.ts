@@ -1,4 +1,5 @@
 import {
+  type EndpointName,
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_REPLAYED_HEADER,
   idempotencyKeyPattern,
@@ -9,18 +10,14 @@ import type { CallLimit } from "../limits/call-limit.js";
 import { Semaphore } from "../limits/semaphore.js";
 import type { CallObserver } from "../monitoring/ended-call.js";
 import type { Log } from "../monitoring/log.js";
-import { isForTills, type OperationName } from "../operations.js";
-import { hashOf, hashOfTillKey } from "../secrets/keyring.js";
+import { hashOf } from "../secrets/keyring.js";
 import type { KeyHolder, KeyHolders } from "../store/key-holders.js";
 import { type HttpAnswer, JSON_TYPE, jsonAnswer } from "./answer.js";
-import { readParameters } from "./body.js";
+import { BodyRefusal, readParameters } from "./body.js";
 import { BodyRoom } from "./body-room.js";
 import { type CallContext, headerOf, takesKey } from "./call-context.js";
 import { callerAddresses } from "./caller-address.js";
 import { type Call, type CompanyCall, type Handlers, Pages, Refusal, Replay } from "./handler.js";
-import { listBody } from "./list-body.js";
-import { isOverload } from "./overload.js";
-import { validateRequest } from "./read-request.js";
 
 export interface CallOptions {
   readonly handlers: Handlers;
@@ -41,7 +38,7 @@ type AnyHandler = (
 ) => Promise<unknown>;
 
 /** Operations whose own statement rejects an inactive key. They start with a remembered owner of the key. */
-const KEY_IN_STATEMENT: ReadonlySet<OperationName> = new Set(["balance", "devalue", "activate", "topUp"]);
+const KEY_IN_STATEMENT: ReadonlySet<EndpointName> = new Set(["balance", "devalue"]);
 
 /** Answers calls of every operation. Callers may rely on the order of the steps. */
 export class Calls {
@@ -106,7 +103,7 @@ export class Calls {
     const { auth } = call.row;
     if (auth === "none" || auth === "basic") return this.#handle(call);
     const { apiKey } = call.request as { apiKey: Secret };
-    return this.#performKeyed(call, isForTills(call.operation) ? hashOfTillKey(apiKey) : hashOf(apiKey));
+    return this.#performKeyed(call, hashOf(apiKey));
   }
 
   async #performKeyed(call: CallContext, apiKeyHash: Buffer): Promise<HttpAnswer> {
@@ -167,15 +164,27 @@ export class Calls {
   /** Answers with a long list. The call ends when the last page is sent or the caller disconnects. */
   #list(call: CallContext, list: Pages<unknown>): HttpAnswer {
     call.outcome = "done";
-    const body = listBody(list, {
-      encode: (rows) => JSON.stringify(z.encode(call.row.response, rows as never)),
-      // The answer has begun, so it cannot become a 500.
-      failed: (error) => {
-        call.outcome = "internal";
-        this.#logFailure(call, error);
-      },
-    });
+    const body = { pieces: this.#piecesOf(call, list), ended: list.release };
     return { status: 200, headers: { "Content-Type": JSON_TYPE }, body };
+  }
+
+  /** Encodes a long list as one JSON array. Reads each page when the caller has received the one before. */
+  async *#piecesOf(call: CallContext, { pages }: Pages<unknown>): AsyncGenerator<string> {
+    let separator = "[";
+    try {
+      for (;;) {
+        const { done, value } = await pages.next();
+        if (done) break;
+        yield separator + JSON.stringify(z.encode(call.row.response, value as never)).slice(1, -1);
+        separator = ",";
+      }
+    } catch (error) {
+      // The answer has begun, so it cannot become a 500. Only closing the connection can tell the caller.
+      call.outcome = "internal";
+      this.#logFailure(call, error);
+      throw error;
+    }
+    yield "]";
   }
 
   #logFailure({ exchange: { requestId, traceId }, operation: endpoint }: CallContext, error: unknown): void {
@@ -183,12 +192,52 @@ export class Calls {
   }
 }
 
+/** Validates the parameters and stores them in the context. @returns the refusal if they are invalid */
+function validateRequest(call: CallContext, parameters: unknown): HttpAnswer | undefined {
+  const { row, exchange } = call;
+  if (parameters instanceof BodyRefusal) {
+    const { code, isUnread } = parameters;
+    return code === "overloaded" ? call.refuseOverload({ isUnread }) : call.refuse(code, { isUnread });
+  }
+  const request = z.safeDecode(row.request, parameters as never);
+  if (!request.success) {
+    const { issues } = request.error;
+    const named = row.required ? issues.filter(({ path: [field] }) => isGiven(parameters, field)) : issues;
+    return call.refuse("invalid_request", { faults: named.map(faultOf) });
+  }
+  const idempotencyKey = takesKey(row) ? headerOf(exchange.incoming, IDEMPOTENCY_KEY_HEADER) : undefined;
+  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey))
+    return call.refuse("idempotency_key_invalid");
+  call.request = request.data;
+  call.idempotencyKey = idempotencyKey;
+  return undefined;
+}
+
+const isGiven = (parameters: unknown, field: PropertyKey | undefined) =>
+  (Object(parameters) as Record<PropertyKey, unknown>)[field ?? ""] !== undefined;
+
+const faultOf = (issue: z.core.$ZodIssue) => ({ path: issue.path.join("."), message: issue.message });
+
+/**
+ * Codes of a database that lacks connections, memory or disk space, is starting or stopping, takes no writes, canceled a
+ * statement that waited too long, or rolled it back repeatedly because of conflicts.
+ */
+const BUSY_CODES = /^(53...|57P03|57014|55P03|40001|40P01|25006|ECONNREFUSED)$/;
+
+/** Returns whether a failure means overload: nothing was done, and a later call may succeed. */
+function isOverload(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  // The pool's error if no connection became free in time has no code.
+  return BUSY_CODES.test(String(code)) || error.message === "timeout exceeded when trying to connect";
+}
+
 /** Returns whether a key is active. The keys of a suspended company can only cancel: the money goes back to its card. */
-const mayCall = (holder: KeyHolder | undefined, operation: OperationName): holder is KeyHolder =>
+const mayCall = (holder: KeyHolder | undefined, operation: EndpointName): holder is KeyHolder =>
   holder !== undefined && (!holder.isSuspended || operation === "cancelDevalue");
 
-/** Returns the cents that devalue took, or that canceldevalue or a till put on a card; 0 for every other answer. */
+/** Returns the cents that devalue took, or that canceldevalue put back; 0 for every other answer. */
 function movedBy(answer: unknown): number {
-  const { deductedCents, refundedCents, loadedCents } = answer as Record<string, number | undefined>;
-  return deductedCents ?? refundedCents ?? loadedCents ?? 0;
+  const { deductedCents, refundedCents } = answer as Record<string, number | undefined>;
+  return deductedCents ?? refundedCents ?? 0;
 }

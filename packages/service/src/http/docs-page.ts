@@ -1,7 +1,6 @@
 import type { openApiDocument } from "@giftcard-pay/client/contract";
 import { textAnswer } from "./answer.js";
 import { docsStyle } from "./docs-style.js";
-import { type Html, html } from "./html.js";
 import type { Routes } from "./routes.js";
 
 /** The part of JSON Schema that the contract uses. */
@@ -187,3 +186,32 @@ function withRange(kind: string, from: number | undefined, to: number | undefine
 /** Formats text in backticks as code. */
 const marked = (text: string) =>
   text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+
+/** Markup, which is not escaped again. */
+class Html {
+  constructor(private readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+type Part = string | number | Html | readonly Part[];
+
+/** Creates markup. Values are escaped, unless they are markup themselves. */
+const html = (pieces: TemplateStringsArray, ...parts: Part[]): Html =>
+  new Html(pieces.reduce((text, piece, index) => text + markupOf(parts[index - 1] ?? "") + piece));
+
+function markupOf(part: Part): string {
+  if (part instanceof Html) return part.toString();
+  if (typeof part === "object") return part.map(markupOf).join("");
+  return String(part).replace(/[&<>"']/g, (one) => ENTITIES[one] ?? one);
+}

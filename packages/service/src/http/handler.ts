@@ -1,7 +1,16 @@
-import type { ErrorCode, Fault } from "@giftcard-pay/client/contract";
-import type * as z from "zod/mini";
+import type {
+  EndpointName,
+  ErrorCode,
+  ErrorOf,
+  endpoints,
+  Fault,
+  RequestOf,
+  ResponseOf,
+} from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
-import type { OperationName, operations } from "../operations.js";
+
+/** The Retry-After of a call that was refused because of overload. */
+export const OVERLOAD_RETRY_SECONDS = 1;
 
 /** Details of a refusal. */
 export interface RefusalDetails {
@@ -11,8 +20,6 @@ export interface RefusalDetails {
   readonly limit?: LimitName;
   /** Whether a part of the request is not read, so that the connection must be closed. */
   readonly isUnread?: boolean;
-  /** Replaces the code's own text. */
-  readonly message?: string | undefined;
 }
 
 /** A refusal by a handler, with a code of the contract. {@link refuse} creates one. */
@@ -56,21 +63,17 @@ export interface CompanyCall extends Call {
   readonly apiKeyHash: Buffer;
 }
 
-type CallOf<N extends OperationName> = (typeof operations)[N]["auth"] extends "key" | "company" ? CompanyCall : Call;
-
-/** An operation's decoded request. */
-export type RequestTo<N extends OperationName> = z.output<(typeof operations)[N]["request"]>;
-type ResponseTo<N extends OperationName> = z.output<(typeof operations)[N]["response"]>;
+type CallOf<N extends EndpointName> = (typeof endpoints)[N]["auth"] extends "key" | "company" ? CompanyCall : Call;
 
 type PagesOf<Response> = Response extends (infer Row)[] ? Pages<Row> : never;
 
-export type Answer<N extends OperationName> =
-  | ResponseTo<N>
-  | PagesOf<ResponseTo<N>>
-  | Replay<ResponseTo<N>>
-  | Refusal<(typeof operations)[N]["errors"][number]>;
+export type Answer<N extends EndpointName> =
+  | ResponseOf<N>
+  | PagesOf<ResponseOf<N>>
+  | Replay<ResponseOf<N>>
+  | Refusal<ErrorOf<N>>;
 
 /** A handler for each operation, whose table defines its parameters and answers. */
 export type Handlers = {
-  readonly [N in OperationName]: (request: RequestTo<N>, call: CallOf<N>) => Promise<Answer<N>>;
+  readonly [N in EndpointName]: (request: RequestOf<N>, call: CallOf<N>) => Promise<Answer<N>>;
 };

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Log } from "../monitoring/log.js";
-import { type HttpAnswer, sendAnswer } from "./answer.js";
+import { answerRefusal, type HttpAnswer, sendAnswer } from "./answer.js";
 import { answerNoAddress } from "./broken-request.js";
-import { answerRefusal } from "./refusal-answer.js";
 
 /** A request, with its ids in the log. */
 export interface Exchange {

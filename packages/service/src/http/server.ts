@@ -1,29 +1,9 @@
 import http, { type RequestListener } from "node:http";
 import net, { type AddressInfo } from "node:net";
-import { defaultLimits } from "../limits/limits.js";
+import { defaultLimits, defaultTimeouts, type Timeouts } from "../limits/limits.js";
 import { OperatorError } from "../operator-error.js";
 import { answerBrokenRequest, answerConnect, answerExpectation } from "./broken-request.js";
 import { Connections } from "./connections.js";
-
-/** Time limits for callers. */
-export interface Timeouts {
-  readonly headersMs: number;
-  /** For the whole request, headers included. */
-  readonly requestMs: number;
-  /** For a connection without a call. */
-  readonly idleMs: number;
-}
-
-/** The default time limits. */
-export const defaultTimeouts: Timeouts = {
-  headersMs: 10_000,
-  requestMs: 30_000,
-  // Longer than callers keep idle connections, so that the service does not close one just when a devalue is sent.
-  idleMs: 75_000,
-};
-
-/** The default host of the metrics port: only this machine can reach it. */
-export const DEFAULT_METRICS_HOST = "127.0.0.1";
 
 const TIMEOUT_CHECK_MS = 1000;
 /** How long an answer may be stalled by a caller that does not read it. */

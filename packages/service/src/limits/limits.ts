@@ -11,7 +11,7 @@ export interface LockoutRule {
   readonly slowWindowSeconds: number;
 }
 
-/** What a company may store through the interface. 0 sets no limit. */
+/** Limits of what a company may store through the interface. 0 sets no limit. */
 export interface StorageRule {
   readonly events: number;
   /** Of all its events together. */
@@ -41,7 +41,6 @@ export const limitNames = [
   "company_pins",
   "company_keys",
   "closed_keys",
-  "key_loads",
   "logins",
 ] as const;
 export type LimitName = (typeof limitNames)[number];
@@ -66,9 +65,29 @@ export interface Limits {
   readonly proxies: number;
 }
 
+/** Time limits for callers. */
+export interface Timeouts {
+  readonly headersMs: number;
+  /** For the whole request, headers included. */
+  readonly requestMs: number;
+  /** For a connection without a call. */
+  readonly idleMs: number;
+}
+
+/** The default time limits. */
+export const defaultTimeouts: Timeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  // Longer than callers keep idle connections, so that the service does not close one just when a devalue is sent.
+  idleMs: 75_000,
+};
+
+/** The calls of a company, as a multiple of those of a key. */
+export const KEYS_COUNTED = 10;
+
 const QUARTER_HOUR_SECONDS = 15 * 60;
 
-/** The default limits. */
+/** The default limits. `serve` has options for those that an operator has a reason to change. */
 export const defaultLimits: Limits = {
   card: {
     failures: 10,
@@ -80,7 +99,7 @@ export const defaultLimits: Limits = {
   },
   login: { failures: 10, windowSeconds: QUARTER_HOUR_SECONDS },
   callsPerMinute: 600,
-  companyCallsPerMinute: 6000,
+  companyCallsPerMinute: 600 * KEYS_COUNTED,
   companyPins: { failures: 1000, windowSeconds: 60 * 60 },
   storage: { events: 100_000, eventBytes: 200_000_000, concepts: 1000, closedKeys: 10_000 },
   keysPerCompany: 10_000,

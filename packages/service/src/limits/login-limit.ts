@@ -3,26 +3,18 @@ import type { Queryable } from "../database/database.js";
 import type { Keyring } from "../secrets/keyring.js";
 import type { LoginRule } from "./limits.js";
 
-/** An attempt to log in. */
-export interface LoginAttempt {
-  readonly email: string;
-  /** Undefined if no account has this email. */
-  readonly accountId: number | undefined;
-  readonly address: string;
-}
-
 /** A login whose password may be checked, or the seconds to wait. */
 export type LoginTurn = { retryAfterSeconds: number } | { succeeded(): Promise<void> };
 
 /**
  * Counts a login as failed before its password is checked, so that concurrent logins cannot exceed the limit. `succeeded`
- * removes the count.
+ * removes the count. `accountId` is undefined if no account has this email.
  */
 export async function beginLogin(
   db: Queryable,
   keys: Keyring,
   rule: LoginRule,
-  { email, accountId, address }: LoginAttempt,
+  { email, accountId, address }: { email: string; accountId: number | undefined; address: string },
 ): Promise<LoginTurn> {
   const account =
     accountId === undefined

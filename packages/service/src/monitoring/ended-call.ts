@@ -1,6 +1,5 @@
-import type { ErrorCode } from "@giftcard-pay/client/contract";
+import type { EndpointName, ErrorCode } from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
-import type { OperationName } from "../operations.js";
 
 /** The outcome of a call: an error code of the contract, or success. */
 export type CallOutcome = ErrorCode | "done" | "replayed";
@@ -11,7 +10,7 @@ export interface EndedCall {
   /** The trace id in the caller's `traceparent` header. */
   readonly traceId: string | undefined;
   /** Undefined if the path is unknown. */
-  readonly operation: OperationName | undefined;
+  readonly operation: EndpointName | undefined;
   readonly status: number;
   readonly outcome: CallOutcome;
   readonly companyId: number | undefined;
@@ -19,13 +18,13 @@ export interface EndedCall {
   readonly keyId: number | undefined;
   /** The limit that refused the call. */
   readonly limit: LimitName | undefined;
-  /** The cents that devalue took, or that canceldevalue or a till put on a card. A replayed answer moves nothing. */
+  /** The cents that devalue took, or that canceldevalue put back. A replayed answer moves nothing. */
   readonly movedCents: number;
   readonly durationMs: number;
 }
 
 /** An observer of calls. */
 export interface CallObserver {
-  begin(operation: OperationName): void;
+  begin(operation: EndpointName): void;
   end(call: EndedCall): void;
 }

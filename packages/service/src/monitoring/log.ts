@@ -1,6 +1,8 @@
 import pino from "pino";
 import type { EndedCall } from "./ended-call.js";
-import type { LogLevel } from "./log-level.js";
+
+/** The least severe lines that are logged. */
+export type LogLevel = "info" | "warn" | "error" | "silent";
 
 /** A failure, with its call if there is one. Only the error's name, code and stack are logged: its message may hold anything. */
 export interface Failure {
@@ -17,15 +19,9 @@ export interface Log {
   /** Logs an unexpected failure. */
   failure(failure: Failure): void;
   /** Logs that a worker died and is replaced. */
-  workerLost(worker: LostWorker): void;
+  workerLost(worker: { workerPid: number | undefined; code: number | null; signal: string | null }): void;
   /** Logs that a call has `X-Forwarded-For` although `--proxies` is 0. */
   proxiesUnknown(): void;
-}
-
-export interface LostWorker {
-  readonly workerPid: number | undefined;
-  readonly code: number | null;
-  readonly signal: string | null;
 }
 
 export interface LogOptions {

@@ -1,28 +1,28 @@
+import { type EndpointName, endpoints } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Queryable } from "../database/database.js";
 import { limitNames } from "../limits/limits.js";
-import { nameOnWire, type OperationName, operations } from "../operations.js";
 import { listStorage } from "../store/company-storage.js";
-import { listFeeds } from "../store/event-feeds.js";
 import type { CallObserver } from "./ended-call.js";
 
 /** In seconds, around the duration of one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The metrics of a process and its database. No label comes from a caller. */
-export interface Metrics {
-  readonly registry: Registry;
-  readonly observer: CallObserver;
-}
+/** Returns an operation's name in its path. */
+const nameOnWire = (operation: EndpointName) => endpoints[operation].path.replace(/\/$/, "");
 
 /**
- * Creates the metrics: calls, money, connections, locks, and the time of each feed's last pull.
+ * Creates the metrics of a process and its database. No label comes from a caller.
  *
  * @param pool the pool whose connections are counted
  * @param probe a connection for metrics of the database, which must answer while the pool is busy
  */
-export function createMetrics(pool: pg.Pool, probe: Queryable, environment: string): Metrics {
+export function createMetrics(
+  pool: pg.Pool,
+  probe: Queryable,
+  environment: string,
+): { registry: Registry; observer: CallObserver } {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -41,7 +41,7 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   const money = new Counter({
     name: "giftcard_money_cents_total",
-    help: "Cents deducted by devalue, put back by canceldevalue, and put on cards by activate and top-up",
+    help: "Cents deducted by devalue, and put back by canceldevalue",
     labelNames: ["operation"] as const,
     registers,
   });
@@ -53,22 +53,19 @@ export function createMetrics(pool: pg.Pool, probe: Queryable, environment: stri
   });
   // A counter that begins with 1 has no increase, so a rule would miss what happened before the first scrape that shows it.
   for (const limit of limitNames) limited.inc({ limit }, 0);
-  for (const [name, { errors }] of Object.entries(operations)) {
-    const operation = nameOnWire(name as OperationName);
+  for (const [name, { errors }] of Object.entries(endpoints)) {
+    const operation = nameOnWire(name as EndpointName);
     for (const outcome of ["done", ...errors]) calls.inc({ operation, outcome }, 0);
     durations.zero({ operation });
   }
-  for (const name of ["devalue", "cancelDevalue", "activate", "topUp"] as const)
-    money.inc({ operation: nameOnWire(name) }, 0);
+  for (const name of ["devalue", "cancelDevalue"] as const) money.inc({ operation: nameOnWire(name) }, 0);
   const inFlight = new Gauge({
     name: "giftcard_calls_in_flight",
     help: "Calls that are not answered yet",
     registers,
   });
   registerPool(pool, registers);
-  registerLocks(probe, registers);
-  registerFeeds(probe, registers);
-  registerStorage(probe, registers);
+  registerDatabase(probe, registers);
   new Gauge({
     name: "giftcard_processes",
     help: "Processes that serve",
@@ -112,77 +109,37 @@ function registerPool(pool: pg.Pool, registers: Registry[]): void {
   });
 }
 
-function registerLocks(probe: Queryable, registers: Registry[]): void {
-  const waits = new Gauge({
-    name: "giftcard_database_lock_waits",
-    help: "Sessions of this database that wait for a lock; absent while the database does not answer",
-    // All processes report the same value.
-    aggregator: "max",
-    registers,
-    async collect() {
-      waits.reset();
-      waits.remove();
-      try {
-        const { rows } = await probe.query<{ waits: number }>(
-          "select count(*)::int as waits from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-        );
-        waits.set(rows[0]?.waits ?? 0);
-      } catch {
-        // Without an answer the metric is absent, instead of 0.
-      }
-    },
-  });
-}
-
-function registerFeeds(probe: Queryable, registers: Registry[]): void {
-  const pulled = new Gauge({
-    name: "giftcard_event_feed_pulled_timestamp_seconds",
-    help: "Time of the last successful pull of each company's feed of events; absent while the database does not answer",
-    labelNames: ["company"] as const,
-    // All processes report the same value.
-    aggregator: "max",
-    registers,
-    async collect() {
-      pulled.reset();
-      try {
-        for (const { companyId, pulledAt } of await listFeeds(probe))
-          pulled.set({ company: companyId }, pulledAt.getTime() / 1000);
-      } catch {
-        // Without an answer the metric is absent, instead of outdated.
-      }
-    },
-  });
-}
-
-function registerStorage(probe: Queryable, registers: Registry[]): void {
-  const common = { registers, aggregator: "max" as const };
-  const bytes = new Gauge({
-    ...common,
-    name: "giftcard_company_event_bytes",
-    help: "Size of each company's events; absent while the database does not answer",
-    labelNames: ["company"] as const,
-    async collect() {
-      bytes.reset();
-      try {
-        for (const { companyId, eventBytes } of await listStorage(probe)) bytes.set({ company: companyId }, eventBytes);
-      } catch {
-        // Without an answer the metric is absent, instead of outdated.
-      }
-    },
-  });
-  const database = new Gauge({
-    ...common,
-    name: "giftcard_database_bytes",
-    help: "Size of the database; absent while it does not answer",
-    async collect() {
-      database.reset();
-      database.remove();
-      try {
-        const { rows } = await probe.query<{ bytes: number }>("select pg_database_size(current_database()) as bytes");
-        database.set(rows[0]?.bytes ?? 0);
-      } catch {
-        // Without an answer the metric is absent, instead of outdated.
-      }
-    },
+/** Registers metrics of the database. Without an answer they are absent, instead of outdated. */
+function registerDatabase(probe: Queryable, registers: Registry[]): void {
+  const gauge = (name: string, help: string, labelNames: string[], set: (gauge: Gauge) => Promise<void>) => {
+    const made = new Gauge({
+      name,
+      help: `${help}; absent while the database does not answer`,
+      labelNames,
+      registers,
+      // All processes report the same value.
+      aggregator: "max",
+      async collect() {
+        made.reset();
+        if (labelNames.length === 0) made.remove();
+        await set(made).catch(() => {});
+      },
+    });
+  };
+  const read = async (made: Gauge, text: string) => {
+    const { rows } = await probe.query<{ value: number }>(text);
+    made.set(rows[0]?.value ?? 0);
+  };
+  gauge("giftcard_database_lock_waits", "Sessions of this database that wait for a lock", [], (made) =>
+    read(
+      made,
+      "select count(*)::int as value from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+    ),
+  );
+  gauge("giftcard_database_bytes", "Size of the database", [], (made) =>
+    read(made, "select pg_database_size(current_database()) as value"),
+  );
+  gauge("giftcard_company_event_bytes", "Size of each company's events", ["company"], async (made) => {
+    for (const { companyId, eventBytes } of await listStorage(probe)) made.set({ company: companyId }, eventBytes);
   });
 }

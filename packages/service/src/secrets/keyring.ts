@@ -22,35 +22,10 @@ const hmac = (key: KeyObject, ...parts: (string | Buffer)[]) => {
 /** Hashes an API key or a cancel token for the database. They have too much entropy to be guessed, so the hash needs no key. */
 export const hashOf = (secret: Secret) => sha256(secret.reveal());
 
-/** Hashes the API key of a till. A till's key is thus unknown wherever a shop's is expected, and the other way round. */
-export const hashOfTillKey = (apiKey: Secret) => sha256(`till\0${apiKey.reveal()}`);
-
 /** Returns a check value that identifies a generation without revealing its keys. */
 export function checkOf({ cardNumber, pin, cancelToken, idempotency }: SecretGeneration): Buffer {
   const parts = [cardNumber, pin, cancelToken, idempotency].map((key) => hmac(key, "giftcard-service key check"));
   return sha256(Buffer.concat(parts));
-}
-
-/** The call that a deduction was made by. */
-export interface DeductionCall {
-  readonly companyId: number;
-  readonly idempotencyKey: string;
-  /** The requested amount. */
-  readonly amountCents: number;
-}
-
-/** The values from which a cancel token is derived. The ledger stores both. */
-export interface Deduction {
-  readonly id: string;
-  readonly nonce: Buffer;
-}
-
-/** Formats 16 bytes as a UUID of version 8, whose content is the maker's own. */
-function uuidOf(bytes: Buffer): string {
-  const copy = Buffer.from(bytes);
-  copy.writeUInt8((copy.readUInt8(6) & 0x0f) | 0x80, 6);
-  copy.writeUInt8((copy.readUInt8(8) & 0x3f) | 0x80, 8);
-  return copy.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 /**
@@ -96,43 +71,16 @@ export class Keyring {
   }
 
   /**
-   * Derives the id and the nonce of a deduction from its call, for each generation. So the cancel token proves the call: if a
-   * restore loses the deduction, an import derives the same token for the right card alone.
-   *
-   * @param numberHashes of {@link cardNumbers}; undefined for a generation under which the card isn't hashed
-   */
-  deductions(call: DeductionCall, numberHashes: readonly (Buffer | undefined)[]): (Deduction | undefined)[] {
-    const text = JSON.stringify([call.companyId, call.idempotencyKey, call.amountCents]);
-    return numberHashes.map((numberHash, index) => {
-      const generation = this.#generations[index];
-      if (!numberHash || !generation) return undefined;
-      const mac = hmac(generation.cancelToken, "deduction\0", numberHash, text);
-      return { id: uuidOf(mac.subarray(0, 16)), nonce: mac.subarray(16) };
-    });
-  }
-
-  /**
    * Derives the cancel token of a deduction. It is never stored: a replayed answer derives it again.
    *
    * @param tokenHash the hash of the original token, which may be of an older generation
    */
   cancelToken(deductionId: string, nonce: Buffer, tokenHash?: Buffer): Secret {
-    const token = this.#findToken(deductionId, nonce, tokenHash);
-    if (!token) throw new Error("No generation of the secrets derives this token.");
-    return token;
-  }
-
-  /** Whether the deduction's cancel token has this hash. */
-  derivesToken({ id, nonce }: Deduction, tokenHash: Buffer): boolean {
-    return this.#findToken(id, nonce, tokenHash) !== undefined;
-  }
-
-  #findToken(deductionId: string, nonce: Buffer, tokenHash?: Buffer): Secret | undefined {
     for (const { cancelToken } of this.#generations.toReversed()) {
       const token = new Secret(hmac(cancelToken, deductionId, "\0", nonce).toString("hex"));
       if (!tokenHash || hashOf(token).equals(tokenHash)) return token;
     }
-    return undefined;
+    throw new Error("No generation of the secrets derives this token.");
   }
 
   /** Hashes an Idempotency-Key. Keys are kept for good, so the oldest generation is used. */

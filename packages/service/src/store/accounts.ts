@@ -4,20 +4,14 @@ import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { hashOf } from "../secrets/keyring.js";
 import { checkPassword, hashPassword, isOutdated } from "../secrets/passwords.js";
-import { insertApiKey, lockOpenCompany, makeApiKey, revokeActive } from "./api-keys.js";
+import { insertApiKey, makeApiKey, revokeActive } from "./api-keys.js";
 import { type Act, writeAudit } from "./audit.js";
-import { type CompanyStorage, listStorage } from "./company-storage.js";
+import { lockOpenCompany } from "./companies.js";
 
 const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
-/** A new company, with its first key, which is shown only once. */
-export interface NewCompany {
-  readonly companyId: number;
-  readonly apiKey: Secret;
-}
-
 /**
- * Creates a company with one account and an API key.
+ * Creates a company with one account and an API key, which is shown only once.
  *
  * @throws {OperatorError} if an account with this email exists
  */
@@ -25,7 +19,7 @@ export async function createCompany(
   pool: pg.Pool,
   company: { name: string; email: string; password: Secret },
   act: Act,
-): Promise<NewCompany> {
+): Promise<{ companyId: number; apiKey: Secret }> {
   const passwordHash = await hashPassword(company.password);
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ id: number }>("insert into companies (name) values ($1) returning id", [
@@ -119,32 +113,32 @@ export function removeAccount(pool: pg.Pool, email: string, act: Act): Promise<{
 
 const noAccount = () => new OperatorError("There is no account with this email.", exitCodes.notFound);
 
-/** A company with the email addresses of its accounts. */
+/** A company with the email addresses of its accounts, by printed names. */
 export interface ListedCompany {
-  readonly id: number;
+  readonly company_id: number;
   readonly name: string;
-  /** In the order of `emails`. The audit log names accounts by their ids. */
-  readonly accountIds: readonly number[];
   readonly emails: readonly string[];
-  readonly suspendedAt: Date | null;
-  readonly closedAt: Date | null;
-  readonly storage: CompanyStorage;
+  /** In the order of `emails`. The audit log names accounts by their ids. */
+  readonly account_ids: readonly number[];
+  readonly events: number;
+  readonly event_bytes: number;
+  readonly suspended_at?: Date;
+  readonly closed_at?: Date;
 }
 
 /** Lists the companies, oldest first. */
 export async function listCompanies(db: Queryable): Promise<ListedCompany[]> {
-  const storages = new Map((await listStorage(db)).map(({ companyId, ...storage }) => [companyId, storage]));
   const { rows } = await db.query(
-    `select c.id, c.name, c.suspended_at as "suspendedAt", c.closed_at as "closedAt", array_agg(a.email order by a.id) filter (where a.id is not null) as emails,
-         array_agg(a.id order by a.id) filter (where a.id is not null) as "accountIds"
-       from companies c left join accounts a on a.company_id = c.id group by c.id order by c.id`,
+    `select c.id as company_id, c.name, coalesce(a.emails, '{}') as emails, coalesce(a.ids, '{}') as account_ids,
+         coalesce(s.events, 0) as events, coalesce(s.event_bytes, 0) as event_bytes, c.suspended_at, c.closed_at
+       from companies c left join company_storage s on s.company_id = c.id
+         left join (select company_id, array_agg(email order by id) as emails, array_agg(id order by id) as ids
+           from accounts group by company_id) a on a.company_id = c.id order by c.id`,
   );
-  const none = { events: 0, eventBytes: 0 };
-  return rows.map((row) => ({
-    ...row,
-    emails: row.emails ?? [],
-    accountIds: row.accountIds ?? [],
-    storage: storages.get(row.id) ?? none,
+  return rows.map(({ suspended_at, closed_at, ...company }) => ({
+    ...company,
+    ...(suspended_at && { suspended_at }),
+    ...(closed_at && { closed_at }),
   }));
 }
 

@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
-import { type Cents, Secret } from "@giftcard-pay/client/contract";
+import { Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
-import { exitCodes, OperatorError } from "../operator-error.js";
-import { hashOf, hashOfTillKey } from "../secrets/keyring.js";
+import { hashOf } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
+import { lockOpenCompany } from "./companies.js";
 import { noCompany } from "./filters.js";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -14,39 +14,21 @@ const API_KEY_LENGTH = 60;
 export const makeApiKey = () =>
   new Secret(Array.from({ length: API_KEY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join(""));
 
-/** The operations that a key may call: those of the interface, or those of tills. */
-export const keyScopes = ["shop", "till"] as const;
-export type KeyScope = (typeof keyScopes)[number];
-
-/** The limits of a till's key. */
-export interface TillLimits {
-  /** The amount that it may put on cards in a day, by the clock in Amsterdam. */
-  readonly dayCents: Cents;
-  /** The balance that it may leave on a card. */
-  readonly cardCents: Cents;
-}
-
-/** An API key as an operator sees it, without the secret. */
+/** An API key as an operator sees it, without the secret, by its printed names. */
 export interface ApiKey {
-  readonly id: number;
-  readonly companyId: number;
-  readonly scope: KeyScope;
-  /** Null for a shop's key, as `cardCents`. */
-  readonly dayCents: Cents | null;
-  readonly cardCents: Cents | null;
+  readonly key_id: number;
+  readonly company_id: number;
   readonly label: string | null;
   /** Whether a login made it, not the operator. */
-  readonly byLogin: boolean;
-  readonly createdAt: Date;
+  readonly by_login: boolean;
+  readonly created_at: Date;
   /** Rounded to the minute. */
-  readonly lastUsedAt: Date | null;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
 }
 
-const COLUMNS = `id, company_id as "companyId", scope, day_cents as "dayCents", card_cents as "cardCents", label,
-  by_login as "byLogin", created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt",
-  revoked_at as "revokedAt"`;
+const COLUMNS = "id as key_id, company_id, label, by_login, created_at, last_used_at, expires_at, revoked_at";
 
 /** An order for a new key. */
 export interface NewApiKey {
@@ -54,22 +36,18 @@ export interface NewApiKey {
   readonly label?: string | undefined;
   /** The last day of validity, by the clock in Amsterdam. Without it, the key is valid until it is revoked. */
   readonly lastDay?: string | undefined;
-  /** Makes it a till's key. */
-  readonly till?: TillLimits | undefined;
 }
 
 /** Inserts a new key. The key itself is shown only once. */
 export async function insertApiKey(
   db: Queryable,
-  { companyId, label, lastDay, till }: NewApiKey,
+  { companyId, label, lastDay }: NewApiKey,
 ): Promise<{ key: ApiKey; apiKey: Secret }> {
   const apiKey = makeApiKey();
   const { rows } = await db.query<ApiKey>(
-    `insert into api_keys (company_id, key_hash, label, expires_at, scope, day_cents, card_cents)
-       values ($1, $2, $3, ($4::date + 1)::timestamp at time zone 'Europe/Amsterdam', $5, $6, $7) returning ${COLUMNS}`,
-    till
-      ? [companyId, hashOfTillKey(apiKey), label, lastDay, "till", till.dayCents, till.cardCents]
-      : [companyId, hashOf(apiKey), label, lastDay, "shop", null, null],
+    `insert into api_keys (company_id, key_hash, label, expires_at)
+       values ($1, $2, $3, ($4::date + 1)::timestamp at time zone 'Europe/Amsterdam') returning ${COLUMNS}`,
+    [companyId, hashOf(apiKey), label, lastDay],
   );
   return { key: rows[0] as ApiKey, apiKey };
 }
@@ -81,28 +59,13 @@ export async function insertApiKey(
  */
 export function createApiKey(pool: pg.Pool, order: NewApiKey, act: Act): Promise<{ key: ApiKey; apiKey: Secret }> {
   return transaction(pool, async (db) => {
-    const { companyId, label = null, lastDay = null, till } = order;
+    const { companyId, label = null, lastDay = null } = order;
     await lockOpenCompany(db, companyId);
     const made = await insertApiKey(db, order);
-    const limits = till && { scope: "till", per_day: till.dayCents, per_card: till.cardCents };
-    const details = { key: made.key.id, label, last_day: lastDay, ...limits };
+    const details = { key: made.key.key_id, label, last_day: lastDay };
     await writeAudit(db, act, { action: "key create", companyId, details });
     return made;
   });
-}
-
-/**
- * Prevents a company from being closed during the transaction.
- *
- * @throws {OperatorError} if there is no such company, or it is closed
- */
-export async function lockOpenCompany(db: Queryable, companyId: number): Promise<void> {
-  const { rows } = await db.query<{ closed: boolean }>(
-    "select closed_at is not null as closed from companies where id = $1 for share",
-    [companyId],
-  );
-  if (!rows[0]) throw noCompany();
-  if (rows[0].closed) throw new OperatorError("The company is closed for good.", exitCodes.conflict);
 }
 
 /** Creates the statement that lists the keys of one company or all, oldest first. */
@@ -151,5 +114,5 @@ export async function revokeActive(db: Queryable, companyId: number): Promise<Ap
     `update api_keys set revoked_at = now() where company_id = $1 and revoked_at is null returning ${COLUMNS}`,
     [companyId],
   );
-  return rows.sort((one, other) => one.id - other.id);
+  return rows.sort((one, other) => one.key_id - other.key_id);
 }

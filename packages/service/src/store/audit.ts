@@ -1,5 +1,6 @@
 import type { Queryable } from "../database/database.js";
 import { isSince, isUntil } from "./days.js";
+import type { ListFilter } from "./filters.js";
 
 /** The person who changes something by command, and the reason. */
 export interface Act {
@@ -66,37 +67,29 @@ export async function writeCardAudits(
   return cards.map(({ cardId }) => ids.get(cardId) as number);
 }
 
-/** An entry of the audit log. */
+/** An entry of the audit log, by its printed names. */
 export interface AuditEntry {
   readonly id: number;
   readonly at: Date;
   readonly operator: string;
-  readonly osUser: string;
+  readonly os_user: string;
   readonly action: string;
   readonly reason: string | null;
-  readonly cardId: number | null;
-  readonly lastFour: string | null;
-  readonly batchId: number | null;
-  readonly companyId: number | null;
+  readonly card: number | null;
+  readonly last_four: string | null;
+  readonly batch: number | null;
+  readonly company_id: number | null;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Filters that are combined with "and". Days are inclusive, by the clock in Amsterdam. */
-export interface AuditFilter {
-  readonly cardId?: number | undefined;
-  readonly companyId?: number | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 /** Creates the statement that reads the audit log, oldest first. A card's entries include those of its batch and of the cards that it replaced. */
-export const auditStatement = ({ cardId, companyId, from, to }: AuditFilter) => ({
+export const auditStatement = ({ card, company, from, to }: ListFilter) => ({
   text: `with recursive lineage (id, batch_id) as (
       select id, batch_id from cards where id = $1
       union select c.id, c.batch_id from cards c join lineage l on c.reissued_as = l.id
     )
-    select a.id, a.created_at as at, a.operator, a.os_user as "osUser", a.action, a.reason, a.card_id as "cardId",
-      c.last_four as "lastFour", a.batch_id as "batchId", a.company_id as "companyId", a.details
+    select a.id, a.created_at as at, a.operator, a.os_user, a.action, a.reason, a.card_id as card, c.last_four,
+      a.batch_id as batch, a.company_id, a.details
     from audit_log a left join cards c on c.id = a.card_id
     where ($1::bigint is null or a.card_id in (select id from lineage)
         or a.batch_id in (select batch_id from lineage where batch_id is not null))
@@ -104,5 +97,5 @@ export const auditStatement = ({ cardId, companyId, from, to }: AuditFilter) => 
       and ($3::date is null or ${isSince("a.created_at", "$3")})
       and ($4::date is null or ${isUntil("a.created_at", "$4")})
     order by a.id`,
-  values: [cardId ?? null, companyId ?? null, from ?? null, to ?? null],
+  values: [card ?? null, company ?? null, from ?? null, to ?? null],
 });

@@ -28,23 +28,23 @@ export const activating: CardChange = {
   },
 };
 
-/** Cards that were issued or imported together. */
+/** Cards that were issued or imported together, by their printed names. */
 export interface CardBatch {
-  readonly id: number;
+  readonly batch: number;
   readonly origin: "issue" | "import";
-  readonly createdAt: Date;
+  readonly created_at: Date;
   readonly cards: number;
-  readonly balanceCents: Cents;
+  readonly balance: Cents;
   /** Number of cards that are not sold yet, and the amount that their activation puts on them. */
-  readonly inactiveCards: number;
-  readonly inactiveCents: Cents;
+  readonly inactive_cards: number;
+  readonly inactive_balance: Cents;
 }
 
-/** Creates the statement that lists the batches, oldest first. */
-export const batchesStatement = () => ({
-  text: `select b.id, b.origin, b.created_at as "createdAt", count(c.id)::int as cards,
-      coalesce(sum(c.balance_cents), 0)::bigint as "balanceCents", count(c.inactive_cents)::int as "inactiveCards",
-      coalesce(sum(c.inactive_cents), 0)::bigint as "inactiveCents"
+/** The statement that lists the batches, oldest first. */
+export const batchesStatement = {
+  text: `select b.id as batch, b.origin, b.created_at, count(c.id)::int as cards,
+      coalesce(sum(c.balance_cents), 0)::bigint as balance, count(c.inactive_cents)::int as inactive_cards,
+      coalesce(sum(c.inactive_cents), 0)::bigint as inactive_balance
     from card_batches b left join cards c on c.batch_id = b.id group by b.id order by b.id`,
   values: [],
-});
+};

@@ -14,26 +14,21 @@ export interface CardArguments {
   readonly numberHashes: readonly Buffer[];
   readonly pinHashes: readonly Buffer[];
   readonly rule: LockoutRule;
+  /** The further arguments, in the order of the function's parameters. */
+  readonly further?: readonly unknown[];
 }
 
-/** One of the database's functions on a card. It checks API key, number and PIN itself. */
-export interface CardFunction<Args extends CardArguments> {
-  readonly name: "devalue" | "read_card";
-  /** Lists the further arguments, in the order of the function's parameters. */
-  readonly furtherValues: (args: Args) => unknown[];
-}
+/** The database's functions on a card. They check API key, number and PIN themselves. */
+export type CardFunction = "devalue" | "read_card";
 
 /** Calls a function on a card, alone or in a batch. */
-export type RunCall<Args extends CardArguments, Row> = (args: Args) => Promise<Row>;
+export type RunCall<Row> = (args: CardArguments) => Promise<Row>;
 
 /** Runs each call as its own statement, which waits for locks. */
 export const alone =
-  <Args extends CardArguments, Row extends { outcome: string }>(
-    db: Queryable,
-    called: CardFunction<Args>,
-  ): RunCall<Args, Row> =>
+  <Row extends { outcome: string }>(db: Queryable, called: CardFunction): RunCall<Row> =>
   async (args) => {
-    const { rows } = await db.query<Row>({ name: called.name, ...statementOf(called, [args], { waits: true }) });
+    const { rows } = await db.query<Row>({ name: called, ...statementOf(called, [args], { waits: true }) });
     return rows[0] as Row;
   };
 
@@ -43,16 +38,13 @@ export const alone =
  *
  * @param db retries statements after conflicts
  */
-export function inBatches<Args extends CardArguments, Row extends { outcome: string }>(
-  db: Queryable,
-  called: CardFunction<Args>,
-): RunCall<Args, Row> {
-  const runAlone = alone<Args, Row>(db, called);
-  const together = async (all: readonly Args[]) => {
+export function inBatches<Row extends { outcome: string }>(db: Queryable, called: CardFunction): RunCall<Row> {
+  const runAlone = alone<Row>(db, called);
+  const together = async (all: readonly CardArguments[]) => {
     let rows: (Row | { outcome: "busy" })[];
     try {
       const statement = statementOf(called, all, { waits: false });
-      ({ rows } = await db.query<Row | { outcome: "busy" }>({ name: `${called.name}-${all.length}`, ...statement }));
+      ({ rows } = await db.query<Row | { outcome: "busy" }>({ name: `${called}-${all.length}`, ...statement }));
     } catch (error) {
       // If one of them failed, all were rolled back: run each alone.
       if (!isAborted(error)) throw error;
@@ -67,22 +59,22 @@ export function inBatches<Args extends CardArguments, Row extends { outcome: str
     run: together,
     runsAtOnce: RUNS_AT_ONCE,
     maxItems: MAX_ITEMS,
-    laneOf: ({ numberHashes }: Args) => numberHashes[0]?.toString("latin1") ?? "",
+    laneOf: ({ numberHashes }: CardArguments) => numberHashes[0]?.toString("latin1") ?? "",
   });
   return (args) => batcher.add(args);
 }
 
 /** Creates a statement with one select per call. They run in this order, and each sees the effects of those before. */
-function statementOf<Args extends CardArguments>(
-  { name, furtherValues }: CardFunction<Args>,
-  all: readonly Args[],
+function statementOf(
+  name: CardFunction,
+  all: readonly CardArguments[],
   { waits }: { waits: boolean },
 ): { text: string; values: unknown[] } {
   const values: unknown[] = [];
   const selects = all.map((args) => {
-    const { companyId, apiKeyHash, numberHashes, pinHashes, rule } = args;
+    const { companyId, apiKeyHash, numberHashes, pinHashes, rule, further = [] } = args;
     const common = [companyId, apiKeyHash, numberHashes, pinHashes, ruleText(rule)];
-    const places = [...common, ...furtherValues(args)].map((value) => `$${values.push(value)}`);
+    const places = [...common, ...further].map((value) => `$${values.push(value)}`);
     return `select * from ${name}(${waits}, ${places.join(", ")})`;
   });
   return { text: selects.join(" union all "), values };

@@ -2,7 +2,7 @@ import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
 import type { LockoutRule } from "../limits/limits.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
-import type { CardArguments, CardFunction, RunCall } from "./card-calls.js";
+import type { RunCall } from "./card-calls.js";
 
 /** A refusal of a card number and PIN: wrong, or locked. */
 export type CardRefusal = { outcome: "invalid_card" } | { outcome: "card_locked"; retryAfterSeconds: number };
@@ -24,9 +24,6 @@ export interface ReadRow {
   retry_after_seconds: number;
 }
 
-/** The database's function `read_card`. */
-export const readFunction: CardFunction<CardArguments> = { name: "read_card", furtherValues: () => [] };
-
 /** A request to read a card. */
 export interface ReadOrder {
   readonly companyId: number;
@@ -39,9 +36,9 @@ export interface ReadOrder {
 /** Reads a card by number and PIN. A wrong PIN and an unknown number have the same answer, and take the same time. */
 export type Read = (order: ReadOrder) => Promise<ReadCard | CardRefusal | { outcome: "unauthorized" }>;
 
-/** Creates the service's reading of cards. `run` calls {@link readFunction}. */
+/** Creates the service's reading of cards. `run` calls the database's function `read_card`. */
 export const createRead =
-  (run: RunCall<CardArguments, ReadRow>, keys: Keyring, rule: LockoutRule): Read =>
+  (run: RunCall<ReadRow>, keys: Keyring, rule: LockoutRule): Read =>
   async ({ companyId, apiKeyHash, cardNumber, pin }) => {
     const row = await withFreshSecrets(keys, () => {
       const hashes = { numberHashes: keys.cardNumbers(cardNumber), pinHashes: keys.pins(cardNumber, pin) };

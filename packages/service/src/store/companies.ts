@@ -21,7 +21,7 @@ const COLUMNS = `id, name, suspended_at as "suspendedAt"`;
  */
 export function setSuspended(pool: pg.Pool, companyId: number, isSuspended: boolean, act: Act): Promise<OpenCompany> {
   return transaction(pool, async (db) => {
-    const before = await lockCompany(db, companyId);
+    const before = await lockOpenCompany(db, companyId, "for no key update");
     if ((before.suspendedAt !== null) === isSuspended) return before;
     await writeAudit(db, act, { action: isSuspended ? "company suspend" : "company resume", companyId });
     const text = `update companies set suspended_at = case when $2 then now() end where id = $1 returning ${COLUMNS}`;
@@ -42,7 +42,7 @@ export function renameCompany(
   act: Act,
 ): Promise<OpenCompany & { readonly before: string }> {
   return transaction(pool, async (db) => {
-    const company = await lockCompany(db, companyId);
+    const company = await lockOpenCompany(db, companyId, "for no key update");
     const before = company.name;
     if (name !== before) {
       await db.query("update companies set name = $2 where id = $1", [companyId, name]);
@@ -52,9 +52,19 @@ export function renameCompany(
   });
 }
 
-async function lockCompany(db: Queryable, companyId: number): Promise<OpenCompany> {
+/**
+ * Locks a company until the transaction ends.
+ *
+ * @param locking `for share` only prevents that it is closed
+ * @throws {OperatorError} if there is no such company, or it is closed
+ */
+export async function lockOpenCompany(
+  db: Queryable,
+  companyId: number,
+  locking: "for share" | "for no key update" = "for share",
+): Promise<OpenCompany> {
   const { rows } = await db.query<OpenCompany & { isClosed: boolean }>(
-    `select ${COLUMNS}, closed_at is not null as "isClosed" from companies where id = $1 for no key update`,
+    `select ${COLUMNS}, closed_at is not null as "isClosed" from companies where id = $1 ${locking}`,
     [companyId],
   );
   if (!rows[0]) throw noCompany();

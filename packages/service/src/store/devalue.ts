@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type Cents, MAX_DEDUCTION_CENTS, type Secret } from "@giftcard-pay/client/contract";
 import type { LockoutRule } from "../limits/limits.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
-import type { CardArguments, CardFunction, RunCall } from "./card-calls.js";
+import type { RunCall } from "./card-calls.js";
 import { type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
 
 /** A request to devalue a card. */
@@ -33,17 +33,7 @@ export type DevalueOutcome =
 /** Deducts the smallest of amount, balance and limit, or returns the reason why not. */
 export type Devalue = (order: DevalueOrder) => Promise<DevalueOutcome>;
 
-/** The arguments of the database's function `devalue`, with a new deduction and its token. */
-export interface DevalueArguments extends CardArguments {
-  readonly amountCents: Cents;
-  readonly deductionId: string;
-  readonly nonce: Buffer;
-  readonly cancelToken: Secret;
-  readonly keyHash: Buffer | null;
-  readonly parametersHashes: readonly Buffer[] | null;
-}
-
-/** The result of the function. */
+/** The result of the database's function `devalue`. */
 export interface DevalueRow {
   outcome: DevalueOutcome["outcome"] | "stale";
   deducted_cents: number;
@@ -53,27 +43,13 @@ export interface DevalueRow {
   retry_after_seconds: number;
 }
 
-/** The database's function `devalue`. */
-export const devalueFunction: CardFunction<DevalueArguments> = {
-  name: "devalue",
-  furtherValues: (args) => [
-    args.amountCents,
-    MAX_DEDUCTION_CENTS,
-    args.deductionId,
-    args.nonce,
-    hashOf(args.cancelToken),
-    args.keyHash,
-    args.parametersHashes,
-  ],
-};
-
-/** Creates the service's devalue. `run` calls {@link devalueFunction}. */
+/** Creates the service's devalue. `run` calls the database's function `devalue`. */
 export const createDevalue =
-  (run: RunCall<DevalueArguments, DevalueRow>, keys: Keyring, rule: LockoutRule): Devalue =>
+  (run: RunCall<DevalueRow>, keys: Keyring, rule: LockoutRule): Devalue =>
   async (order) => {
     const row = await withFreshSecrets(keys, async () => {
-      const args = devalueArguments(order, keys, rule);
-      return { ...(await run(args)), freshToken: args.cancelToken };
+      const { args, cancelToken } = devalueArguments(order, keys, rule);
+      return { ...(await run(args)), freshToken: cancelToken };
     });
     const { outcome } = row;
     if (outcome === "invalid_card" || outcome === "card_locked") return refusalOf(outcome, row);
@@ -83,25 +59,18 @@ export const createDevalue =
     return { outcome, deductedCents: row.deducted_cents as Cents, cancelToken };
   };
 
-/** Hashes the secrets of an order. */
-export function devalueArguments(order: DevalueOrder, keys: Keyring, rule: LockoutRule): DevalueArguments {
+/** Hashes the secrets of an order, and creates a deduction with its token. */
+function devalueArguments(order: DevalueOrder, keys: Keyring, rule: LockoutRule) {
   const { companyId, apiKeyHash, cardNumber, pin, amountCents, idempotencyKey } = order;
-  const keyed = idempotencyKey !== undefined;
-  const numberHashes = keys.cardNumbers(cardNumber);
-  // The newest generation: the card is hashed under it from this call on.
-  const derived = keyed && keys.deductions({ companyId, idempotencyKey, amountCents }, numberHashes).at(-1);
-  const { id: deductionId, nonce } = derived || { id: randomUUID(), nonce: randomBytes(16) };
-  return {
-    companyId,
-    numberHashes,
-    pinHashes: keys.pins(cardNumber, pin),
-    amountCents,
-    deductionId,
-    nonce,
-    cancelToken: keys.cancelToken(deductionId, nonce),
-    keyHash: keyed ? keys.idempotencyKey(idempotencyKey) : null,
-    parametersHashes: keyed ? keys.parameters(cardNumber.reveal(), pin.reveal(), amountCents) : null,
-    rule,
-    apiKeyHash,
-  };
+  const deductionId = randomUUID();
+  const nonce = randomBytes(16);
+  const cancelToken = keys.cancelToken(deductionId, nonce);
+  const further = [
+    ...[amountCents, MAX_DEDUCTION_CENTS, deductionId, nonce, hashOf(cancelToken)],
+    ...(idempotencyKey === undefined
+      ? [null, null]
+      : [keys.idempotencyKey(idempotencyKey), keys.parameters(cardNumber.reveal(), pin.reveal(), amountCents)]),
+  ];
+  const hashes = { numberHashes: keys.cardNumbers(cardNumber), pinHashes: keys.pins(cardNumber, pin) };
+  return { args: { companyId, apiKeyHash, rule, ...hashes, further }, cancelToken };
 }

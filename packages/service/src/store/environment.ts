@@ -3,7 +3,7 @@ import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "./audit.js";
 
-/** What a database's cards are: real money, or for testing. */
+/** Whether a database's cards are real money or for testing. */
 export const environments = ["live", "sandbox"] as const;
 /** The environment of a service. Only in `live`, cards are real money. */
 export type Environment = (typeof environments)[number];

@@ -21,7 +21,7 @@ async function* pagesOf<Row extends { id: number }>(
   }
 }
 
-/** Lists a company's events by page, oldest first, without those that its feed has taken back. */
+/** Lists a company's events by page, oldest first. */
 export const listEvents = (db: Queryable, companyId: number) =>
   pagesOf<Event>(db, companyId, {
     name: "list-events",
@@ -31,7 +31,7 @@ export const listEvents = (db: Queryable, companyId: number) =>
        concat_ws(', ', nullif(building_name, ''), nullif(concat_ws(' ', nullif(street_name, ''), nullif(street_number, '')), ''),
          nullif(concat_ws(' ', nullif(zip_code, ''), nullif(city, '')), ''), nullif(country, '')) as location,
        ${timestamp("created_at")} as "createdAt", ${timestamp("updated_at")} as "updatedAt"
-     from events where company_id = $1 and id > $2 and taken_back is null`,
+     from events where company_id = $1 and id > $2`,
   });
 
 /** Lists a company's event concepts by page, oldest first. */
@@ -84,15 +84,12 @@ const TEXT_COLUMNS = {
   event_link: "eventLink",
 } as const satisfies Record<string, keyof EventInput>;
 
-/** An event of `newevent`, or of a feed, which may lack a provider. */
-type EventContent = Omit<EventInput, "providerId"> & { readonly providerId?: number | undefined };
-
 /** Converts an event to a row. */
-export function eventRowOf(input: EventContent) {
+function eventRowOf(input: EventInput) {
   const texts = Object.entries(TEXT_COLUMNS).map(([column, field]) => [column, input[field] ?? ""]);
   return {
     ...Object.fromEntries(texts),
-    provider_id: input.providerId ?? null,
+    provider_id: input.providerId,
     start_date: input.startDate,
     start_time: input.startTime,
     end_date: input.endDate || null,
@@ -103,7 +100,7 @@ export function eventRowOf(input: EventContent) {
 }
 
 /** The columns of an event's row, with their types. */
-export const eventColumns: Readonly<Record<keyof ReturnType<typeof eventRowOf>, string>> = {
+const eventColumns: Readonly<Record<keyof ReturnType<typeof eventRowOf>, string>> = {
   ...Object.fromEntries(Object.keys(TEXT_COLUMNS).map((column) => [column, "text"])),
   provider_id: "int",
   start_date: "date",
@@ -117,7 +114,7 @@ export const eventColumns: Readonly<Record<keyof ReturnType<typeof eventRowOf>, 
 const COLUMNS = Object.keys(eventColumns).join(", ");
 
 /** The columns as an SQL declaration. */
-export const columnTypes = Object.entries(eventColumns)
+const columnTypes = Object.entries(eventColumns)
   .map(([column, type]) => `${column} ${type}`)
   .join(", ");
 

@@ -6,6 +6,14 @@ export const noCompany = () =>
 
 export const noCardOfId = () => new OperatorError("There is no card with this id.", exitCodes.notFound);
 
+/** Filters of a list by id and day, combined with "and". Days are inclusive, by the clock in Amsterdam. */
+export interface ListFilter {
+  readonly company?: number | undefined;
+  readonly card?: number | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
 /**
  * Checks that a filter's company and card exist. Without this check, a mistyped id would look like a company without sales.
  *

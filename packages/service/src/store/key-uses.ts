@@ -1,7 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "../database/database.js";
-
-const EVERY_MS = 20_000;
 
 /** Records which keys were used, periodically, so that a call needs no write for it. */
 export class KeyUses {
@@ -30,27 +27,5 @@ export class KeyUses {
        where k.id = u.id`,
       [used],
     );
-  }
-
-  /**
-   * Writes periodically until it is stopped.
-   *
-   * @param onFailure called if a write fails; the next one is tried anyway
-   * @returns a function that writes a last time and stops
-   */
-  writeRegularly(onFailure: (error: unknown) => void): () => Promise<void> {
-    const ending = new AbortController();
-    const { signal } = ending;
-    const run = async () => {
-      while (!signal.aborted) {
-        await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
-        await this.write().catch(onFailure);
-      }
-    };
-    const running = run();
-    return async () => {
-      ending.abort();
-      await running;
-    };
   }
 }

@@ -29,6 +29,6 @@ export async function changedBlocks(
      select through from chosen where digest <> ledger_digest(first, through, before) order by through`,
     [after, limit ?? null],
   );
-  const none = { cardId: null, lastFour: null, expectedCents: null, foundCents: null };
-  return rows.map(({ through }) => ({ ...none, rule: "verified_is_unchanged", ledgerId: through }));
+  const none = { card: null, last_four: null, expected: null, found: null };
+  return rows.map(({ through }) => ({ ...none, rule: "verified_is_unchanged", ledger_row: through }));
 }

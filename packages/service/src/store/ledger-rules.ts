@@ -1,14 +1,15 @@
 import type { Queryable } from "../database/database.js";
 
-/** A row that breaks a rule of the ledger. */
+/** A row that breaks a rule of the ledger, by printed names. */
 export interface LedgerFault {
   /** The broken rule, such as `balance_is_ledger`. */
   readonly rule: string;
-  readonly cardId: number | null;
-  readonly lastFour: string | null;
-  readonly ledgerId: number | null;
-  readonly expectedCents: number | null;
-  readonly foundCents: number | null;
+  readonly card: number | null;
+  readonly last_four: string | null;
+  readonly ledger_row: number | null;
+  /** In cents, as `found`. */
+  readonly expected: number | null;
+  readonly found: number | null;
 }
 
 /** Rules by name, each with a statement that finds all rows that break it. */
@@ -35,8 +36,8 @@ export async function findFaults(
   for (const [index, [rule, text]] of entries.entries()) {
     onProgress?.(index, entries.length);
     const { rows } = await db.query({ text, rowMode: "array" });
-    for (const [cardId, lastFour, ledgerId, expectedCents, foundCents] of rows)
-      faults.push({ rule, cardId, lastFour, ledgerId, expectedCents, foundCents });
+    for (const [card, last_four, ledger_row, expected, found] of rows)
+      faults.push({ rule, card, last_four, ledger_row, expected, found });
   }
   return faults;
 }
@@ -75,23 +76,11 @@ export const rowRules = (range?: RowRange): Rules => ({
       from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
       where ${isIn("l.id", range)} and l.kind = 'adjust' and (a.id is null or a.card_id is distinct from l.card_id
         or (a.details ->> 'by')::bigint is distinct from l.amount_cents) order by 3`,
-  load_has_its_entry: `
-    select c.id, c.last_four, l.id, coalesce(a.details ->> 'by', a.details ->> 'balance')::bigint, l.amount_cents
-      from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
-      where ${isIn("l.id", range)} and (l.kind = 'top_up' or (l.kind = 'issue' and l.company_id is not null))
-        and (a.id is null or a.action <> case l.kind when 'issue' then 'card activate' else 'card top-up' end
-          or a.card_id is distinct from l.card_id or a.company_id is distinct from l.company_id
-          or coalesce(a.details ->> 'by', a.details ->> 'balance')::bigint is distinct from l.amount_cents) order by 3`,
   write_off_has_its_entry: `
     select c.id, c.last_four, l.id, (a.details ->> 'balance')::bigint, l.refund_cents
       from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
       where ${isIn("l.id", range)} and l.kind = 'expire' and (a.id is null or a.action <> 'expire' or a.card_id is distinct from l.card_id
         or (a.details ->> 'balance')::bigint is distinct from l.refund_cents) order by 3`,
-  import_has_its_entry: `
-    select c.id, c.last_four, l.id, null::bigint, l.amount_cents
-      from ledger l left join audit_log a on a.id = l.audit_id left join cards c on c.id = l.card_id
-      where ${isIn("l.id", range)} and l.kind in ('devalue', 'cancel') and l.audit_id is not null
-        and a.action is distinct from 'transactions import' order by 3`,
   // A card that is not sold yet never held money; a replaced card holds none.
   closed_is_empty: `
     (select distinct on (c.id) c.id, c.last_four, l.id, 0::bigint, l.amount_cents

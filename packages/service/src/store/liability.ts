@@ -1,23 +1,23 @@
 import type { Cents } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { readSnapshot } from "../database/database.js";
-import { isUntil, TODAY } from "./days.js";
+import { isSince, isUntil, TODAY } from "./days.js";
 
 export const liabilityPeriods = ["day", "month", "year"] as const;
 /** The period of the expiry date by which cards are grouped. */
 export type LiabilityPeriod = (typeof liabilityPeriods)[number];
 
-/** A sum over cards with unspent money. */
+/** A sum over cards with unspent money, by printed names, in cents. */
 export interface LiabilitySum {
   /** Number of cards that hold money. */
   readonly cards: number;
-  readonly balanceCents: Cents;
+  readonly balance: Cents;
   /** The part on expired cards. */
-  readonly expiredCards: number;
-  readonly expiredCents: Cents;
+  readonly expired_cards: number;
+  readonly expired_balance: Cents;
   /** The part on blocked cards. */
-  readonly blockedCards: number;
-  readonly blockedCents: Cents;
+  readonly blocked_cards: number;
+  readonly blocked_balance: Cents;
 }
 
 /** The outstanding balances at one moment. */
@@ -27,14 +27,14 @@ export interface Liability {
   /** The sums by expiry, such as 2031, 2031-05 or 2031-05-31, earliest first. */
   readonly periods: readonly (LiabilitySum & { readonly expires: string })[];
   /** Number of cards that are not sold yet, and the amount that their activation puts on them. It is not a liability yet. */
-  readonly inactiveCards: number;
-  readonly inactiveCents: Cents;
+  readonly inactive_cards: number;
+  readonly inactive_balance: Cents;
 }
 
 const FORMATS: Record<LiabilityPeriod, string> = { day: "YYYY-MM-DD", month: "YYYY-MM", year: "YYYY" };
 const sumWhere = (name: string, condition: string) => `
-  count(*) filter (where ${condition})::int as "${name}Cards",
-  coalesce(sum(cents) filter (where ${condition}), 0)::bigint as "${name}Cents"`;
+  count(*) filter (where ${condition})::int as ${name}_cards,
+  coalesce(sum(cents) filter (where ${condition}), 0)::bigint as ${name}_balance`;
 
 /** SQL: the cards that hold money now, and the stock that is not sold yet. */
 const NOW = {
@@ -58,7 +58,7 @@ const AT_DAY = {
         order by a.id desc limit 1), false) as blocked
     from ledger l join cards c on c.id = l.card_id where ${isUntil("l.created_at", "$2")}
     group by c.id having sum(l.amount_cents) > 0) held`,
-  stock: `select coalesce(c.inactive_cents, (a.details ->> 'issued_for')::bigint, l.amount_cents) as cents from cards c
+  stock: `select coalesce(c.inactive_cents, l.amount_cents) as cents from cards c
     left join (ledger l join audit_log a on a.id = l.audit_id and a.action = 'card activate')
       on l.card_id = c.id and l.kind = 'issue' and not ${isUntil("l.created_at", "$1")}
     where ${isUntil("c.created_at", "$1")} and (c.inactive_cents is not null or l.id is not null)`,
@@ -74,38 +74,59 @@ export function readLiability(pool: pg.Pool, by: LiabilityPeriod, day?: string):
   const days = day === undefined ? [] : [day];
   return readSnapshot(pool, async (db) => {
     const { rows } = await db.query(
-      `select grouping(expires) = 1 as "isTotal", expires, count(*)::int as cards,
-         coalesce(sum(cents), 0)::bigint as "balanceCents", ${sumWhere("expired", "expired")},
+      `select expires, count(*)::int as cards,
+         coalesce(sum(cents), 0)::bigint as balance, ${sumWhere("expired", "expired")},
          ${sumWhere("blocked", "blocked")}
        from (select to_char(expiry_date, $1) as expires, * from (${held}) h) c
-       group by grouping sets ((), (expires)) order by expires`,
+       group by grouping sets ((), (expires)) order by grouping(expires) desc, expires`,
       [FORMATS[by], ...days],
     );
     const inactive = await db.query(
-      `select now() as at, count(*)::int as "inactiveCards", coalesce(sum(cents), 0)::bigint as "inactiveCents"
+      `select now() as at, count(*)::int as inactive_cards, coalesce(sum(cents), 0)::bigint as inactive_balance
          from (${stock}) s`,
       days,
     );
-    return {
-      ...inactive.rows[0],
-      total: sumOf(rows.find(({ isTotal }) => isTotal)),
-      periods: rows.filter(({ isTotal }) => !isTotal).map((row) => ({ expires: row.expires, ...sumOf(row) })),
-    };
+    // The first row is the total.
+    const [{ expires: _, ...total }, ...periods] = rows as [Liability["periods"][0], ...Liability["periods"]];
+    return { ...inactive.rows[0], total, periods };
   });
 }
 
-const sumOf = ({
-  cards,
-  balanceCents,
-  expiredCards,
-  expiredCents,
-  blockedCards,
-  blockedCents,
-}: LiabilitySum): LiabilitySum => ({
-  cards,
-  balanceCents,
-  expiredCards,
-  expiredCents,
-  blockedCards,
-  blockedCents,
-});
+/** How the liability changed within a period, by printed names, in cents. Money that left the cards is negative. */
+export interface RollForward {
+  /** The balance of all cards before the first day. */
+  readonly opening: Cents;
+  /** First money of cards that were issued or imported active. */
+  readonly issued: Cents;
+  /** First money of sold stock. */
+  readonly activated: Cents;
+  readonly redeemed: Cents;
+  readonly reversed: Cents;
+  readonly adjusted: Cents;
+  /** Written-off balances of expired cards. */
+  readonly expired: Cents;
+  /** Moves between cards, by reissues. Always 0, since both halves are in one transaction. */
+  readonly moved: Cents;
+  /** The balance of all cards at the end of the last day: the sum of the ledger. */
+  readonly closing: Cents;
+}
+
+/** Reads opening, movements and closing from the ledger in one statement. Days are inclusive, by the clock in Amsterdam. */
+export function readRollForward(pool: pg.Pool, { from, to }: { from: string; to: string }): Promise<RollForward> {
+  const sum = (condition: string) => `coalesce(sum(cents) filter (where ${condition}), 0)::bigint`;
+  const within = (kind: string) => sum(`is_within and kind = '${kind}'`);
+  return readSnapshot(pool, async (db) => {
+    const { rows } = await db.query<RollForward>(
+      `select ${sum("not is_within")} as opening, ${within("issue")} as issued, ${within("activate")} as activated,
+         ${within("devalue")} as redeemed, ${within("cancel")} as reversed, ${within("adjust")} as adjusted,
+         ${within("expire")} as expired, ${within("move")} as moved, ${sum("true")} as closing
+       from (
+         select l.amount_cents as cents, ${isSince("l.created_at", "$1")} as is_within,
+           case when l.kind = 'issue' and a.action = 'card activate' then 'activate' else l.kind end as kind
+         from ledger l left join audit_log a on a.id = l.audit_id and l.kind = 'issue'
+         where ${isUntil("l.created_at", "$2")}) m`,
+      [from, to],
+    );
+    return rows[0] as RollForward;
+  });
+}

@@ -45,7 +45,7 @@ export async function rotateSecrets(
   return { generation, active: true };
 }
 
-/** Counts the generations in the file that the database does not use yet. */
+/** Counts the generations that only the file has. */
 export async function countPrepared(file: string, db: Queryable): Promise<number> {
   return readSecretsFile(file).length - (await readActive(file, db)).length;
 }
@@ -85,19 +85,14 @@ async function readChecks(db: Queryable): Promise<Buffer[]> {
   return rows.map((row) => row.key_check);
 }
 
-/** The number of cards under a generation of the secrets. */
-export interface GenerationCount {
-  readonly generation: number;
-  readonly createdAt: Date;
-  readonly cards: number;
-}
-
 /** Counts the cards under each generation, oldest first, and the cards and passwords that are not under the newest yet. */
-export async function countByGeneration(
-  db: Queryable,
-): Promise<{ generations: GenerationCount[]; oldCards: number; oldPasswords: number }> {
-  const { rows: generations } = await db.query<GenerationCount>(
-    `select g.id as generation, g.created_at as "createdAt", coalesce(c.cards, 0) as cards
+export async function countByGeneration(db: Queryable): Promise<{
+  generations: { generation: number; created_at: Date; cards: number }[];
+  oldCards: number;
+  oldPasswords: number;
+}> {
+  const { rows: generations } = await db.query<{ generation: number; created_at: Date; cards: number }>(
+    `select g.id as generation, g.created_at, coalesce(c.cards, 0) as cards
        from secret_generations g
        left join (select generation, count(*) as cards from cards group by generation) c on c.generation = g.id
        order by g.id`,

@@ -9,7 +9,7 @@ const PAUSE_MS = 50;
 
 /**
  * Statements that remove expired data: answers after 24 hours, whose Idempotency-Keys stay for good; old counts of guesses,
- * calls and loads; API keys 90 days after they were revoked or expired. Each materializes its rows first: PostgreSQL may run
+ * calls; API keys 90 days after they were revoked or expired. Each materializes its rows first: PostgreSQL may run
  * a subquery of `in` repeatedly, and each run would skip the rows that the last one locked.
  */
 const SWEEPS = [
@@ -33,9 +33,6 @@ const SWEEPS = [
        limit ${BATCH_ROWS} for update skip locked)
    delete from wrong_pins as kept using old where (kept.company_id, kept.minute) = (old.company_id, old.minute)`,
   `with old as materialized (
-     select key_id, day from key_loads where day < current_date - 2 limit ${BATCH_ROWS} for update skip locked)
-   delete from key_loads as kept using old where (kept.key_id, kept.day) = (old.key_id, old.day)`,
-  `with old as materialized (
      select id from api_keys
        where (revoked_at is not null or expires_at is not null)
          and least(revoked_at, expires_at) < now() - interval '90 days'
@@ -54,20 +51,27 @@ export async function sweep(db: Queryable, signal?: AbortSignal): Promise<void> 
   }
 }
 
+/** Sweeps every minute. See {@link regularly}. */
+export const sweepRegularly = (db: Queryable, onFailure: (error: unknown) => void): (() => Promise<void>) =>
+  regularly((signal) => (signal.aborted ? Promise.resolve() : sweep(db, signal)), EVERY_MS, onFailure);
+
 /**
- * Sweeps every minute until it is stopped.
+ * Runs work periodically until it is stopped, and then a last time, with the aborted signal.
  *
- * @param onFailure called if a sweep fails; the next one is tried anyway
- * @returns a function that stops, and waits for a sweep in progress
+ * @param onFailure called if the work fails; it is tried again anyway
+ * @returns a function that stops, and waits for the work
  */
-export function sweepRegularly(db: Queryable, onFailure: (error: unknown) => void): () => Promise<void> {
+export function regularly(
+  work: (signal: AbortSignal) => Promise<void>,
+  everyMs: number,
+  onFailure: (error: unknown) => void,
+): () => Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
   const run = async () => {
-    for (let pauseMs = FIRST_AFTER_MS; ; pauseMs = EVERY_MS) {
+    for (let pauseMs = FIRST_AFTER_MS; !signal.aborted; pauseMs = everyMs) {
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      await sweep(db, signal).catch(onFailure);
+      await work(signal).catch(onFailure);
     }
   };
   const running = run();

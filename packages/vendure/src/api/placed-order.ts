@@ -34,7 +34,7 @@ export class PlacedOrderInterceptor implements NestInterceptor {
       await this.settlement.settle(answer.code, origin);
       return (await this.orders.service.findOne(await this.orders.contextOf(answer.code, origin), answer.id)) ?? answer;
     } catch (error) {
-      // Recovery settles it later. The payment is stored.
+      // The payment is stored; recovery places the order later.
       Logger.error(messageOf(error), LOGGER);
       return answer;
     }

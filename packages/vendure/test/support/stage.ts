@@ -18,7 +18,7 @@ export interface StageSettings {
   readonly hasWorker?: boolean;
 }
 
-/** What the cards and the bank hold for an order, and its state in Vendure. */
+/** The cents that the cards and the bank hold for an order, and its state in Vendure. */
 export interface Held {
   readonly state: string;
   readonly cards: number;

@@ -49,7 +49,7 @@ export interface Messages {
   settling: string;
   /** Shown on a card that could not be charged; followed by the reason, one of `errors`. */
   notPlaced: string;
-  /** What all cards pay; also names their list for a screen reader. */
+  /** The sum that all cards pay; also names their list for a screen reader. */
   covered: string;
   nothingLeft: string;
   /** `{count}` */

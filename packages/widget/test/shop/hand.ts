@@ -1,4 +1,4 @@
-/** What a driver of the browser does for a person: real key and touch events. */
+/** Sends real key and touch events through the browser's driver, as a person would. */
 export interface Hand {
   /** Types a text into the focused field, key by key. */
   type(text: string): Promise<unknown>;

@@ -1,13 +1,11 @@
 import type { ChargeState, Move } from "../charge.js";
 import { recoverableStates } from "../charge-states.js";
 import type { Journal } from "../journal.js";
-import { toCharge, toTender } from "../rows.js";
-import { sqlList } from "../sql-text.js";
+import { sqlList, toCharge, toTender } from "../rows.js";
+import { onCartStates } from "../tender.js";
 import { freeSlot, isCharged, movedCharges, moveStatement } from "./move.js";
 import { createSqlOperatorQueries } from "./operator-queries.js";
-import type { Sql } from "./sql.js";
-import { sqlInterval } from "./sql-interval.js";
-import { isUniqueViolation } from "./unique-violation.js";
+import { isUniqueViolation, type Sql, sqlInterval } from "./sql.js";
 
 /** The condition that a charge has one of these states, and no valid lease. */
 const isLeft = (states: readonly ChargeState[]) =>
@@ -33,7 +31,7 @@ const applyStatement = `
       when fresh.state = 'applied' then 'applied'
       when fresh.state <> 'quoted' or fresh.expires_at <= now() or fresh.created_at <= now() - ${sqlInterval("$3")} then 'gone'
       when exists (select from giftcard_tender held where held.cart_id = $1 and held.fingerprint = fresh.fingerprint
-        and held.state in ('applied', 'charging') and not ${hasLapsed("held")}) then 'duplicate'
+        and held.state in (${sqlList(onCartStates)}) and not ${hasLapsed("held")}) then 'duplicate'
       when free.slot is null then 'full'
       else 'apply' end as outcome
     from fresh, (select ${freeSlot("$1", "$4", `not ${hasLapsed("held")}`)} as slot) free
@@ -151,7 +149,7 @@ export function createSqlJournal(sql: Sql): Journal {
     async tenders(cartId) {
       const rows = await sql(
         `select ${tenderColumns} from giftcard_tender
-         where cart_id = $1 and state in ('applied', 'charging') order by created_at, id`,
+         where cart_id = $1 and state in (${sqlList(onCartStates)}) order by created_at, id`,
         [cartId],
       );
       return rows.map(toTender);

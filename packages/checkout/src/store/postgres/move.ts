@@ -1,9 +1,8 @@
 import type { Move } from "../charge.js";
 import { livingStates } from "../charge-states.js";
-import { momentOf } from "../moments.js";
-import { sqlList } from "../sql-text.js";
-import type { Statement } from "./sql.js";
-import { sqlInterval } from "./sql-interval.js";
+import { momentOf, sqlList } from "../rows.js";
+import { onCartStates } from "../tender.js";
+import { type Statement, sqlInterval } from "./sql.js";
 
 /** The condition that a tender has an open charge. */
 export const isCharged = (tender: string) =>
@@ -121,7 +120,7 @@ function followTender(move: Move, p: (value: unknown) => string): string[] {
   const canReturn = `giftcard_tender.state = 'spent' and ${free} is not null
     and (giftcard_tender.sealed_card is not null or giftcard_tender.expires_at <= now())
     and not exists (select 1 from giftcard_tender same where same.cart_id = giftcard_tender.cart_id
-      and same.fingerprint = giftcard_tender.fingerprint and same.state in ('applied', 'charging'))
+      and same.fingerprint = giftcard_tender.fingerprint and same.state in (${sqlList(onCartStates)}))
     and not exists (select 1 from giftcard_charge later where later.tender_id = giftcard_tender.id
       and later.external_id <> charge.external_id and later.created_at >= charge.created_at)`;
   return update(`${state}, ${slot}${balance}`, `(${isSettled ? `${isCharging} or ` : ""}${canReturn})`);
@@ -135,5 +134,5 @@ function followTender(move: Move, p: (value: unknown) => string): string[] {
 export const freeSlot = (cartId: string, maxCards: string, also = "true") =>
   `(select min(n) from generate_series(1, ${maxCards}::integer) n where not exists (
      select 1 from giftcard_tender held
-     where held.cart_id = ${cartId} and held.slot = n and held.state in ('applied', 'charging') and ${also}
+     where held.cart_id = ${cartId} and held.slot = n and held.state in (${sqlList(onCartStates)}) and ${also}
    ))`;

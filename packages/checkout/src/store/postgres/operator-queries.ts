@@ -1,12 +1,11 @@
-import type { ActionRecord, Charge, ChargeFilter, ChargeMatch, ChargeState } from "../charge.js";
+import type { Charge, ChargeFilter, ChargeState } from "../charge.js";
+import { type Binder, conditionOf, sortings } from "../charge-filter.js";
 import { settledStates } from "../charge-states.js";
 import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
-import { toCharge } from "../rows.js";
-import { sqlList } from "../sql-text.js";
+import { sqlList, toAction, toCharge } from "../rows.js";
 import { movedCharges, moveStatement } from "./move.js";
-import type { Sql } from "./sql.js";
-import { sqlInterval } from "./sql-interval.js";
+import { type Sql, sqlInterval } from "./sql.js";
 
 /** Selects all sealed values that are still needed. The token of a settled charge is not. */
 const LIVING_SEALS = `
@@ -25,51 +24,11 @@ const LIVING_SEALS = `
 const HEADER = "translate(split_part(sealed, '.', 1), '-_', '+/')";
 const KEY_ID = `convert_from(decode(rpad(${HEADER}, (length(${HEADER}) + 3) / 4 * 4, '='), 'base64'), 'utf8')::json ->> 'kid'`;
 
-/** Builds the condition of a filter, and adds its parameters to `params`. */
-function conditionOf(filter: ChargeFilter, params: unknown[]): string {
-  const { states, orderIds, externalIds, from, to, moved, environment, companyId, anyOf } = filter;
-  const p = (value: unknown) => `$${params.push(value)}`;
-  const where = ["true"];
-  if (states) where.push(`state = any(${p([...states])}::text[])`);
-  if (orderIds) where.push(`order_id = any(${p([...orderIds])}::text[])`);
-  if (externalIds) where.push(`external_id = any(${p([...externalIds])}::text[])`);
-  if (from) where.push(`created_at >= ${p(from)}`);
-  if (to) where.push(`created_at < ${p(to)}`);
-  if (environment !== undefined) where.push(`environment = ${p(environment)}`);
-  if (companyId !== undefined) where.push(`company_id = ${p(companyId)}`);
-  if (moved) {
-    const within = (column: string) => `${column} >= ${p(moved.from)} and ${column} < ${p(moved.to)}`;
-    where.push(`(${within("coalesce(devalued_at, sent_at)")} or ${within("reversed_at")})`);
-  }
-  if (anyOf) where.push(`(${matchOf(anyOf, p)})`);
-  return where.join(" and ");
-}
-
-/** Builds the condition of a search. Each of its parts has an index. */
-function matchOf(match: ChargeMatch, p: (value: unknown) => string): string {
-  const { reference, lastFour, orderIds, cartIds, amountCents } = match;
-  const any = ["false"];
-  if (reference !== undefined) any.push(`reference = ${p(reference)}`);
-  if (lastFour !== undefined) any.push(`last_four = ${p(lastFour)}`);
-  if (orderIds) any.push(`order_id = any(${p([...orderIds])}::text[])`);
-  if (cartIds) any.push(`cart_id = any(${p([...cartIds])}::text[])`);
-  if (amountCents !== undefined) {
-    const cents = p(amountCents);
-    any.push(`amount_cents = ${cents}`, `external_id = any(array(${paymentsOf(cents)}))`);
-  }
-  return any.join(" or ");
-}
-
-/** Selects the payments of several charges that are this much together. */
-const paymentsOf = (cents: string) => `select external_id from giftcard_charge
-  where external_id in (select external_id from giftcard_charge where position = 2)
-  group by external_id having sum(amount_cents) = ${cents}::bigint`;
-
-const sorted = {
-  attention: "state = 'needs_attention' desc, created_at desc, position desc, reference",
-  newest: "created_at desc, position desc, reference",
-  oldest: "created_at, position, reference",
-};
+const binderOf = (params: unknown[]): Binder => ({
+  one: (value) => `$${params.push(value)}`,
+  anyOf: (texts) => `= any($${params.push([...texts])}::text[])`,
+  among: (select) => `= any(array(${select}))`,
+});
 
 /** The limits of a page: its first and last reference, and its number of charges. */
 interface PageBounds {
@@ -80,7 +39,7 @@ interface PageBounds {
 
 async function pageBetween(sql: Sql, filter: ChargeFilter, { after, last, limit }: PageBounds): Promise<Charge[]> {
   const params: unknown[] = [after, limit];
-  const condition = conditionOf(filter, params);
+  const condition = conditionOf(filter, binderOf(params));
   const until = last === undefined ? "" : `and reference <= $${params.push(last)}`;
   const rows = await sql(
     `select * from giftcard_charge where reference > $1 ${until} and ${condition} order by reference limit $2`,
@@ -117,9 +76,9 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
     async list({ limit = 50, offset = 0, sort, ...filter }) {
       const params: unknown[] = [];
       const p = (value: unknown) => `$${params.push(value)}`;
-      const matching = `from giftcard_charge where ${conditionOf(filter, params)}`;
+      const matching = `from giftcard_charge where ${conditionOf(filter, binderOf(params))}`;
       const [counted] = await sql(`select count(*)::integer as count ${matching}`, [...params]);
-      const page = `order by ${sorted[sort ?? "attention"]} limit ${p(limit)} offset ${p(offset)}`;
+      const page = `order by ${sortings[sort ?? "attention"]} limit ${p(limit)} offset ${p(offset)}`;
       const rows = await sql(`select * ${matching} ${page}`, params);
       return { charges: rows.map(toCharge), count: Number(counted?.count) };
     },
@@ -159,16 +118,7 @@ export function createSqlOperatorQueries(sql: Sql): OperatorQueries {
     },
     async actions(reference) {
       const rows = await sql("select * from giftcard_action where reference = $1 order by id", [reference]);
-      return rows.map(
-        (row): ActionRecord => ({
-          reference: String(row.reference),
-          action: row.action as ActionRecord["action"],
-          actor: String(row.actor),
-          fromState: row.from_state as ChargeState,
-          toState: row.to_state as Charge["state"],
-          createdAt: new Date(row.created_at as string),
-        }),
-      );
+      return rows.map(toAction);
     },
     async takeGuess(limits, windowMs) {
       if (limits.length === 0) return 0;

@@ -1,17 +1,14 @@
+import { cartStates, unsettledStates } from "../purchase-states.js";
 import {
-  cartStates,
   type NewRefund,
   type Purchase,
   type PurchaseChange,
   type PurchaseStore,
   toPurchase,
   toRefund,
-  unsettledStates,
 } from "../purchase-store.js";
-import { sqlList } from "../sql-text.js";
-import type { Sql, Statement } from "./sql.js";
-import { sqlInterval } from "./sql-interval.js";
-import { isUniqueViolation } from "./unique-violation.js";
+import { sqlList } from "../rows.js";
+import { isUniqueViolation, type Sql, type Statement, sqlInterval } from "./sql.js";
 
 /** Builds further parts of a change's statement, which read the changed row from `purchase`. */
 function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined, isDone: boolean): string[] {

@@ -13,3 +13,9 @@ export type Sql = (
   params: unknown[],
   whenLost?: Statement | "ignore",
 ) => Promise<Record<string, unknown>[]>;
+
+/** Converts a parameter in milliseconds to an interval. @param param such as `$1` */
+export const sqlInterval = (param: string) => `(${param}::float8 * interval '1 millisecond')`;
+
+/** Whether PostgreSQL refused a statement because a row with this key exists already. */
+export const isUniqueViolation = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "23505";

@@ -1,5 +1,5 @@
 import { checkNames } from "../../option-names.js";
-import type { CheckoutStore } from "../checkout-store.js";
+import type { CheckoutStore } from "../purchase-store.js";
 import { createSqlJournal } from "./journal.js";
 import { retryLostConnections } from "./lost-connections.js";
 import { checkVersion, migratePostgres, type PgPool } from "./migrate.js";

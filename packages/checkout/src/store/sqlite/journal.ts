@@ -1,8 +1,8 @@
 import type { ChargeState } from "../charge.js";
 import { recoverableStates } from "../charge-states.js";
 import type { Journal } from "../journal.js";
-import { toCharge, toTender } from "../rows.js";
-import { sqlList } from "../sql-text.js";
+import { sqlList, toCharge, toTender } from "../rows.js";
+import { onCartStates } from "../tender.js";
 import { DAY_MS, type Row, type Sqlite } from "./database.js";
 import { createSqliteMoves, freeSlot } from "./move.js";
 import { createSqliteOperatorQueries } from "./operator-queries.js";
@@ -105,7 +105,7 @@ export function createSqliteJournal(sqlite: Sqlite): Journal {
     async tenders(cartId) {
       const rows = all(
         `select *, expires_at <= ? as expired from giftcard_tender
-           where cart_id = ? and state in ('applied', 'charging') order by created_at, rowid`,
+           where cart_id = ? and state in (${sqlList(onCartStates)}) order by created_at, rowid`,
         now(),
         cartId,
       );

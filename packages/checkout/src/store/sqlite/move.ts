@@ -1,8 +1,7 @@
 import type { Charge, ChargeState, Move } from "../charge.js";
 import { livingStates } from "../charge-states.js";
-import { momentOf } from "../moments.js";
-import { toCharge } from "../rows.js";
-import { sqlList } from "../sql-text.js";
+import { momentOf, sqlList, toCharge } from "../rows.js";
+import { onCartStates } from "../tender.js";
 import type { Row, Sqlite, Value } from "./database.js";
 
 /** Makes the functions that change a charge and its tender. They have to be called within a write transaction. */
@@ -42,7 +41,7 @@ export function createSqliteMoves({ all, first, run }: Sqlite) {
   }
 
   const held = (cartId: string) =>
-    all("select * from giftcard_tender where cart_id = ? and state in ('applied', 'charging')", cartId);
+    all(`select * from giftcard_tender where cart_id = ? and state in (${sqlList(onCartStates)})`, cartId);
 
   /** Returns a slot for a spent tender that can be put back on the cart, or null if it can't. */
   function slotOfReturn(reference: string, tender: Row, maxCards: number, nowMs: number): number | null {

@@ -1,9 +1,9 @@
-import type { ActionRecord, ChargeFilter, ChargeMatch, ChargeState } from "../charge.js";
+import type { ChargeFilter, ChargeState } from "../charge.js";
+import { type Binder, conditionOf, sortings } from "../charge-filter.js";
 import { settledStates } from "../charge-states.js";
 import type { SealedValue } from "../journal.js";
 import { type OperatorQueries, sealIdOf } from "../operator-queries.js";
-import { toCharge } from "../rows.js";
-import { sqlList } from "../sql-text.js";
+import { sqlList, toAction, toCharge } from "../rows.js";
 import { DAY_MS, type Sqlite, type Value } from "./database.js";
 import { createSqliteMoves } from "./move.js";
 
@@ -30,17 +30,17 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
   const { changeAll, readCharge } = createSqliteMoves(sqlite);
   return {
     async list({ limit = 50, offset = 0, sort, ...filter }) {
-      const [condition, values] = conditionOf(filter);
+      const [condition, values] = conditionWith(filter);
       const matching = `from giftcard_charge where ${condition}`;
       const count = Number(first(`select count(*) as count ${matching}`, ...values)?.count);
-      const page = `order by ${sorted[sort ?? "attention"]} limit ? offset ?`;
+      const page = `order by ${sortings[sort ?? "attention"]} limit ? offset ?`;
       return {
         charges: all(`select * ${matching} ${page}`, ...values, limit, offset).map(toCharge),
         count,
       };
     },
     async readPage(filter, after, limit) {
-      const [condition, values] = conditionOf(filter);
+      const [condition, values] = conditionWith(filter);
       const rows = all(
         `select * from giftcard_charge where reference > ? and ${condition} order by reference limit ?`,
         after,
@@ -74,16 +74,7 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
       });
     },
     async actions(reference) {
-      return all("select * from giftcard_action where reference = ? order by id", reference).map(
-        (row): ActionRecord => ({
-          reference,
-          action: row.action as ActionRecord["action"],
-          actor: String(row.actor),
-          fromState: row.from_state as ChargeState,
-          toState: row.to_state as ChargeState,
-          createdAt: new Date(Number(row.created_at)),
-        }),
-      );
+      return all("select * from giftcard_action where reference = ? order by id", reference).map(toAction);
     },
     async takeGuess(limits, windowMs) {
       return alone((nowMs) => {
@@ -134,62 +125,17 @@ export function createSqliteOperatorQueries(sqlite: Sqlite): OperatorQueries {
   };
 }
 
-/** Builds the condition of a filter, with its values. */
-function conditionOf(filter: ChargeFilter): [string, Value[]] {
-  const { states, orderIds, externalIds, from, to, moved, environment, companyId, anyOf } = filter;
-  const where = ["true"];
+/** Returns the condition of a filter, with its values. */
+function conditionWith(filter: ChargeFilter): [string, Value[]] {
   const values: Value[] = [];
-  const add = (condition: string, ...more: Value[]) => {
-    where.push(condition);
-    values.push(...more);
+  const one: Binder["one"] = (value) => {
+    values.push(value instanceof Date ? value.getTime() : value);
+    return "?";
   };
-  if (states) add(`state ${oneOf(states)}`, ...states);
-  if (orderIds) add(`order_id ${oneOf(orderIds)}`, ...orderIds);
-  if (externalIds) add(`external_id ${oneOf(externalIds)}`, ...externalIds);
-  if (from) add("created_at >= ?", from.getTime());
-  if (to) add("created_at < ?", to.getTime());
-  if (environment !== undefined) add("environment = ?", environment);
-  if (companyId !== undefined) add("company_id = ?", companyId);
-  if (moved) {
-    const [start, end] = [moved.from.getTime(), moved.to.getTime()];
-    const took = "coalesce(devalued_at, sent_at) >= ? and coalesce(devalued_at, sent_at) < ?";
-    add(`(${took} or reversed_at >= ? and reversed_at < ?)`, start, end, start, end);
-  }
-  if (anyOf) {
-    const [condition, more] = matchOf(anyOf);
-    add(`(${condition})`, ...more);
-  }
-  return [where.join(" and "), values];
+  const condition = conditionOf(filter, {
+    one,
+    anyOf: (texts) => `in (${texts.map(one).join(", ")})`,
+    among: (select) => `in (${select})`,
+  });
+  return [condition, values];
 }
-
-const sorted = {
-  attention: "state = 'needs_attention' desc, created_at desc, rowid desc",
-  newest: "created_at desc, rowid desc",
-  oldest: "created_at, rowid",
-};
-
-const oneOf = (texts: readonly string[]) => `in (${texts.map(() => "?").join(", ")})`;
-
-/** Builds the condition of a search, with its values. */
-function matchOf({ reference, lastFour, orderIds, cartIds, amountCents }: ChargeMatch): [string, Value[]] {
-  const any = ["false"];
-  const values: Value[] = [];
-  const add = (condition: string, ...more: Value[]) => {
-    any.push(condition);
-    values.push(...more);
-  };
-  if (reference !== undefined) add("reference = ?", reference);
-  if (lastFour !== undefined) add("last_four = ?", lastFour);
-  if (orderIds) add(`order_id ${oneOf(orderIds)}`, ...orderIds);
-  if (cartIds) add(`cart_id ${oneOf(cartIds)}`, ...cartIds);
-  if (amountCents !== undefined) {
-    add("amount_cents = ?", amountCents);
-    add(`external_id in (${PAYMENTS_OF})`, amountCents);
-  }
-  return [any.join(" or "), values];
-}
-
-/** Selects the payments of several charges that are this much together. */
-const PAYMENTS_OF = `select external_id from giftcard_charge
-  where external_id in (select external_id from giftcard_charge where position = 2)
-  group by external_id having sum(amount_cents) = ?`;

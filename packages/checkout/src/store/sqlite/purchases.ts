@@ -1,13 +1,6 @@
-import {
-  cartStates,
-  type NewRefund,
-  type Purchase,
-  type PurchaseStore,
-  toPurchase,
-  toRefund,
-  unsettledStates,
-} from "../purchase-store.js";
-import { sqlList } from "../sql-text.js";
+import { cartStates, unsettledStates } from "../purchase-states.js";
+import { type NewRefund, type Purchase, type PurchaseStore, toPurchase, toRefund } from "../purchase-store.js";
+import { sqlList } from "../rows.js";
 import type { Sqlite } from "./database.js";
 
 /** Makes the storage of purchases in an SQLite file. Each change is a transaction. */

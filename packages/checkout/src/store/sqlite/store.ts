@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { checkNames } from "../../option-names.js";
-import type { CheckoutStore } from "../checkout-store.js";
+import type { CheckoutStore } from "../purchase-store.js";
 import { openSqlite } from "./database.js";
 import { createSqliteJournal } from "./journal.js";
 import { migrateSqlite } from "./migrate.js";

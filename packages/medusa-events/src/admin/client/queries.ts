@@ -1,11 +1,33 @@
+import Medusa from "@medusajs/js-sdk";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ProductEvents as ProductAnswer } from "../../api/admin/giftcard-pay/events/products/[id]/route.js";
 import type { EventFilter, EventView } from "../../events/event-list.js";
-import type { Published } from "../../issuer/publish.js";
+import type { Published } from "../../issuer/push.js";
 import type { DetailsInput } from "../../shows/show-details.js";
-import type { Json } from "./json.js";
-import { sdk } from "./sdk.js";
+
+/** Constants that Medusa's build of the admin defines. */
+declare const __BACKEND_URL__: string | undefined;
+declare const __AUTH_TYPE__: "session" | "jwt" | undefined;
+declare const __JWT_TOKEN_STORAGE_KEY__: string | undefined;
+
+/** Calls the shop as the person who is logged in, as the admin itself does. */
+const sdk = new Medusa({
+  baseUrl: __BACKEND_URL__ ?? "/",
+  auth: {
+    type: __AUTH_TYPE__ ?? "session",
+    ...(__JWT_TOKEN_STORAGE_KEY__ && { jwtTokenStorageKey: __JWT_TOKEN_STORAGE_KEY__ }),
+  },
+});
+
+/** A value after it went through JSON. */
+type Json<T> = T extends Date
+  ? string
+  : T extends number
+    ? number
+    : T extends object
+      ? { [K in keyof T]: Json<T[K]> }
+      : T;
 
 export type EventRow = Json<EventView>;
 export type { DetailsInput, EventFilter };
@@ -44,15 +66,11 @@ export const useEventList = (query: { filter: EventFilter; q: string; limit: num
     refetchInterval: ({ state: { data } }) => intervalOf(data),
   });
 
-/** The issuer's providers, and the company's concepts. */
+/** The issuer's ticketing providers. */
 export const useIssuer = () =>
   useQuery({
     queryKey: [KEY, "issuer"],
-    queryFn: () =>
-      sdk.client.fetch<{
-        providers: { id: number; name: string }[];
-        concepts: { id: number; register: string; representative: string; providerId: number }[];
-      }>(at("/issuer")),
+    queryFn: () => sdk.client.fetch<{ providers: { id: number; name: string }[] }>(at("/issuer")),
     retry: false,
   });
 
@@ -77,9 +95,3 @@ export const useRetract = () =>
 
 /** Compares the events with the issuer's list. */
 export const useCompare = () => usePost<Record<string, never>, { compared: number; changed: string[] }>("/compare");
-
-export const useCreateConcept = () =>
-  usePost<
-    { representative: string; register: string; providerId: number },
-    { concept: { id: number; register: string; providerId: number } }
-  >("/concepts");

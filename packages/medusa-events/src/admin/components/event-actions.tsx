@@ -1,7 +1,7 @@
 import { Button, toast, usePrompt } from "@medusajs/ui";
 import { type EventRow, useCompare, usePublish, useRetract } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { differsAtIssuer, fieldText, needsPublishing } from "./event-texts.js";
+import { differsAtIssuer, fieldText, needsPublishing } from "./event-state.js";
 
 /** Publishes events, and shows the first fault of those that can't be published. */
 export function usePublishEvents() {
@@ -52,7 +52,7 @@ export function EventActions({ event }: { event: EventRow }) {
     const question = t(`actions.${state}.question`);
     const isConfirmed = await prompt({
       title: t(`actions.${state}.title`),
-      description: event.delivery.state === "delivered" ? `${question} ${t("actions.atProvider")}` : question,
+      description: event.delivery.state === "delivered" ? `${question} ${t("actions.atIssuer")}` : question,
       confirmText: t(`actions.${state}.button`),
       cancelText: t("actions.keep"),
     });

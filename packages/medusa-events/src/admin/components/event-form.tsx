@@ -1,10 +1,8 @@
-import { Button, Drawer, Heading, Text, Textarea } from "@medusajs/ui";
+import { Button, Drawer, Heading, Text } from "@medusajs/ui";
 import { useState } from "react";
-import { type DetailsInput, type ProductEvents, useSaveShow } from "../client/queries.js";
+import { type DetailsInput, type ProductEvents, useIssuer, useSaveShow } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { EventDates } from "./event-dates.js";
-import { Field } from "./event-fields.js";
-import { IssuerFields } from "./issuer-fields.js";
+import { Choice, EventDates, Field } from "./event-dates.js";
 
 type Change = (change: Partial<DetailsInput>) => void;
 
@@ -113,27 +111,20 @@ function Who({ details, change, organiser }: { details: DetailsInput; change: Ch
   );
 }
 
-/** A list of words, separated by new lines or commas. */
+/** A list of words, separated by commas. */
 function Words(props: { label: string; words: readonly string[] | undefined; onChange: (words: string[]) => void }) {
-  const { t } = useTexts();
   const { label, words = [], onChange } = props;
-  const [text, setText] = useState(words.join("\n"));
+  const [text, setText] = useState(words.join(", "));
   return (
-    <div className="flex flex-col gap-y-1">
-      <Text size="xsmall" weight="plus">
-        {t("form.onePerLine", { label })}
-      </Text>
-      <Textarea
-        aria-label={label}
-        rows={2}
-        value={text}
-        onChange={({ target }) => {
-          setText(target.value);
-          const given = target.value.split(/[\n,]/).map((word) => word.trim());
-          onChange(given.filter((word) => word !== ""));
-        }}
-      />
-    </div>
+    <Field
+      label={label}
+      value={text}
+      placeholder="…, …"
+      onChange={({ target }) => {
+        setText(target.value);
+        onChange(target.value.split(",").flatMap((word) => word.trim() || []));
+      }}
+    />
   );
 }
 
@@ -160,3 +151,45 @@ function filled(details: DetailsInput): DetailsInput {
     dates: dates.map((date) => Object.fromEntries(Object.entries(date).filter(isFilled))) as never,
   };
 }
+
+const NONE = "none";
+
+/** The ticketing provider, chosen from the issuer's list. */
+export function IssuerFields(props: {
+  details: DetailsInput;
+  change: (some: Partial<DetailsInput>) => void;
+  defaultId: number | null;
+}) {
+  const { t } = useTexts();
+  const { data, error } = useIssuer();
+  const { details, change, defaultId } = props;
+  const { providerId } = details;
+  const { providers = [] } = data ?? {};
+  const numbered = (id: number) => t("issuer.numbered", { id: String(id) });
+  const nameOf = (id: number) => providers.find((one) => one.id === id)?.name ?? numbered(id);
+  const isListed = providerId === undefined || providers.some(({ id }) => id === providerId);
+  const none = defaultId === null ? t("issuer.noneChosen") : t("issuer.default", { name: nameOf(defaultId) });
+  return (
+    <div className="flex flex-col gap-y-3">
+      <Heading level="h3">{t("issuer.title")}</Heading>
+      {error && <Problem>{t("issuer.unread", { error: error.message })}</Problem>}
+      {data && providers.length === 0 && <Problem>{t("issuer.noTicketing")}</Problem>}
+      <Choice
+        label={t("issuer.ticketing")}
+        value={String(providerId ?? NONE)}
+        options={[
+          { value: NONE, label: none },
+          ...(isListed ? [] : [{ value: String(providerId), label: numbered(providerId) }]),
+          ...providers.map(({ id, name }) => ({ value: String(id), label: name })),
+        ]}
+        onChoose={(value) => change({ providerId: value === NONE ? undefined : Number(value) })}
+      />
+    </div>
+  );
+}
+
+const Problem = ({ children }: { children: string }) => (
+  <Text size="xsmall" className="text-ui-fg-error">
+    {children}
+  </Text>
+);

@@ -5,8 +5,7 @@ import { Link } from "react-router-dom";
 import { type EventRow, useProductEvents } from "../client/queries.js";
 import { EventActions, usePublishEvents } from "../components/event-actions.js";
 import { EventForm } from "../components/event-form.js";
-import { EventBadges, EventFacts, SandboxBadge } from "../components/event-state.js";
-import { venueTimeText } from "../components/event-texts.js";
+import { EventBadges, EventFacts, SandboxBadge, venueTimeText } from "../components/event-state.js";
 import { useTexts } from "../i18n/use-texts.js";
 
 /** The section "Event" on a product's page: its dates, in the feed and at the issuer. */

@@ -23,10 +23,8 @@ export class EventsService implements EventsContext {
 
   constructor(container: { logger: Logger; __pg_connection__: ConnectionPool }, options: unknown) {
     this.options = readOptions(options);
-    const { baseUrl, environment, allowHttp, apiKey, credentials, companyId, timeoutMs } = this.options;
-    this.client = createClient({
-      ...{ baseUrl, environment, allowHttp, apiKey, credentials, companyId, timeoutMs },
-    });
+    const { baseUrl, environment, allowHttp, apiKey, companyId, timeoutMs } = this.options;
+    this.client = createClient({ baseUrl, environment, allowHttp, apiKey, companyId, timeoutMs });
     this.issuer = `${this.client.baseUrl} ${companyId}`;
     this.logger = container.logger;
     this.#pool = container.__pg_connection__;

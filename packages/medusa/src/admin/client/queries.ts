@@ -13,10 +13,9 @@ import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
-import type { BooksReport } from "../../reports/books-report.js";
 import type { EuroRegion } from "../../reports/regions.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { sdk } from "./sdk.js";
+import { type PostError, post, sdk } from "./sdk.js";
 
 /** A value after its way through JSON. */
 export type Json<T> = T extends Date
@@ -79,14 +78,14 @@ function usePost<T, R = unknown>(
   { onSuccess, changesMedusa = false }: { onSuccess?: (answer: R) => unknown; changesMedusa?: boolean } = {},
 ) {
   const queries = useQueryClient();
-  const { served } = useTexts();
+  const { why } = useTexts();
   return useMutation({
     mutationFn: (what: T) => {
       const { path, body } = callOf(what);
-      return sdk.client.fetch<R>(at(path), { method: "POST", ...(body && { body }) });
+      return post<R>(at(path), body);
     },
     onSuccess: (answer) => onSuccess?.(answer),
-    onError: (error) => toast.error(served(error.message)),
+    onError: (error: PostError) => toast.error(error.reasons ? why(error.reasons) : error.message),
     onSettled: () => queries.invalidateQueries(changesMedusa ? {} : { queryKey: [KEY] }),
   });
 }
@@ -162,13 +161,6 @@ export function useRefundOrder(orderId: string) {
   });
 }
 
-/** Records what a refund by hand was for: units of a line, or none for a gesture. */
-export const useExplainRefund = (orderId: string) =>
-  usePost<{ refundId: string; units: Record<string, number> }>(
-    ({ refundId, units }) => ({ path: `orders/${orderId}/refunds/${refundId}`, body: { units } }),
-    { changesMedusa: true },
-  );
-
 export const useProducts = (title: string) =>
   useRead<{ products: ProductChoice[] }>(
     "/admin/products",
@@ -225,23 +217,6 @@ export const useStatement = (month: string, commission: string) =>
     { month, ...(commission !== "" && { commission }) },
     { placeholderData: keepPreviousData, retry: false },
   );
-
-export const useBooks = (month: string) =>
-  useRead<{ books: BooksReport }>(at("books"), { month }, { retry: false, staleTime: 60_000 });
-
-/** Reads a file of the bookkeeping export as bytes: a DATEV file isn't UTF-8. */
-export function useBooksFile() {
-  return useMutation({
-    mutationFn: async ({ month, format }: { month: string; format: "csv" | "datev" }) => {
-      const response = await sdk.client.fetch<Response>(at(`books/${format}`), {
-        query: { month },
-        headers: { accept: "text/csv" },
-      });
-      return response.blob();
-    },
-    onError: (error) => toast.error(error.message),
-  });
-}
 
 export const useReconciliation = () =>
   usePost<

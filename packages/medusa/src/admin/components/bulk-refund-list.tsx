@@ -36,7 +36,7 @@ export function BulkRefundList() {
 
 /** Lists the orders that the plan of a bulk refund left out, with the reasons at that time; hidden if there are none. */
 function LeftOutOrders({ bulkRefund: { refused, refusedCount } }: { bulkRefund: BulkRefundRow }) {
-  const { t, money, served } = useTexts();
+  const { t, money, why: textOf } = useTexts();
   if (refusedCount === 0) return null;
   return (
     <Text as="div" size="small">
@@ -44,7 +44,7 @@ function LeftOutOrders({ bulkRefund: { refused, refusedCount } }: { bulkRefund: 
       <ul className="list-disc pl-4">
         {refused.map(({ orderId, orderName, amountCents, why }) => (
           <li key={orderId}>
-            <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {served(why)}
+            <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {textOf(why)}
           </li>
         ))}
         {refusedCount > refused.length && <li>{t("common.more", { count: refusedCount - refused.length })}</li>}
@@ -72,14 +72,14 @@ export function WaitingRefunds({ bulkRefunds }: { bulkRefunds: readonly BulkRefu
 }
 
 function WaitingOrders({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
-  const { t, money, served } = useTexts();
+  const { t, money, why: textOf } = useTexts();
   const { mutate, isPending } = useDecideBulkRefundOrder();
   const decide = (orderId: string, decision: "retry" | "exempt") =>
     mutate({ bulkRefundId: bulkRefund.id, orderId, decision });
   return bulkRefund.waiting.map(({ orderId, orderName, amountCents, why }) => (
     <div key={orderId} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
       <Text size="small" className="min-w-0">
-        <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {served(why)}
+        <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {textOf(why)}
       </Text>
       <div className="flex shrink-0 gap-2">
         <Button size="small" variant="transparent" isLoading={isPending} onClick={() => decide(orderId, "exempt")}>

@@ -135,7 +135,7 @@ function Plan(props: {
                   <Table.Cell>{partsText(texts, order.parts)}</Table.Cell>
                 ) : (
                   <Table.Cell className="text-ui-fg-error whitespace-normal">
-                    {t("bulk.refused", { why: texts.served(order.why) })}
+                    {t("bulk.refused", { why: texts.why(order.why) })}
                   </Table.Cell>
                 )}
               </Table.Row>

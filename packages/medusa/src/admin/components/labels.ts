@@ -3,8 +3,7 @@ import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { RefundPart } from "../../refunds/order-refund.js";
 import type { ChargeRow, LineTitles } from "../client/queries.js";
 import en from "../i18n/en.json";
-import type { TextKey } from "../i18n/text-keys.js";
-import type { Texts } from "../i18n/use-texts.js";
+import type { TextKey, Texts } from "../i18n/use-texts.js";
 
 export type BadgeColor = "green" | "red" | "blue" | "orange" | "grey" | "purple";
 
@@ -40,7 +39,7 @@ export const reasonText = (texts: Texts, reason: string | null): string =>
 
 /** Explains the error of a job in words if its code is known. The code stays, for support. */
 export function faultText(texts: Texts, fault: string): string {
-  const code = fault.split(" ").at(-1) ?? "";
+  const [, code = ""] = /^(?:[A-Z]\w*Error )?(\w+)$/.exec(fault) ?? [];
   return code in groups.reasons ? `${codeText(texts, "reasons", code)} (${code})` : fault;
 }
 

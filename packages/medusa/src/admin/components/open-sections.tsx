@@ -1,20 +1,30 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
+import { Button, Text, usePrompt } from "@medusajs/ui";
 import { useState } from "react";
-import { type ChargeRow, useCharges } from "../client/queries.js";
+import {
+  type ChargeRow,
+  type HealthView,
+  type JobRow,
+  type UnpaidOrderRow,
+  useCharges,
+  useDecideJob,
+  useExemptOrder,
+  useResumeCancels,
+  type useUnpaidOrders,
+} from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { WaitingRefunds } from "./bulk-refund-list.js";
 import { ChargeDrawer } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
-import { JobsSection } from "./jobs-section.js";
+import { HealthTiles, type Tile } from "./health-tiles.js";
+import { codeText, faultText } from "./labels.js";
 import { OPEN_WORK_LIMIT, useOpenWork } from "./open-work.js";
-import { ProblemsSection } from "./problems-section.js";
-import { Nothing, Section, SmallButton } from "./section.js";
-import { UnpaidOrdersSection } from "./unpaid-orders-section.js";
+import { Nothing, OrderLink, Section, SmallButton } from "./section.js";
 import { useDecide } from "./use-decide.js";
 
 const retried: readonly ChargeState[] = ["reversing", "unknown"];
 
-/** What needs a person, then the charges that the shop still works on by itself. */
+/** Charges that need a person, then those that recovery is still working on. */
 export function OpenSections() {
   const { t } = useTexts();
   const [openReference, setOpenReference] = useState<string>();
@@ -62,5 +72,150 @@ function RetriedCharges({ onOpen }: { onOpen: (reference: string) => void }) {
     <Section title={t("open.retried", { count: data.count })} about={t("open.retriedAbout")}>
       <ChargeTable charges={data.charges} onOpen={onOpen} action={tryNow} />
     </Section>
+  );
+}
+
+type CancelStop = NonNullable<HealthView["cancelStop"]>;
+
+/** Lists the parts of the shop's health that a person has to fix. */
+export function ProblemsSection({ problems, stop }: { problems: readonly Tile[]; stop: CancelStop | null }) {
+  const { t } = useTexts();
+  const count = problems.length + (stop ? 1 : 0);
+  return (
+    <Section title={t("open.problems", { count })} about={t("open.problemsAbout")}>
+      {stop && <CancelsStopped stop={stop} />}
+      {problems.length > 0 && <HealthTiles tiles={problems} />}
+    </Section>
+  );
+}
+
+/** Reports that more orders look unpaid than the shop may cancel without a person. */
+function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: CancelStop }) {
+  const { t, time } = useTexts();
+  const { mutate, isPending } = useResumeCancels();
+  const prompt = usePrompt();
+  const resume = async () => {
+    const isSure = await prompt({
+      title: t("cancels.title"),
+      description: t("cancels.question", { count: waiting }),
+      confirmText: t("cancels.resume"),
+      cancelText: t("common.cancel"),
+    });
+    if (isSure) mutate();
+  };
+  return (
+    <div className="bg-ui-tag-red-bg text-ui-tag-red-text flex items-center justify-between gap-x-4 px-6 py-2">
+      <Text size="small">
+        {t("cancels.stopped", { since: time(stoppedAt) })} {waiting > 0 && t("cancels.waiting", { count: waiting })}
+      </Text>
+      <SmallButton isLoading={isPending} onClick={() => void resume()}>
+        {t("cancels.resume")}
+      </SmallButton>
+    </div>
+  );
+}
+
+type UnpaidOrders = NonNullable<ReturnType<typeof useUnpaidOrders>["data"]>;
+
+/** Lists unpaid orders that the shop doesn't cancel by itself. */
+export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
+  const { t, time, why } = useTexts();
+  const { mutate, variables, isPending } = useExemptOrder();
+  const prompt = usePrompt();
+  const keep = async ({ orderId, orderName }: UnpaidOrderRow) => {
+    const isSure = await prompt({
+      title: t("unpaid.keepTitle"),
+      description: t("unpaid.keepQuestion", { order: orderName ?? t("common.order") }),
+      confirmText: t("unpaid.keep"),
+      cancelText: t("common.cancel"),
+      variant: "confirmation",
+    });
+    if (isSure) mutate(orderId);
+  };
+  return (
+    <Section title={t("unpaid.title", { count })} about={t("unpaid.about")}>
+      {orders.map((order) => (
+        <div key={order.orderId} className="flex items-center justify-between gap-x-4 px-6 py-4">
+          <div>
+            <Text size="small" weight="plus">
+              <OrderLink {...order} />
+            </Text>
+            <Text size="small" className="text-ui-fg-subtle">
+              {why(order.refusal)} ({time(order.foundAt)})
+            </Text>
+          </div>
+          <SmallButton isLoading={isPending && variables === order.orderId} onClick={() => void keep(order)}>
+            {t("unpaid.keep")}
+          </SmallButton>
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+/** Lists the jobs that fail each time the shop retries them. */
+export function JobsSection({ jobs }: { jobs: readonly JobRow[] }) {
+  const { t } = useTexts();
+  return (
+    <Section title={t("jobs.title", { count: jobs.length })} about={t("jobs.about")}>
+      {jobs.map((job) => (
+        <Job key={`${job.kind} ${job.id}`} job={job} />
+      ))}
+    </Section>
+  );
+}
+
+function Job({ job }: { job: JobRow }) {
+  const texts = useTexts();
+  const { t, time } = texts;
+  const prompt = usePrompt();
+  const decisions = { exempt: useDecideJob("exempt"), retry: useDecideJob("retry") };
+  const of = job.kind === "unknown_refund" ? "refund" : "job";
+  const decide = async (decision: "exempt" | "retry") => {
+    const isConfirmed =
+      (of === "job" && decision === "retry") ||
+      (await prompt({
+        title: t(`jobs.${of}.${decision}.title` as "jobs.refund.retry.title"),
+        description: t(`jobs.${of}.${decision}.question` as "jobs.refund.retry.question"),
+        confirmText: t(`jobs.${of}.${decision}.confirm` as "jobs.refund.retry.confirm"),
+        cancelText: t("common.cancel"),
+      }));
+    if (isConfirmed) decisions[decision].mutate(job);
+  };
+  return (
+    <div className="flex items-center justify-between gap-x-4 px-6 py-4">
+      <div className="min-w-0">
+        <Text size="small" weight="plus">
+          {codeText(texts, "jobs.kinds", job.kind)}
+          {job.orderId !== null && (
+            <>
+              {": "}
+              <OrderLink {...job} />
+            </>
+          )}
+        </Text>
+        <Text size="small" className="text-ui-fg-subtle break-words">
+          {faultText(texts, job.lastError)}
+        </Text>
+        <Text size="xsmall" className="text-ui-fg-muted">
+          {t("jobs.tried", { count: job.tries, since: time(job.firstFailedAt), last: time(job.lastFailedAt) })}
+        </Text>
+      </div>
+      <div className="flex shrink-0 gap-2">
+        {job.kind !== "scan" && (
+          <Button
+            size="small"
+            variant="transparent"
+            isLoading={decisions.exempt.isPending}
+            onClick={() => void decide("exempt")}
+          >
+            {t(`jobs.${of}.exempt.button`)}
+          </Button>
+        )}
+        <SmallButton isLoading={decisions.retry.isPending} onClick={() => void decide("retry")}>
+          {t(`jobs.${of}.retry.button`)}
+        </SmallButton>
+      </div>
+    </div>
   );
 }

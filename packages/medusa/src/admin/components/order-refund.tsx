@@ -5,18 +5,14 @@ import { useOrderRefund, useRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { partsText, targetOf } from "./labels.js";
 import { SmallButton, Strong } from "./section.js";
-import { UnexplainedRefund } from "./unexplained-refund.js";
 
-/** Asks what refunds by hand were for, shows what the customer owes, and refunds what the order owes, or all that is left of it. */
+/** Shows what the customer owes, and refunds what the order owes, or all that is left of it. */
 export function OrderRefundSections({ orderId }: { orderId: string }) {
   const { data } = useOrderRefund(orderId);
   const refund = data?.refund;
   if (!refund) return null;
   return (
     <>
-      {refund.unexplained.map((unexplained) => (
-        <UnexplainedRefund key={unexplained.refundId} orderId={orderId} refund={unexplained} items={refund.items} />
-      ))}
       {refund.dueCents > 0 && <Due cents={refund.dueCents} />}
       {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
       {refund.rest && <Rest orderId={orderId} refund={refund} rest={refund.rest} />}
@@ -92,12 +88,7 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
               </Text>
             </div>
           ))}
-          <SmallButton
-            className="self-end"
-            isLoading={isPending}
-            disabled={refund.unexplained.length > 0}
-            onClick={() => void make(split)}
-          >
+          <SmallButton className="self-end" isLoading={isPending} onClick={() => void make(split)}>
             {t("refund.amount", { amount: money(split.amountCents) })}
           </SmallButton>
         </div>
@@ -108,15 +99,15 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
 
 /** Offers to refund all that is left of the order, such as if its show is off. */
 function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: RestRefund }) {
-  const { t, money, served } = useTexts();
+  const { t, money, why } = useTexts();
   const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
   return (
     <section aria-label={t("refund.rest")} className="flex flex-col items-end gap-y-2 px-6 py-3">
-      {rest.why !== null && <Note>{served(rest.why)}</Note>}
+      {rest.why !== null && <Note>{why(rest.why)}</Note>}
       <Button
         size="small"
         variant="transparent"
-        disabled={rest.why !== null || refund.unexplained.length > 0}
+        disabled={rest.why !== null}
         isLoading={isPending}
         onClick={() => void make(rest, true)}
       >

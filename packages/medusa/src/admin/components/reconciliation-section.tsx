@@ -3,12 +3,12 @@ import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import { Badge, Button, Input, StatusBadge, Table, Text } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
-import { reportDay } from "../client/today.js";
+import { reportDay } from "../i18n/formats.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { cardName, differenceText, stateText } from "./labels.js";
 import { Field, FieldError, FileField, Nothing, OrderLink, Section, TableHead } from "./section.js";
 
-/** Compares the shop's records with Medusa's payments and, if it is shared, with the gift card provider's report. */
+/** Compares the shop's records with Medusa's payments and, if it is shared, with the card issuer's report. */
 export function ReconciliationSection() {
   const texts = useTexts();
   const { t } = texts;

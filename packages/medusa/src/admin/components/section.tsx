@@ -112,7 +112,7 @@ export function Field(props: { label: string; id?: string; className?: string; c
   );
 }
 
-/** What is wrong with a field, which names it in `aria-describedby`. Empty without a text. */
+/** The fault of a field, which names it in `aria-describedby`. Empty without a text. */
 export const FieldError = ({ id, children }: { id: string; children: string | null }) => (
   <Text id={id} role="alert" size="small" className={`text-ui-fg-error w-full ${children === null ? "hidden" : ""}`}>
     {children}
@@ -216,4 +216,13 @@ export function StateBadge({ state }: { state: ChargeState }) {
       {stateText(texts, state)}
     </StatusBadge>
   );
+}
+
+/** Saves a text, or bytes, as a file in the browser. */
+export function download(name: string, type: string, content: BlobPart): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content], { type }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -1,11 +1,10 @@
 import { Input, Table } from "@medusajs/ui";
 import { useState } from "react";
-import { download } from "../client/download.js";
-import { readPercent } from "../client/percent.js";
 import { type StatementView, useStatement } from "../client/queries.js";
-import { reportDay } from "../client/today.js";
+import { readPercent, reportDay } from "../i18n/formats.js";
 import { useTexts } from "../i18n/use-texts.js";
 import {
+  download,
   Field,
   FieldError,
   MonthField,

@@ -33,3 +33,20 @@ export function createFormats(language: string) {
     day: (day: string): string => date.format(new Date(`${day}T00:00:00Z`)),
   };
 }
+
+/** The reports' days begin in this time zone, wherever the browser is. It is checkout's DEFAULT_TIME_ZONE. */
+const day = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Amsterdam" });
+
+export const reportDay = (at = new Date()): string => day.format(at);
+
+/**
+ * Reads a percentage that a person typed, with a comma or a point. An `<input type="number">` reads it in the browser's
+ * language, which may be another one than the admin's: it then silently drops a comma.
+ * @returns the percentage as the API takes it, `""` if nothing is typed, or undefined if it is not a number from 0 to 100
+ */
+export function readPercent(text: string): string | undefined {
+  const typed = text.trim();
+  if (typed === "") return "";
+  const percent = typed.replace(",", ".");
+  return /^\d{1,3}(\.\d{1,4})?$/.test(percent) && Number(percent) <= 100 ? percent : undefined;
+}

@@ -1,20 +1,18 @@
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { findSaid, isAmount } from "../../served-texts.js";
+import { isCents, type Reason, type ReasonCode } from "../../sentences.js";
+import type en from "./en.json";
 import { createFormats } from "./formats.js";
-import { NAMESPACE } from "./namespace.js";
-import type { TextKey, Values } from "./text-keys.js";
+import { NAMESPACE } from "./index.js";
 
 /** Returns a text in the admin's language. `count` chooses its plural form. */
 export type Translate = (key: TextKey, values?: Values) => string;
 
 export type Texts = ReturnType<typeof createFormats> & {
   readonly t: Translate;
-  /** Translates an answer of the shop, if it consists of sentences that the shop is known to answer. */
-  served(answer: string): string;
+  /** Puts the reasons of the shop into words. */
+  why(reasons: readonly Reason[]): string;
 };
-
-const cents = (amount: string) => Math.round(Number(amount) * 100);
 
 /** Returns the texts, and formats of amounts and times, in the language that the person has chosen in the admin. */
 export function useTexts(): Texts {
@@ -22,14 +20,25 @@ export function useTexts(): Texts {
   return useMemo(() => {
     const translate = t as unknown as Translate;
     const formats = createFormats(i18n.language);
-    const valuesOf = (values: Readonly<Record<string, string>>) =>
-      Object.fromEntries(
-        Object.entries(values).map(([name, value]) => [name, isAmount(name) ? formats.money(cents(value)) : value]),
-      );
-    const served = (answer: string) =>
-      findSaid(answer)
-        ?.map(({ text, values }) => translate(`served.${text}`, valuesOf(values)))
-        .join(" ") ?? answer;
-    return { t: translate, served, ...formats };
+    const textOf = ({ code, values = {} }: Reason) => {
+      const shown = Object.entries(values).map(([name, value]) => [
+        name,
+        isCents(name) ? formats.money(Number(value)) : value,
+      ]);
+      return translate(`why.${code}`, Object.fromEntries(shown));
+    };
+    return { t: translate, why: (reasons) => reasons.map(textOf).join(" "), ...formats };
   }, [t, i18n.language]);
 }
+
+type Paths<T> = {
+  [K in keyof T & string]: T[K] extends string ? K : `${K}.${Paths<T[K]>}`;
+}[keyof T & string];
+
+type WithoutForm<K extends string> = K extends `${infer Base}_${"one" | "other"}` ? Base : K;
+
+/** The key of a text, such as `charges.title`. The forms of a plural share one key. */
+export type TextKey = WithoutForm<Paths<typeof en>> | `why.${ReasonCode}`;
+
+/** Values for the placeholders of a text. */
+export type Values = Readonly<Record<string, string | number>> & { readonly count?: number };

@@ -12,7 +12,7 @@ import { toMedusaError } from "../../errors.js";
 import { cartOfCollection, hadCards, providersOfCart } from "../../medusa-tables/carts.js";
 import { paysOrder } from "../../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../../names.js";
-import { explainNoSession } from "../../providers/giftcard/no-session.js";
+import { explainNoSession } from "../../providers/giftcard/provider.js";
 
 type Body = { provider_id: string; data?: Record<string, unknown> };
 type Request = MedusaRequest & { auth_context?: { actor_id?: string } };

@@ -9,7 +9,7 @@ declare
   releases bigint := (${OPEN_RELEASES});
 begin
   if charges + remainders + releases > 0 then
-    raise exception 'The gift card tables hold open money: % charges that are not settled, % remainders that are still to be paid, and % payments that are to be released. Nothing was dropped. npx giftcard-medusa drain says what to do first.',
+    raise exception 'The gift card tables hold open money: % charges that are not settled, % remainders that are still to be paid, and % payments that are to be released. Nothing was dropped. npx giftcard-medusa status says what to do first.',
       charges, remainders, releases;
   end if;
 end $$`;

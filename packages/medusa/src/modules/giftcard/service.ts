@@ -12,7 +12,7 @@ import { createProcesses, type Processes } from "../../context/processes.js";
 import { type ConnectionPool, connectionsOf, createStatementRunner } from "../../context/statement-runner.js";
 import { nameOf } from "../../errors.js";
 import { readSetup, type Settings } from "../../options.js";
-import { checkMail, checkStart } from "./start-check.js";
+import { checkStart } from "./start-check.js";
 
 /** The plugin's Medusa module. It creates what the plugin's functions share. */
 export class GiftcardService implements GiftcardContext {
@@ -31,9 +31,8 @@ export class GiftcardService implements GiftcardContext {
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
       const { sql, engine, sealer, settings, logger } = this;
-      if (!settings.callsHandlerItself) registerCompletion(logger, settings.charges === "by-line");
+      registerCompletion(logger, settings.charges === "by-line");
       await checkStart({ sql, journal: engine.journal, sealer, logger });
-      if (settings.orderMail) await checkMail(sql, logger);
       this.processes.start(medusa);
     },
     onApplicationShutdown: (): Promise<void> => {
@@ -47,7 +46,7 @@ export class GiftcardService implements GiftcardContext {
     options: unknown,
   ) {
     const { client, sealer, settings } = readSetup(options);
-    const { environment, leaseMs, maxCards, tenderLifeMs, quoteLifeMs, guessLimits } = settings;
+    const { environment, leaseMs, maxCards, guessLimits } = settings;
     this.client = client;
     this.sealer = sealer;
     this.settings = settings;
@@ -65,8 +64,6 @@ export class GiftcardService implements GiftcardContext {
       environment,
       leaseMs,
       maxCards,
-      tenderLifeMs,
-      quoteLifeMs,
       guessLimits,
       onChange: this.announcer.charge,
       onTender: this.announcer.tender,

@@ -2,7 +2,6 @@ import { readSeals, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin"
 import type { Journal } from "@giftcard-pay/checkout/store";
 import type { Logger } from "@medusajs/framework/types";
 import { checkVersion, TablesError } from "../../journal-tables/version.js";
-import { hasEmailProvider } from "../../medusa-tables/notifications.js";
 
 interface Start {
   readonly sql: Sql;
@@ -32,14 +31,5 @@ async function findFailure(sql: Sql, journal: Journal, sealer: Sealer): Promise<
   return (
     `${unopenable} cards and cancel tokens are sealed under keys that are not configured: ${missingKeyIds.join(", ")}. ` +
     "Add them to sealingKeys, after the newest. Then `npx giftcard-medusa reseal` makes them unnecessary."
-  );
-}
-
-/** Logs what to configure if the order mail is switched on, but Medusa can't send emails. */
-export async function checkMail(sql: Sql, logger: Logger): Promise<void> {
-  if (await hasEmailProvider(sql)) return;
-  logger.warn(
-    'giftcard: orderMail is set, but no notification provider has the channel "email", so no order mail is sent. Add a ' +
-      'provider with channels: ["email"] to Medusa\'s notification module, such as @medusajs/medusa/notification-sendgrid.',
   );
 }

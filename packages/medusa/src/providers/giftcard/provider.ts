@@ -1,4 +1,5 @@
 import { RefundError } from "@giftcard-pay/checkout";
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { type Charge, chargedStates, orderedStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
 import type * as medusa from "@medusajs/framework/types";
@@ -7,8 +8,8 @@ import { isCents, toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { refusal, toMedusaError } from "../../errors.js";
 import { readRefunds } from "../../medusa-tables/order-refund.js";
+import { isOfOrder } from "../../medusa-tables/payments.js";
 import { referencesOf } from "../../refund-metadata.js";
-import { explainNoSession } from "./no-session.js";
 
 type Data = Record<string, unknown> | undefined;
 
@@ -234,4 +235,16 @@ export async function makeRefund(
   };
   for (const refund of before) await make(refund);
   return make({ ...asked, metadata: refunds[at]?.metadata ?? null });
+}
+
+/**
+ * Explains why a gift card takes no payment session. A card is applied to a cart, so it can't be charged for a placed
+ * order, such as for the difference after an edit.
+ * @param id the id of the payment collection, or of its session
+ */
+export async function explainNoSession(sql: Sql, id: string): Promise<MedusaError> {
+  const message = (await isOfOrder(sql, id))
+    ? "A placed order takes no gift card. Pay the difference by another method, or mark it as paid."
+    : "Apply a gift card to the cart; it is charged when the order is placed, and takes no session.";
+  return refusal(message);
 }

@@ -138,7 +138,7 @@ create table giftcard_refund (
   order_id text not null,
   id text not null,
   number integer not null check (number >= 1),
-  rule text not null check (rule in ('as-paid', 'cards-first', 'other-first', 'in-proportion')),
+  rule text not null check (rule in ('as-paid', 'cards-first', 'remainder-first', 'in-proportion')),
   lines text,
   amount_cents bigint not null check (amount_cents > 0),
   remainder_cents bigint not null check (remainder_cents between 0 and amount_cents),

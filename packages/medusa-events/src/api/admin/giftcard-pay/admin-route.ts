@@ -2,8 +2,7 @@ import { GiftcardError } from "@giftcard-pay/client";
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
-import { contextOf, type EventsContext } from "../../../context.js";
-import { storable } from "../../../storable.js";
+import { contextOf, type EventsContext, storable } from "../../../context.js";
 
 /** The arguments of a route's handler. */
 interface AdminCall<Input> {

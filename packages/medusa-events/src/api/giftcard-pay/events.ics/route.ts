@@ -1,7 +1,5 @@
 import { feedRoute } from "../feed-route.js";
 
-export { OPTIONS } from "../feed-route.js";
-
 /** The calendar to subscribe to. */
 export const GET = feedRoute(async ({ productUrl, organiser }, timeZones) => {
   // Loaded on demand: it brings a library of time zones.

@@ -11,7 +11,7 @@ create table giftcard_show (
   updated_at timestamptz not null default now()
 );
 
--- Each date of a show is an event. An event that was public is never deleted, so that the feed can list it as withdrawn.
+-- Each date of a show is an event. An event that was public is never deleted: the issuer may have it.
 create table giftcard_event (
   key text primary key,
   product_id text not null,

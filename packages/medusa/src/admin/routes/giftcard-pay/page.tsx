@@ -3,7 +3,6 @@ import { Gift } from "@medusajs/icons";
 import { Tabs } from "@medusajs/ui";
 import type { FunctionComponent } from "react";
 import { useSearchParams } from "react-router-dom";
-import { BooksSection } from "../../components/books-section.js";
 import { BulkRefundsSection } from "../../components/bulk-refunds-section.js";
 import { ChargesSection } from "../../components/charges-section.js";
 import { HealthSection } from "../../components/health-section.js";
@@ -13,15 +12,12 @@ import { ReconciliationSection } from "../../components/reconciliation-section.j
 import { StatementSection } from "../../components/statement-section.js";
 import { useTexts } from "../../i18n/use-texts.js";
 
-const tabs: Readonly<
-  Record<"open" | "charges" | "refunds" | "reconciliation" | "statement" | "bookkeeping", FunctionComponent>
-> = {
+const tabs: Readonly<Record<"open" | "charges" | "refunds" | "reconciliation" | "statement", FunctionComponent>> = {
   open: OpenSections,
   charges: ChargesSection,
   refunds: BulkRefundsSection,
   reconciliation: ReconciliationSection,
   statement: StatementSection,
-  bookkeeping: BooksSection,
 };
 type Tab = keyof typeof tabs;
 

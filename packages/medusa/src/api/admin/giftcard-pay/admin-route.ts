@@ -1,16 +1,16 @@
-import { pipeline } from "node:stream/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
-import { type ChargeView, type Days, daysOfMonth } from "@giftcard-pay/checkout/operator";
+import type { ChargeView } from "@giftcard-pay/checkout/operator";
 import { type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
-import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import type { AuthenticatedMedusaRequest, MedusaNextFunction, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
-import { refusal, toMedusaError } from "../../../errors.js";
+import { reasonsOf, refusal, toMedusaError, withReasons } from "../../../errors.js";
 import { readLineTitles } from "../../../medusa-tables/charge-search.js";
 import { orderNamesOf } from "../../../medusa-tables/orders.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
-import { say } from "../../../served-texts.js";
+import type { ReasonCode } from "../../../sentences.js";
+import { handleAnswer } from "../../answer.js";
 
 export interface AdminCall {
   readonly giftcard: GiftcardContext;
@@ -24,11 +24,14 @@ const UNSTORABLE = ["22021", "22P02", "22P05", "22003"];
 
 /** Makes a route for people who are logged in to the admin. Medusa rejects everybody else. */
 export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
-  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
+  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse, next: MedusaNextFunction): Promise<void> => {
     res.setHeader("Cache-Control", "no-store");
     try {
       res.status(200).json(await call(toCall(req)));
     } catch (error) {
+      const reasons = reasonsOf(error);
+      // Medusa answers errors, with a message alone.
+      if (reasons) handleAnswer(res, next, { replaceBody: (body) => ({ ...(body as object), reasons }) });
       throw toAdminError(error);
     }
   };
@@ -52,35 +55,6 @@ function toAdminError(error: unknown): unknown {
   return new MedusaError(MedusaError.Types.INVALID_DATA, error.message);
 }
 
-/** A file to download. */
-export interface AdminFile {
-  readonly name: string;
-  /** Such as `text/csv; charset=utf-8`. */
-  readonly type: string;
-  readonly content: AsyncIterable<string | Buffer>;
-}
-
-/**
- * Makes a route that streams a file. If it fails before the file begins, it answers with the error; later it cuts the
- * connection, so that a browser reports a failed download.
- */
-export function adminFileRoute(call: (context: AdminCall) => Promise<AdminFile>) {
-  return async (req: AuthenticatedMedusaRequest, res: MedusaResponse): Promise<void> => {
-    res.setHeader("Cache-Control", "no-store");
-    const context = toCall(req);
-    try {
-      const { name, type, content } = await call(context);
-      res.setHeader("Content-Type", type);
-      res.setHeader("Content-Disposition", `attachment; filename="${name}"`);
-      await pipeline(content, res);
-    } catch (error) {
-      if (!res.headersSent) throw toAdminError(error);
-      const reason = (error as { code?: string }).code ?? (error as Error).name;
-      context.giftcard.logger.warn(`giftcard-pay: a download ended early (${reason})`);
-    }
-  };
-}
-
 /** Returns the logged-in actor for the audit log: the email and Medusa's id of the person, or the API key. */
 export async function readActor({ auth_context, scope }: AuthenticatedMedusaRequest): Promise<string> {
   const { actor_id: id, actor_type: type } = auth_context;
@@ -98,13 +72,6 @@ async function readEmail(container: MedusaContainer, id: string): Promise<string
 export function readText(req: AuthenticatedMedusaRequest, name: string): string | undefined {
   const value = req.query[name];
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** Reads the days of a report from the query: `?month=yyyy-mm`, or `?from=&to=`. @throws {RangeError} for an invalid month */
-export function readDays(req: AuthenticatedMedusaRequest): Days {
-  const [from, to] = [readText(req, "from"), readText(req, "to")];
-  if (from !== undefined || to !== undefined) return { from: from ?? "", to: to ?? "" };
-  return daysOfMonth(readText(req, "month") ?? "");
 }
 
 /** Reads a number from the query. @throws {RangeError} if it isn't a whole number from 0 to `max` */
@@ -125,7 +92,8 @@ export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limi
 }
 
 /** Makes the error for a decision that isn't open (any more). */
-export const notOpen = (message: string) => refusal(`${message} ${say("nothingDone")}`, "not_open");
+export const notOpen = (code: ReasonCode) =>
+  withReasons((message) => refusal(message, "not_open"), [{ code }, { code: "nothingDone" }]);
 
 export const notFound = (what: string) => new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
 

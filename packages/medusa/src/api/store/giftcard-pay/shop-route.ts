@@ -41,7 +41,7 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
       path: "/store/giftcard-pay",
       checksOrigin: false,
       cartOf: async () => (await openCart(req)).cart,
-      addressOf: () => shopperAddress(req, settings.trustedAddressHeader),
+      addressOf: () => shopperAddress(req, settings.addressHeader),
       onFailure: (error) => {
         toMedusaError(error, contextOf(req.scope).logger);
       },

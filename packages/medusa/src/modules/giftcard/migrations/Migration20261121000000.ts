@@ -1,9 +1,9 @@
-import { journalMigrations } from "@giftcard-pay/checkout/plugin";
+import { postgresMigrations } from "@giftcard-pay/checkout/plugin";
 import { Migration } from "@medusajs/framework/mikro-orm/migrations";
 import { refuseWhileOpen } from "../open-money.js";
 
 /** The journal's tables of release 0.1.0. Later changes are migrations of their own. */
-const journal = journalMigrations.filter(({ release }) => release === "0.1.0");
+const journal = postgresMigrations.filter(({ release }) => release === "0.1.0");
 
 /** The tables with which recovery finds its work, and the leases of carts. */
 const tables = `
@@ -23,7 +23,7 @@ create table giftcard_unpaid_order (
   cart_id text not null,
   reason text not null check (reason in ('unpaid', 'remainder_lapsed', 'remainder_declined')),
   found_at timestamptz not null default now(),
-  refusal text,
+  refusal jsonb,
   refused_at timestamptz,
   canceled_at timestamptz,
   exempted_by text,
@@ -117,7 +117,7 @@ create table giftcard_bulk_refund_order (
   parts jsonb not null,
   -- The payments that are captured before.
   captures jsonb not null,
-  why text,
+  why jsonb,
   -- A hash of what the parts were planned on, once the first of them was begun.
   basis text,
   lease_owner text,
@@ -129,18 +129,6 @@ create index giftcard_bulk_refund_order_open on giftcard_bulk_refund_order (bulk
 create index giftcard_bulk_refund_order_order on giftcard_bulk_refund_order (order_id);
 -- An order is in one bulk refund at a time.
 create unique index giftcard_bulk_refund_order_one on giftcard_bulk_refund_order (order_id) where state in ('open', 'person');
-
--- What a refund by hand was for, as a person stated: the units of each line that are back with it, or nothing that
--- was sold.
-create table giftcard_refund_purpose (
-  refund_id text primary key,
-  order_id text not null,
-  units jsonb,
-  -- The part that exceeded what the order owed.
-  beyond_cents bigint not null check (beyond_cents >= 0),
-  decided_by text not null,
-  decided_at timestamptz not null default now()
-);
 
 -- Which of these migrations were run.
 create table giftcard_medusa_migration (
@@ -200,7 +188,7 @@ update payment_session s set deleted_at = now() where s.deleted_at is null
 /** The journal's tables and the plugin's own in release 0.1.0. */
 export class Migration20261121000000 extends Migration {
   override up(): void {
-    for (const { sql } of journal) this.addSql(sql);
+    for (const step of journal) this.addSql(step.journal);
     this.addSql(tables);
     this.addSql(sameAmount);
   }
@@ -209,7 +197,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(refuseWhileOpen);
     this.addSql(endRemainders);
     this.addSql(`
-drop table giftcard_refund_purpose, giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
+drop table giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
   giftcard_scan, giftcard_process, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();

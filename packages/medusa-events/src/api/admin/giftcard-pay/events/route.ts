@@ -1,6 +1,6 @@
 import { z } from "@medusajs/framework/zod";
+import { storable } from "../../../../context.js";
 import { countEvents, eventFilters, listEvents } from "../../../../events/event-list.js";
-import { storable } from "../../../../storable.js";
 import { adminRoute } from "../admin-route.js";
 
 const query = z.object({

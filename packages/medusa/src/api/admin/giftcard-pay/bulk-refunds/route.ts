@@ -1,8 +1,7 @@
-import { refusal } from "../../../../errors.js";
+import { refusal, withReasons } from "../../../../errors.js";
 import { planBulkRefund, readSold } from "../../../../refunds/bulk-plan.js";
 import { readBulkRefunds } from "../../../../refunds/bulk-store.js";
 import { beginBulkRefund, workBulkRefunds } from "../../../../refunds/bulk-work.js";
-import { say } from "../../../../served-texts.js";
 import { adminRoute, readActor } from "../admin-route.js";
 
 export const GET = adminRoute(async ({ sql }) => ({ bulkRefunds: await readBulkRefunds(sql) }));
@@ -17,7 +16,8 @@ export const POST = adminRoute(async ({ sql, req }) => {
   const isSame = plan.title === title && plan.amountCents === amountCents && plan.captureCents === captureCents;
   const isConfirmed = isSame && plan.orders.length > 0;
   const id = isConfirmed ? await beginBulkRefund(req.scope, plan, await readActor(req)) : null;
-  if (id === null) throw refusal(`${say("planChanged")} ${say("nothing")}`, "amount_changed");
+  if (id === null)
+    throw withReasons((message) => refusal(message, "amount_changed"), [{ code: "planChanged" }, { code: "nothing" }]);
   // Start now, in the background, so that the page needn't wait for the next minute.
   void workBulkRefunds(req.scope, { only: id }).catch(() => {});
   return { bulkRefund: (await readBulkRefunds(sql, { id }))[0] };

@@ -1,6 +1,5 @@
 import { z } from "@medusajs/framework/zod";
-import { publish, publishReady } from "../../../../../issuer/publish.js";
-import { pushNow } from "../../../../../issuer/push.js";
+import { publish, publishReady, pushNow } from "../../../../../issuer/push.js";
 import { refreshEvents } from "../../../../../shows/refresh.js";
 import { adminRoute, keys, readActor } from "../../admin-route.js";
 

@@ -1,9 +1,8 @@
 import { resumeCancels } from "../../../../../recovery/cancel-limit.js";
-import { say } from "../../../../../served-texts.js";
 import { adminRoute, notOpen, readActor } from "../../admin-route.js";
 
 /** Resumes automatic cancels of unpaid orders, and records who decided. */
 export const POST = adminRoute(async ({ sql, req }) => {
   if (await resumeCancels(sql, await readActor(req))) return { isStopped: false };
-  throw notOpen(say("notStopped"));
+  throw notOpen("notStopped");
 });

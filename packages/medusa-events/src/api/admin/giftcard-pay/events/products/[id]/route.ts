@@ -2,7 +2,7 @@ import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
 import type { EventsContext } from "../../../../../../context.js";
 import { listEvents } from "../../../../../../events/event-list.js";
-import { saveShow } from "../../../../../../shows/save-show.js";
+import { saveShow } from "../../../../../../shows/refresh.js";
 import { detailsSchema } from "../../../../../../shows/show-details.js";
 import { readShowProducts } from "../../../../../../shows/show-products.js";
 import { readShow } from "../../../../../../shows/show-store.js";

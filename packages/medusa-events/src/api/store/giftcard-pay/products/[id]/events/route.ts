@@ -1,9 +1,8 @@
 import { feedItemOf, jsonLdText } from "@giftcard-pay/events";
 import type { MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { contextOf } from "../../../../../../context.js";
-import { readPublicEvents } from "../../../../../../feed/public-events.js";
+import { contextOf, storable } from "../../../../../../context.js";
+import { readPublicEvents } from "../../../../../../events/event-list.js";
 import { findPublishedProduct } from "../../../../../../shows/show-products.js";
-import { storable } from "../../../../../../storable.js";
 
 /**
  * Returns the events of a product, by its id or handle, for its page in the storefront: as items of the feed, and each as

@@ -2,7 +2,6 @@ import { settleCart } from "../../../../../../../completion/paid-orders.js";
 import { contextOf, type GiftcardContext } from "../../../../../../../context/context.js";
 import { jobKinds } from "../../../../../../../recovery/failing-jobs.js";
 import { exemptFromRecovery, retryJob } from "../../../../../../../recovery/recovery.js";
-import { say } from "../../../../../../../served-texts.js";
 import { adminRoute, notFound, notOpen, readActor } from "../../../../admin-route.js";
 
 /**
@@ -25,10 +24,10 @@ export const POST = adminRoute(async ({ giftcard, req }) => {
     log("is exempted");
     return { kind, id };
   }
-  throw notOpen(say("noJob"));
+  throw notOpen("noJob");
 });
 
-/** Retries a charge. @returns undefined if it isn't reversing or unknown */
+/** Retries a charge. @returns undefined unless it is `reversing` or `unknown` */
 async function retryCharge(giftcard: GiftcardContext, reference: string, actor: string) {
   const { engine } = giftcard;
   const before = await engine.journal.charge(reference);

@@ -1,6 +1,5 @@
 import { decideOrder } from "../../../../../../../../journal-tables/bulk-refund-orders.js";
 import { readBulkRefunds } from "../../../../../../../../refunds/bulk-store.js";
-import { say } from "../../../../../../../../served-texts.js";
 import { adminRoute, notFound, notOpen } from "../../../../../admin-route.js";
 
 const states = { retry: "open", exempt: "exempted" } as const;
@@ -8,7 +7,6 @@ const states = { retry: "open", exempt: "exempted" } as const;
 export const POST = adminRoute(async ({ sql, req }) => {
   const { id, order, decision } = req.params as { id: string; order: string; decision: keyof typeof states };
   if (!Object.hasOwn(states, decision)) throw notFound("decision");
-  if (!(await decideOrder(sql, { bulkRefundId: id, orderId: order }, states[decision])))
-    throw notOpen(say("noDecision"));
+  if (!(await decideOrder(sql, { bulkRefundId: id, orderId: order }, states[decision]))) throw notOpen("noDecision");
   return { bulkRefund: (await readBulkRefunds(sql, { id }))[0] };
 });

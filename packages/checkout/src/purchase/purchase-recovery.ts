@@ -1,0 +1,216 @@
+import { retryDelayMs } from "../engine/charge-recovery.js";
+import { type ChargeView, viewCharge } from "../engine/charge-view.js";
+import { CheckoutError, noSuchOrder } from "../engine/errors.js";
+import type { Charge } from "../store/charge.js";
+import { undecidedStates } from "../store/purchase-states.js";
+import type { Purchase } from "../store/purchase-store.js";
+import type { PurchaseContext } from "./context.js";
+import { wasPaid } from "./refund-request.js";
+import { faultCode } from "./remainder.js";
+import { isReversing, newOwner, type PurchaseSteps } from "./steps.js";
+
+interface RecoveryContext extends PurchaseContext {
+  readonly steps: PurchaseSteps;
+  readonly confirm: (orderId: string) => Promise<unknown>;
+  /** Refunds the cards of a paid order. */
+  readonly refundCards: (orderId: string, reference?: string) => Promise<Charge[]>;
+}
+
+/** The limits of one run of recovery. */
+export interface RecoverOptions {
+  /** The maximum number of purchases, and of charges. Default: all that are due. */
+  readonly limit?: number;
+  /** When it returns, even if a step is still running: its lease runs out, and a later call repeats it. Default: never. */
+  readonly deadlineMs?: number;
+  /** Ends it like the deadline. */
+  readonly signal?: AbortSignal;
+}
+
+/** The purchases that recovery has settled or tried. */
+export interface Recovered {
+  purchases: Purchase[];
+  charges: ChargeView[];
+}
+
+/** How many purchases are settled at the same time, if the remainder's method is slow. */
+const AT_ONCE = 8;
+/** How long a purchase is waited for before the next one begins. */
+const PATIENCE_MS = 250;
+const patience = () => new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref?.());
+
+/** @throws {TypeError} naming the invalid limit */
+function checkLimits(limit = 1, deadlineMs = 1): void {
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new TypeError("recover: limit has to be a whole number above 0.");
+  if (!Number.isSafeInteger(deadlineMs) || deadlineMs < 1)
+    throw new TypeError("recover: deadlineMs has to be a whole number above 0.");
+}
+
+/** Cancels orders, and settles purchases after crashes and failures. */
+export function createPurchaseRecovery(options: RecoveryContext) {
+  const { steps, engine, purchases, leaseMs, report, confirm } = options;
+
+  const find = async (orderId: string): Promise<Purchase> => {
+    const purchase = await purchases.read(orderId);
+    if (!purchase) throw noSuchOrder();
+    return purchase;
+  };
+
+  /**
+   * Voids the purchase of an unpaid order, or continues a reversal of the whole purchase.
+   *
+   * @returns the current purchase; a paid one is unchanged
+   */
+  async function endUnpaid(purchase: Purchase, reason: string): Promise<Purchase> {
+    if (undecidedStates.includes(purchase.state)) return steps.voidPurchase(purchase, reason);
+    if (!isReversing(purchase)) return purchase;
+    const held = await steps.claim(purchase.orderId);
+    if (held && isReversing(held.purchase)) return steps.reverseAll(held.purchase, held.owner);
+    // Another process holds it and cancels the remainder. Reversing cards is idempotent, so do it here too.
+    await steps.reverseCards(purchase, reason);
+    return steps.reread(purchase);
+  }
+
+  /** Decides to cancel a paid order. Returns null if the purchase has changed concurrently. */
+  async function beginCancel({ orderId, attemptId, state }: Purchase, owner: string): Promise<Purchase | null> {
+    // Recorded before any part is reversed, so that recovery completes it after a crash.
+    const change = { to: "canceling", attemptId, lease: { owner, forMs: leaseMs } } as const;
+    if (state !== "refunding") return steps.change(orderId, { ...change, from: [state] });
+    // A running refund may be calling the remainder method. Take over only if its lease has run out.
+    if (await steps.claim(orderId, owner)) return steps.change(orderId, { ...change, from: [state], owner });
+    if ((await find(orderId)).state === "refunding") throw new CheckoutError("payment_in_progress");
+    return null;
+  }
+
+  /** Reverses the whole payment of an order, whether it is paid or not. A later attempt than `attemptId` is left alone. */
+  async function cancel(orderId: string, attemptId?: string): Promise<Charge[]> {
+    for (;;) {
+      const found = await find(orderId);
+      if (attemptId !== undefined && found.attemptId !== attemptId) return steps.chargesOf({ ...found, attemptId });
+      const now = await endUnpaid(found, "order_canceled");
+      if (!wasPaid(now)) return steps.chargesOf(now);
+      const owner = newOwner();
+      const owed = await beginCancel(now, owner);
+      if (owed && isReversing(owed)) return steps.chargesOf(await steps.reverseAll(owed, owner));
+    }
+  }
+
+  async function refundCards(orderId: string, reference?: string): Promise<Charge[]> {
+    const now = await endUnpaid(await find(orderId), "refunded");
+    return wasPaid(now) ? options.refundCards(orderId, reference) : steps.chargesOf(now);
+  }
+
+  /**
+   * Settles what is due, the longest overdue first. If a method doesn't respond, the next one begins meanwhile, so that it
+   * delays its own orders only.
+   *
+   * @param recovered receives the settled purchases
+   * @param waiting has the purchases whose step is still running, with the owners of their leases
+   */
+  async function recoverPurchases(
+    limit = Number.POSITIVE_INFINITY,
+    end: AbortSignal,
+    recovered: Purchase[],
+    waiting: Map<Purchase, string>,
+  ): Promise<void> {
+    const tried = new Set<string>();
+    const running = new Set<Promise<void>>();
+    const decideDue = async (due: Purchase, owner: string) => {
+      const settled = await steps.decide(due, owner).catch((error: unknown) => {
+        report(error);
+        return due;
+      });
+      recovered.push(settled);
+    };
+    try {
+      while (tried.size < limit && !end.aborted) {
+        const owner = newOwner();
+        const [due] = await purchases.claim({ owner, forMs: leaseMs }, 1);
+        if (!due) return;
+        const step = decideDue(due, owner).finally(() => {
+          running.delete(step);
+          waiting.delete(due);
+        });
+        running.add(step);
+        waiting.set(due, owner);
+        // If one comes up again, all others were tried.
+        if (tried.has(due.orderId)) return;
+        tried.add(due.orderId);
+        await Promise.race([step, patience()]);
+        if (running.size >= AT_ONCE) await Promise.race(running);
+      }
+    } finally {
+      await Promise.all(running);
+    }
+  }
+
+  /** Delays the next step of a purchase whose current step still runs, and keeps its lease. */
+  async function delay({ orderId, attemptId, state, tries }: Purchase, owner: string): Promise<void> {
+    const retry = { retryInMs: retryDelayMs(tries), lastError: "recover:deadline" };
+    await purchases.change(orderId, { from: [state], to: state, attemptId, owner, ...retry });
+  }
+
+  /** Recovers charges and purchases. If one fails, the other still runs. */
+  async function recover({ limit, deadlineMs, signal }: RecoverOptions = {}): Promise<Recovered> {
+    checkLimits(limit, deadlineMs);
+    const ending = new AbortController();
+    const end = ending.signal;
+    const abort = () => ending.abort();
+    const timer = deadlineMs === undefined ? undefined : setTimeout(abort, deadlineMs);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort);
+    const ended = new Promise<void>((resolve) => {
+      if (end.aborted) resolve();
+      end.addEventListener("abort", () => resolve());
+    });
+    const recovered: Recovered = { purchases: [], charges: [] };
+    const waiting = new Map<Purchase, string>();
+    const recoverAll = async () => {
+      const charges = engine.recover({ orderOf: steps.orderOf, limit, signal: end }).then((all) => {
+        recovered.charges = all.map(viewCharge);
+      });
+      // A slow issuer doesn't delay orders whose remainder is paid.
+      await Promise.race([Promise.allSettled([charges]), patience()]);
+      const [first, second] = await Promise.allSettled([
+        charges,
+        recoverPurchases(limit, end, recovered.purchases, waiting),
+      ]);
+      if (first.status === "rejected") throw first.reason;
+      if (second.status === "rejected") throw second.reason;
+    };
+    try {
+      const all = recoverAll();
+      await Promise.race([all, ended]);
+      // The process may end now. Otherwise, what has hung in this run would be the first again in the next one.
+      if (end.aborted) {
+        all.catch(report);
+        for (const [due, owner] of waiting) await delay(due, owner).catch(report);
+      }
+      return { purchases: [...recovered.purchases], charges: recovered.charges };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  async function retry(orderId: string, actor: string): Promise<Purchase | null> {
+    const lastActor = actor;
+    const stillPending = { from: ["pending"], to: "pending" } as const;
+    const pending = await steps.change(orderId, { ...stillPending, lastActor });
+    if (pending) {
+      await confirm(orderId).catch(async (error: unknown) => {
+        report(error);
+        await steps.change(orderId, { ...stillPending, lastError: faultCode("status", error) });
+      });
+      return steps.reread(pending);
+    }
+    const held = await steps.claim(orderId);
+    if (!held) return null;
+    const { owner, purchase } = held;
+    const { state } = purchase;
+    const recorded = await steps.change(orderId, { from: [state], to: state, owner, lastActor });
+    return recorded && steps.decide(recorded, owner);
+  }
+
+  return { cancel, refundCards, recover, retry };
+}

@@ -1,2 +1,0 @@
-/** The name of this plugin's texts among those of the admin. `defineRouteConfig` needs it as a literal. */
-export const NAMESPACE = "giftcardPayEvents";

@@ -1,0 +1,164 @@
+import type { ProtocolErrorCode, UnreachableErrorCode } from "@giftcard-pay/client";
+import { StatusBadge, Text } from "@medusajs/ui";
+import type { HealthView } from "../client/queries.js";
+import type { Texts } from "../i18n/use-texts.js";
+import { type BadgeColor, codeText } from "./labels.js";
+
+/** Beyond this, times in the logs of the two sides can't be compared. */
+const CLOCK_LIMIT_MS = 5_000;
+
+/** A part of the shop's health: its name, its state and an explanation. */
+export interface Tile {
+  readonly name: string;
+  readonly color: BadgeColor;
+  readonly label: string;
+  readonly about: string;
+  /** Whether the tab "To do" lists each of its problems. */
+  readonly isListed?: boolean;
+  /** Whether the shop waits until it is over, without a person. */
+  readonly isAwaited?: boolean;
+}
+
+/** Returns the parts that a person has to fix, without those whose problems have lists of their own. */
+export const problemsOf = (tiles: readonly Tile[]): Tile[] =>
+  tiles.filter(({ color, isListed, isAwaited }) => (color === "red" || color === "orange") && !isListed && !isAwaited);
+
+/** Describes each part of the shop's health. */
+export const healthTiles = (texts: Texts, health: HealthView): Tile[] => [
+  serviceTile(texts, health),
+  keyTile(texts, health),
+  regionsTile(texts, health),
+  workTile(texts, health),
+  sealsTile(texts, health),
+  clocksTile(texts, health),
+  processesTile(texts, health),
+];
+
+/** Whether a fault of the service may pass by itself. The others stay until the shop's configuration is corrected. */
+const passes: Record<UnreachableErrorCode | ProtocolErrorCode, boolean> = {
+  timeout: true,
+  not_connected: true,
+  connection_lost: true,
+  aborted: true,
+  server_error: true,
+  overloaded: true,
+  unreadable_answer: false,
+  unexpected_answer: false,
+  redirected: false,
+  wrong_environment: false,
+  extension_not_supported: false,
+};
+
+function serviceTile(texts: Texts, { service: { isReachable, fault, answeredInMs } }: HealthView): Tile {
+  const { t, number } = texts;
+  const name = t("health.service");
+  if (isReachable)
+    return {
+      ...{ name, color: "green", label: t("health.reachable") },
+      about: t("health.respondedIn", { ms: number(answeredInMs) }),
+    };
+  const code = fault ?? "timeout";
+  const isAwaited = passes[code as keyof typeof passes] ?? true;
+  const about = t(isAwaited ? "health.lost" : "health.misconfigured", {
+    ...{ code, reason: codeText(texts, "reasons", code) },
+  });
+  return { name, color: "red", label: t("health.unreachable"), about, isAwaited };
+}
+
+function keyTile({ t }: Texts, { service: { isKeyValid } }: HealthView): Tile {
+  const name = t("health.key");
+  if (isKeyValid === false) return { name, color: "red", label: t("health.keyRefused"), about: t("health.keyFix") };
+  return isKeyValid
+    ? { name, color: "green", label: t("health.keyValid"), about: t("health.keyTested") }
+    : { name, color: "grey", label: t("common.notKnown"), about: t("health.keyUntested") };
+}
+
+const NAMES_SHOWN = 4;
+
+function regionsTile({ t }: Texts, { regions }: HealthView): Tile {
+  const name = t("health.regions");
+  const namesOf = (some: typeof regions) => {
+    const more = some.length - NAMES_SHOWN;
+    const names = some.slice(0, NAMES_SHOWN).map((region) => region.name);
+    return (more > 0 ? [...names, t("common.more", { count: more })] : names).join(", ");
+  };
+  const others = namesOf(regions.filter(({ takesGiftcards }) => !takesGiftcards));
+  const taking = regions.filter(({ takesGiftcards }) => takesGiftcards);
+  if (regions.length === 0) return { name, color: "red", label: t("health.noEuro"), about: t("health.noEuroFix") };
+  if (taking.length === 0)
+    return { name, color: "red", label: t("health.noRegion"), about: t("health.noRegionFix", { regions: others }) };
+  const counts = { accepting: taking.length, all: regions.length };
+  const about = others === "" ? namesOf(taking) : t("health.notIn", { regions: others });
+  return { name, color: "green", label: t("health.accepted", counts), about };
+}
+
+function workTile({ t }: Texts, { failingJobs, unpaidOrders }: HealthView): Tile {
+  const name = t("health.work");
+  const failing = failingJobs > 0 ? t("health.jobsFail", { count: failingJobs }) : t("health.noneFails");
+  const unpaid = unpaidOrders > 0 ? t("health.unpaid", { count: unpaidOrders }) : t("health.noneUnpaid");
+  const isListed = true;
+  if (failingJobs === 0 && unpaidOrders > 0) return { name, color: "red", label: unpaid, about: failing, isListed };
+  return { name, color: failingJobs > 0 ? "red" : "green", label: failing, about: unpaid, isListed };
+}
+
+function sealsTile({ t }: Texts, { seals: { counts, newestKeyId, unopenable, missingKeyIds } }: HealthView): Tile {
+  const name = t("health.seals");
+  const under = Object.entries(counts).map(([keyId, count]) =>
+    t(keyId === newestKeyId ? "health.underNewest" : "health.under", { count, key: keyId }),
+  );
+  const about = under.length === 0 ? t("health.noSeals") : under.join(", ");
+  if (unopenable === 0) return { name, color: "green", label: t("health.readable"), about };
+  const fix = t("health.unreadableFix", { keys: missingKeyIds.join(", ") });
+  return { name, color: "red", label: t("health.unreadable", { count: unopenable }), about: `${fix} ${about}` };
+}
+
+function clocksTile(texts: Texts, { clock: { databaseAheadMs, serviceAheadMs } }: HealthView): Tile {
+  const { t } = texts;
+  const name = t("health.clocks");
+  const aheadMs = Math.max(Math.abs(databaseAheadMs), Math.abs(serviceAheadMs ?? 0));
+  const service = serviceAheadMs === null ? t("common.notKnown") : aheadText(texts, serviceAheadMs);
+  const about = t("health.compared", { database: aheadText(texts, databaseAheadMs), service });
+  if (aheadMs > CLOCK_LIMIT_MS)
+    return { name, color: "orange", label: t("health.clocksDiffer"), about: `${t("health.clocksFix")} ${about}` };
+  return serviceAheadMs === null
+    ? { name, color: "grey", label: t("common.notKnown"), about }
+    : { name, color: "green", label: t("health.clocksAgree"), about };
+}
+
+function aheadText({ t, number }: Texts, ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 100) / 10;
+  if (seconds === 0) return t("health.sameTime");
+  return t(ms > 0 ? "health.ahead" : "health.behind", { seconds: number(seconds) });
+}
+
+function processesTile({ t, why }: Texts, { processes: { count, locks, connections, warnings } }: HealthView): Tile {
+  const name = t("health.processes");
+  const label = t("health.running", { count });
+  if (warnings.length > 0)
+    return { name, color: "red", label, about: t("health.processesFix", { warnings: why(warnings) }) };
+  const lock = locks.join(", ") || t("common.notKnown");
+  return { name, color: "green", label, about: t("health.lock", { lock, connections }) };
+}
+
+/** Shows parts of the shop's health side by side. */
+export const HealthTiles = ({ tiles }: { tiles: readonly Tile[] }) => (
+  <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-3">
+    {tiles.map((tile) => (
+      <HealthTile key={tile.name} {...tile} />
+    ))}
+  </div>
+);
+
+const HealthTile = ({ name, color, label, about, isAwaited = false }: Tile) => (
+  <div className={`flex flex-col gap-y-1 px-6 py-4 ${isAwaited ? "col-span-full" : ""}`}>
+    <Text size="small" leading="compact" weight="plus" className="text-ui-fg-subtle">
+      {name}
+    </Text>
+    <StatusBadge color={color} className="self-start">
+      {label}
+    </StatusBadge>
+    <Text size="xsmall" leading="compact" className="text-ui-fg-muted break-words">
+      {about}
+    </Text>
+  </div>
+);

@@ -1,0 +1,178 @@
+import { createSqlJournal, type Sql } from "@giftcard-pay/checkout/plugin";
+import { uncapturedStates } from "@giftcard-pay/checkout/store";
+import { paidOrderOf, wasPaid } from "../completion/paid-orders.js";
+import { countCardsAndActions, OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
+import { everyScanPage } from "../journal-tables/scan-pages.js";
+import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
+import type { Scan } from "../medusa-tables/scan.js";
+import { PENDING_REMAINDERS, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import type { Settings } from "../options.js";
+import { type CancelStop, readCancelStop } from "../recovery/cancel-limit.js";
+import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
+import { isExempt } from "../recovery/pending-cancellations.js";
+import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
+import { whyNotCanceled } from "../recovery/unpaid-orders.js";
+import { readRows } from "../rows.js";
+import { sentencesOf } from "../sentences.js";
+
+/** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
+interface PlannedCharge {
+  readonly reference: string;
+  readonly state: string;
+  readonly cartId: string;
+  readonly orderId: string | null;
+  readonly amountCents: number;
+  readonly next: "void" | "settle" | "commit" | "reverse";
+}
+
+/** An order with open work, and the next action: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
+interface PlannedOrder extends UnpaidOrder {
+  readonly next: "cancel" | "person" | "reverse" | "nothing";
+  readonly why: string;
+}
+
+/** The number of charges, and their sum. */
+interface ChargeSum {
+  readonly count: number;
+  readonly cents: number;
+}
+
+/** The open work, by kind. As long as there is any, removing the tables would lose track of money. */
+interface OpenWork {
+  readonly pendingRemainders: number;
+  readonly unpaidOrders: number;
+  /** Payments without an order that aren't canceled or refunded yet. */
+  readonly releases: number;
+  readonly failingJobs: number;
+}
+
+/** The contents of the gift card tables: the open work, recovery's next actions, and finished work. */
+export interface Status {
+  /** `charges`: by state. */
+  readonly open: OpenWork & { readonly charges: Readonly<Record<string, ChargeSum>> };
+  readonly next: RecoveryPlan;
+  /** Finished work. Anything that happens to it later still needs the tables. */
+  readonly stays: {
+    /** Captured charges. Without the tables, a later refund can't reach the card. */
+    readonly captured: ChargeSum;
+    readonly decisions: number;
+    /** Cards on carts that aren't ordered. Nothing was taken from them. */
+    readonly appliedCards: number;
+  };
+  readonly isEmpty: boolean;
+}
+
+/** The actions of the next runs of recovery, computed from the database only. */
+interface RecoveryPlan {
+  readonly charges: readonly PlannedCharge[];
+  readonly orders: readonly PlannedOrder[];
+  readonly jobs: readonly { readonly kind: JobKind; readonly id: string; readonly orderId: string | null }[];
+  /** If there are more orders to cancel, recovery stops until a person resumes it. */
+  readonly maxCancelsPerRun: number;
+  readonly cancelStop: CancelStop | null;
+}
+
+type PlanSettings = Pick<
+  Settings,
+  "leaseMs" | "pendingRemainderMs" | "allowPendingRemainder" | "maxCancelsPerRun" | "capture"
+>;
+
+const OPEN_WORK = `select (${PENDING_REMAINDERS})::integer as "pendingRemainders",
+  (select count(*) from giftcard_unpaid_order where exempted_at is null and canceled_at is null)::integer as "unpaidOrders",
+  (${OPEN_RELEASES})::integer as releases,
+  (select count(*) from giftcard_job where exempted_at is null)::integer as "failingJobs"`;
+
+const EXEMPTED = `select ((select count(*) from giftcard_unpaid_order where exempted_at is not null)
+  + (select count(*) from giftcard_job where exempted_at is not null))::integer as count`;
+
+/** Reads the open work, and what recovery would do now. Changes nothing and calls nobody. */
+export async function readStatus(sql: Sql, settings: PlanSettings): Promise<Status> {
+  const [work] = await readRows<OpenWork>(sql, OPEN_WORK, []);
+  const [exempted] = await readRows<{ count: number }>(sql, EXEMPTED, []);
+  if (!work || !exempted) throw new TypeError("A count has no rows.");
+  const { appliedCards, actions } = await countCardsAndActions(sql);
+  const byState = await sumByState(sql);
+  const { captured = { count: 0, cents: 0 } } = byState;
+  const isOpen = ([state]: [string, unknown]) => uncapturedStates.some((open) => open === state);
+  const charges = Object.fromEntries(Object.entries(byState).filter(isOpen));
+  const openJobs = Object.values(work).reduce((sum, count) => sum + count, 0);
+  return {
+    open: { charges, ...work },
+    next: await planRecovery(sql, settings),
+    stays: { captured, decisions: actions + exempted.count, appliedCards },
+    isEmpty: Object.keys(charges).length === 0 && openJobs === 0,
+  };
+}
+
+async function planRecovery(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {
+  const { leaseMs, pendingRemainderMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
+  const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only: null };
+  const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
+  for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
+    const exempt = await readExemptJobs(sql, kind);
+    for (const find of finders) {
+      for (const { id, orderId } of await everyScanPage(scan, find))
+        if (!exempt.has(id)) jobs.set(`${kind} ${id}`, { kind, id, orderId });
+    }
+  }
+  return {
+    charges: await planCharges(sql, allowPendingRemainder),
+    orders: await planOrders(scan),
+    jobs: [...jobs.values()],
+    maxCancelsPerRun,
+    cancelStop: await readCancelStop(sql),
+  };
+}
+
+async function planCharges(sql: Sql, mayBePending: boolean): Promise<PlannedCharge[]> {
+  const journal = createSqlJournal(sql);
+  const charges: PlannedCharge[] = [];
+  for (let due = await journal.nextDue(""); due; due = await journal.nextDue(due.reference)) {
+    const { reference, state, cartId, orderId, externalId, amountCents } = due;
+    const paid = state === "devalued" ? await paidOrderOf(sql, { cartId, externalId }, mayBePending) : null;
+    const isSent = state === "sent" || state === "unknown";
+    const next = state === "intent" ? "void" : isSent ? "settle" : "reverse";
+    charges.push({
+      reference,
+      state,
+      cartId,
+      amountCents,
+      orderId: paid ?? orderId,
+      next: paid === null ? next : "commit",
+    });
+  }
+  return charges;
+}
+
+async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
+  const found = new Map<string, UnpaidOrder>();
+  for (const find of unpaidOrderFinders) {
+    for (const order of await find(scan)) {
+      // A broken promise to pay later stays broken.
+      if ((found.get(order.orderId)?.reason ?? "unpaid") === "unpaid") found.set(order.orderId, order);
+    }
+  }
+  const payments = await readOrderPayments(scan.sql, [...found.keys()]);
+  const exemptJobs = await readExemptJobs(scan.sql, "cancel_order");
+  const plans: PlannedOrder[] = [];
+  for (const payment of payments) {
+    const order = found.get(payment.orderId) as UnpaidOrder;
+    const isLeft = exemptJobs.has(order.orderId) || (await isExempt(scan.sql, order.orderId));
+    plans.push(planOrder(order, payment, isLeft));
+  }
+  return plans;
+}
+
+function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): PlannedOrder {
+  const plan = (next: PlannedOrder["next"], why: string): PlannedOrder => ({ ...order, next, why });
+  if (isLeft) return plan("nothing", "a person has exempted it");
+  if (payment.paidAt !== null) return plan("nothing", "it was paid");
+  if (payment.isCanceled) {
+    const isOver = payment.heldPayments.length === 0 && payment.openSessionIds.length === 0;
+    return isOver ? plan("nothing", "it is canceled") : plan("reverse", "it is canceled, but payments remain");
+  }
+  if (wasPaid(payment, order.reason === "unpaid")) return plan("nothing", "it is paid, or will be");
+  const why = whyNotCanceled(payment);
+  if (why.length > 0) return plan("person", sentencesOf(why));
+  return plan("cancel", order.reason === "unpaid" ? "nobody paid it" : order.reason.replaceAll("_", " "));
+}

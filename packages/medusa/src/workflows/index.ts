@@ -1,2 +1,0 @@
-export { completeWithGiftcards } from "../completion/complete.js";
-export { type CompletionRecord, voidCompletion } from "../completion/void.js";

@@ -1,0 +1,93 @@
+import { Inject, Injectable } from "@nestjs/common";
+import { Logger, Payment, ScheduledTask } from "@vendure/core";
+import { In, IsNull, Not } from "typeorm";
+import { GiftcardCheckout } from "./checkout.js";
+import { LOGGER, messageOf, SETTINGS } from "./constants.js";
+import type { Settings } from "./options.js";
+import { Orders } from "./orders.js";
+import { CardRefunds } from "./refunds.js";
+import { Settlement } from "./settlement.js";
+
+const DAY_MS = 24 * 60 * 60_000;
+const PAGE_SIZE = 100;
+/** A run that takes longer continues in the next one. */
+const RUN_MS = 45_000;
+/** When a run ends, with the time for its last order left before the scheduler's timeout. */
+const MOST_MS = 1.6 * RUN_MS;
+
+/** Finishes what crashes and lost responses left open. */
+@Injectable()
+export class Recovery {
+  #sweptUntil = Date.now() - DAY_MS;
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
+    @Inject(Orders) private readonly orders: Orders,
+    @Inject(Settlement) private readonly settlement: Settlement,
+    @Inject(CardRefunds) private readonly refunds: CardRefunds,
+  ) {}
+
+  /** Runs the checkout's recovery, then settles each order that a crash may have left inconsistent. */
+  async run(): Promise<{ orders: number }> {
+    const startedAt = Date.now();
+    await this.checkout.calls.recover({ deadlineMs: RUN_MS });
+    const since = new Date(this.#sweptUntil - 3 * this.settings.leaseMs);
+    const codes = new Set([...(await this.openOrders()), ...(await this.movedOrders(since))]);
+    await this.refunds.finishPending();
+    let hasFailed = false;
+    for (const code of codes) {
+      if (Date.now() - startedAt > MOST_MS) {
+        // The next run continues.
+        hasFailed = true;
+        break;
+      }
+      await this.settlement.settle(code).catch((error: unknown) => {
+        hasFailed = true;
+        Logger.error(`Order ${code}: ${messageOf(error)}`, LOGGER);
+      });
+    }
+    // After a failure, the next run looks at the same orders again.
+    if (!hasFailed) this.#sweptUntil = startedAt;
+    return { orders: codes.size };
+  }
+
+  /** Returns orders with payments that are not placed, or are canceled. */
+  private async openOrders(): Promise<string[]> {
+    const state = In(["Authorized", "Settled"]);
+    const method = this.settings.paymentMethodCode;
+    const where = [
+      { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull() } },
+      { state, method, order: { state: "Cancelled" as const }, refunds: { id: IsNull() } },
+    ];
+    const payments = this.orders.connection.rawConnection.getRepository(Payment);
+    const found = await payments.find({ where, relations: ["order", "refunds"] });
+    return found.map(({ order }) => order.code);
+  }
+
+  /** Returns orders whose cards were charged or refunded since then, which Vendure may not have stored. */
+  private async movedOrders(since: Date): Promise<string[]> {
+    const codes: string[] = [];
+    const moved = { from: since, to: new Date(Date.now() + DAY_MS) };
+    for (let offset = 0; ; offset += PAGE_SIZE) {
+      const { charges } = await this.checkout.calls.operator.charges({
+        moved,
+        limit: PAGE_SIZE,
+        offset,
+        sort: "oldest",
+      });
+      codes.push(...charges.flatMap(({ orderId }) => orderId ?? []));
+      if (charges.length < PAGE_SIZE) return codes;
+    }
+  }
+}
+
+/** Makes the task of Vendure's scheduler, which runs in one process at a time. */
+export const recoveryTask = ({ schedule }: Settings): ScheduledTask =>
+  new ScheduledTask({
+    id: "giftcard-recovery",
+    description: "Finishes gift card payments that crashes and lost responses left open",
+    schedule,
+    timeout: 2 * RUN_MS,
+    execute: ({ injector }) => injector.get(Recovery).run(),
+  });
