@@ -4,8 +4,7 @@ import { ReportError } from "@giftcard-pay/checkout/plugin";
 import type { Command } from "commander";
 import { readMedusaReconciliation } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
-import { openReports, type ReportOptions, reportCommand } from "./report-command.js";
-import { withShop } from "./shop.js";
+import { openReports, type ReportOptions, reportCommand, withShop } from "./shop.js";
 
 interface ReconcileOptions extends ReportOptions {
   from: string;

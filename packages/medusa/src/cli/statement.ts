@@ -2,8 +2,7 @@ import { daysOfMonth, statementCsv, statementText } from "@giftcard-pay/checkout
 import type { Command } from "commander";
 import { readMedusaStatement } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
-import { openReports, type ReportOptions, reportCommand } from "./report-command.js";
-import { withShop } from "./shop.js";
+import { openReports, type ReportOptions, reportCommand, withShop } from "./shop.js";
 
 interface StatementOptions extends ReportOptions {
   month: string;

@@ -21,7 +21,7 @@ import {
   readExemptJobs,
   readJob,
 } from "./failing-jobs.js";
-import { type RecoveryJob, type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
+import { type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
 /** How long a run captures cards. The next run continues. */
 const CAPTURE_MS = 20_000;
@@ -107,13 +107,17 @@ async function tryScan<T>(sql: Sql, id: string, fail: Fail, scan: () => Promise<
 }
 
 /** Finds all tasks of a kind, without those that a person has exempted. */
-async function findTasks({ kind, finders }: RecoveryJob, scan: Scan, fail: Fail): Promise<RecoveryTask[]> {
+async function findTasks(
+  { kind, finders }: (typeof recoveryJobs)[number],
+  scan: Scan,
+  fail: Fail,
+): Promise<RecoveryTask[]> {
   const found = new Map<string, RecoveryTask>();
   let hasFailed = false;
   for (const [index, find] of finders.entries()) {
     const tasks = await tryScan(scan.sql, `${kind} ${index + 1}`, fail, () => find(scan));
     if (!tasks) hasFailed = true;
-    for (const task of tasks ?? []) found.set(task.id, task);
+    for (const task of tasks ?? []) found.set(task.id, { kind, ...task });
   }
   if (!hasFailed) await forgetOthers(scan.sql, kind, [...found.keys()]);
   const exempt = await readExemptJobs(scan.sql, kind);
@@ -198,8 +202,7 @@ async function findTask(container: MedusaContainer, job: FailingJob): Promise<Re
   const { leaseMs, pendingRemainderMs, capture } = settings;
   const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only };
   const found = new Map<string, RecoveryTask>();
-  for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? []) {
-    for (const task of await find(scan)) found.set(task.id, task);
-  }
+  for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? [])
+    for (const task of await find(scan)) found.set(task.id, { ...task, kind: job.kind });
   return found.get(job.id);
 }
