@@ -17,10 +17,8 @@ import * as orderRefund from "../src/medusa-tables/order-refund.js";
 import * as orders from "../src/medusa-tables/orders.js";
 import * as payments from "../src/medusa-tables/payments.js";
 import type { Scan } from "../src/medusa-tables/scan.js";
-import * as soldItems from "../src/medusa-tables/sold-items.js";
 import * as stock from "../src/medusa-tables/stock.js";
 import * as stray from "../src/medusa-tables/stray-payments.js";
-import * as uncaptured from "../src/medusa-tables/uncaptured-orders.js";
 import * as unpaid from "../src/medusa-tables/unpaid-orders.js";
 import * as unrecorded from "../src/medusa-tables/unrecorded-payments.js";
 import { startShop, type TestShop } from "./support/shop.js";
@@ -526,16 +524,16 @@ const cases: Record<string, Case> = {
     }),
   },
   findSold: {
-    ask: (f) => soldItems.findSold(sql, { orderIds: [f.orderId] }),
+    ask: (f) => runRefunds.findSold(sql, { orderIds: [f.orderId] }),
     answer: (f) => [{ orderId: f.orderId, orderName: expect.stringMatching(/^#\d+$/) }],
   },
   nameOfSold: {
     ask: async () => {
       const [variant] = await sql("select id from product_variant where deleted_at is null limit 1", []);
       return [
-        await soldItems.nameOfSold(sql, { variantId: String(variant?.id) }),
-        await soldItems.nameOfSold(sql, { orderIds: ["order_1", "order_1"] }),
-        await soldItems.nameOfSold(sql, { orderIds: ["order_1", "order_2", "order_1"] }),
+        await runRefunds.nameOfSold(sql, { variantId: String(variant?.id) }),
+        await runRefunds.nameOfSold(sql, { orderIds: ["order_1", "order_1"] }),
+        await runRefunds.nameOfSold(sql, { orderIds: ["order_1", "order_2", "order_1"] }),
       ];
     },
     answer: () => [expect.stringContaining(", "), "1 order", "2 orders"],
@@ -750,7 +748,7 @@ const cases: Record<string, Case> = {
        on conflict (order_id) do update set paid_at = now()`,
     ],
     ask: async (f) => {
-      const find = async (capture: Scan["capture"]) => uncaptured.findUncaptured({ ...scan, capture });
+      const find = async (capture: Scan["capture"]) => charged.findUncaptured({ ...scan, capture });
       const [placed, manual] = [await find("when-placed"), await find("manual")];
       await sql(`update "order" set canceled_at = now() where id = $1`, [f.orderId]);
       return { placed, manual, canceled: await find("when-placed") };

@@ -6,8 +6,8 @@ import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { withCartLock } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
+import { findUncaptured, type UncapturedOrder } from "../medusa-tables/charged-orders.js";
 import { type PlacedCart, scanOnly } from "../medusa-tables/scan.js";
-import { findUncaptured, type UncapturedOrder } from "../medusa-tables/uncaptured-orders.js";
 import { readBegunCaptures } from "../medusa-tables/unrecorded-payments.js";
 
 /** A payment to capture. */

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { euro } from "../amount.js";
-import type { Sold } from "../medusa-tables/sold-items.js";
+import type { Sold } from "../medusa-tables/bulk-refunds.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../refunds/bulk-store.js";
 import { sentencesOf } from "../sentences.js";
 import { CommandFailure } from "./failure.js";

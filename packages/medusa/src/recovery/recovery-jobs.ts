@@ -9,12 +9,12 @@ import {
   findClosed,
   findOrderless,
   findReopened,
+  findUncaptured,
   findUnnoted,
 } from "../medusa-tables/charged-orders.js";
 import { findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-payments.js";
-import { findUncaptured } from "../medusa-tables/uncaptured-orders.js";
 import {
   findCanceledRemainders,
   findCardsBesideOrders,
@@ -27,7 +27,7 @@ import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orde
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
-import { releaseStray } from "./stray-payments.js";
+import { releaseStray } from "./release-payment.js";
 import { bookRefund, forgetRefund } from "./unknown-refunds.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { recordPayment } from "./unrecorded-payments.js";

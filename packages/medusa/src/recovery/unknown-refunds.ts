@@ -2,10 +2,10 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { decideOrder } from "../journal-tables/bulk-refund-orders.js";
 import { isRecorded, type UnknownRefund } from "../medusa-tables/unrecorded-payments.js";
 import { BULK_REFUND } from "../refund-metadata.js";
-import { recordEntry } from "./record-entry.js";
+import { decideOrder } from "../refunds/bulk-store.js";
+import { recordEntry } from "./unrecorded-payments.js";
 
 /** Tells a person to find out what became of a refund. */
 const UNKNOWN_REFUND =

@@ -5,15 +5,15 @@ import { toast } from "@medusajs/ui";
 import { keepPreviousData, type UseQueryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
+import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
-import type { Sold } from "../../medusa-tables/sold-items.js";
+import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
 import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
-import type { EuroRegion } from "../../reports/regions.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { type PostError, post, sdk } from "./sdk.js";
 

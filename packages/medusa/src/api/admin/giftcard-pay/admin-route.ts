@@ -1,5 +1,5 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
-import { type ChargeView, type Days, daysOfMonth } from "@giftcard-pay/checkout/operator";
+import type { ChargeView } from "@giftcard-pay/checkout/operator";
 import { type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
 import type { AuthenticatedMedusaRequest, MedusaNextFunction, MedusaResponse } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
@@ -12,7 +12,7 @@ import type { ReportContext } from "../../../reports/journal-reports.js";
 import type { ReasonCode } from "../../../sentences.js";
 import { handleAnswer } from "../../answer.js";
 
-export interface AdminCall {
+interface AdminCall {
   readonly giftcard: GiftcardContext;
   readonly sql: Sql;
   readonly reports: ReportContext;
@@ -72,13 +72,6 @@ async function readEmail(container: MedusaContainer, id: string): Promise<string
 export function readText(req: AuthenticatedMedusaRequest, name: string): string | undefined {
   const value = req.query[name];
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** Reads the days of a report from the query: `?month=yyyy-mm`, or `?from=&to=`. @throws {RangeError} for an invalid month */
-export function readDays(req: AuthenticatedMedusaRequest): Days {
-  const [from, to] = [readText(req, "from"), readText(req, "to")];
-  if (from !== undefined || to !== undefined) return { from: from ?? "", to: to ?? "" };
-  return daysOfMonth(readText(req, "month") ?? "");
 }
 
 /** Reads a number from the query. @throws {RangeError} if it isn't a whole number from 0 to `max` */
