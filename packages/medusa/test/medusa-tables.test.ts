@@ -479,7 +479,7 @@ const cases: Record<string, Case> = {
       isRefunding: true,
       items: [
         {
-          ...{ id: expect.stringMatching(/^ordli_/), isShipping: false },
+          id: expect.stringMatching(/^ordli_/),
           ...{ variantId: expect.stringMatching(/^variant_/), productId: expect.stringMatching(/^prod_/) },
           removedAt: null,
           versions: [
@@ -495,7 +495,7 @@ const cases: Record<string, Case> = {
           ],
         },
         {
-          ...{ id: expect.stringMatching(/^ordsm_/), isShipping: true },
+          id: expect.stringMatching(/^ordsm_/),
           ...{ variantId: null, productId: null, removedAt: null },
           versions: [
             {

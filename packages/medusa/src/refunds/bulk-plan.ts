@@ -8,7 +8,8 @@ import { faultOf } from "../recovery/failing-jobs.js";
 import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import { sumOfCaptures } from "./capture-first.js";
-import { FRACTION_CENTS, type OrderBooks, readBooks, type UnitsBack } from "./order-books.js";
+import type { UnitsBack } from "./kept-value.js";
+import { FRACTION_CENTS, type OrderBooks, readBooks } from "./order-books.js";
 import { planOf, toSplit, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);

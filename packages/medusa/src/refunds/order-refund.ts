@@ -14,7 +14,8 @@ import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.j
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { captureFirst, sumOfCaptures } from "./capture-first.js";
-import { FRACTION_CENTS, type OrderBooks, type PlannedCapture, type UnitsBack } from "./order-books.js";
+import type { UnitsBack } from "./kept-value.js";
+import { FRACTION_CENTS, type OrderBooks, type PlannedCapture } from "./order-books.js";
 
 export interface RefundPart {
   readonly paymentId: string;
