@@ -123,24 +123,23 @@ export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
 /** The order of a payment, and the number of refunds of all its payments. */
 export interface PaymentOrder {
   readonly orderId: string;
-  readonly providerId: string;
   readonly refundCount: number;
 }
 
 /** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection and refund. */
 export async function orderOfPayment(sql: Sql, paymentId: string): Promise<PaymentOrder | null> {
-  const [row] = await sql(
-    `select l.order_id, p.provider_id, (select count(*) from order_payment_collection every
+  const [row] = await readRows<PaymentOrder>(
+    sql,
+    `select l.order_id as "orderId", (select count(*) from order_payment_collection every
          join payment other on other.payment_collection_id = every.payment_collection_id
          join refund on refund.payment_id = other.id and refund.deleted_at is null
-         where every.order_id = l.order_id and every.deleted_at is null)::integer as refunds
+         where every.order_id = l.order_id and every.deleted_at is null)::integer as "refundCount"
      from payment p join order_payment_collection l
        on l.payment_collection_id = p.payment_collection_id and l.deleted_at is null
      where p.id = $1 and p.deleted_at is null`,
     [paymentId],
   );
-  if (!row) return null;
-  return { orderId: String(row.order_id), providerId: String(row.provider_id), refundCount: Number(row.refunds) };
+  return row ?? null;
 }
 
 /** Reads the cart of a payment collection; null if it has none. Reads cart_payment_collection. */

@@ -138,12 +138,6 @@ interface PaymentRow {
   heldCents: number | null;
 }
 
-interface SessionRow {
-  id: string;
-  status: string;
-  amount: string;
-}
-
 /**
  * Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more). Reads order,
  * order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection,
@@ -175,7 +169,7 @@ function toPaidPart(payment: PaymentRow): PaidPart {
 
 function toOrderPayment(row: Record<string, unknown>): OrderPayment {
   const payments = (row.payments ?? []) as PaymentRow[];
-  const sessions = (row.sessions ?? []) as SessionRow[];
+  const sessions = (row.sessions ?? []) as { id: string; status: string; amount: string }[];
   const pending = sessions.filter(({ status }) => status === "pending_authorization");
   const paid = payments
     .filter((p) => !p.isCanceled && (p.provider !== PROVIDER_ID || wasCharged(p)))

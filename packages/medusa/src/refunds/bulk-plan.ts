@@ -7,7 +7,7 @@ import { awaitsPayment, hasOpenChange } from "../medusa-tables/orders.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
-import { sumOfCaptures } from "./capture-first.js";
+import { sumOfCaptures } from "../capture/captures.js";
 import type { UnitsBack } from "./kept-value.js";
 import { FRACTION_CENTS, type OrderBooks, readBooks } from "./order-books.js";
 import { planOf, toSplit, whyUndecided } from "./order-refund.js";

@@ -20,7 +20,7 @@ import {
   openBulkRefunds,
   writeBulkRefund,
 } from "./bulk-store.js";
-import { captureFirst } from "./capture-first.js";
+import { captureFirst } from "../capture/captures.js";
 import type { OrderBooks } from "./order-books.js";
 import { refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 

@@ -13,7 +13,7 @@ import { sentenceOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
-import { captureFirst, sumOfCaptures } from "./capture-first.js";
+import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import type { UnitsBack } from "./kept-value.js";
 import { FRACTION_CENTS, type OrderBooks, type PlannedCapture } from "./order-books.js";
 

@@ -6,7 +6,7 @@ import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { planRest } from "./bulk-plan.js";
 import type { PlannedOrder } from "./bulk-store.js";
-import { captureFirst, sumOfCaptures } from "./capture-first.js";
+import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
 import { findWanted, type OwedRefund, refundParts, type SplitRefund, toOwedRefund } from "./order-refund.js";
 

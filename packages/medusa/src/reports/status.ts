@@ -15,16 +15,6 @@ import { whyNotCanceled } from "../recovery/unpaid-orders.js";
 import { readRows } from "../rows.js";
 import { sentencesOf } from "../sentences.js";
 
-/** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
-interface PlannedCharge {
-  readonly reference: string;
-  readonly state: string;
-  readonly cartId: string;
-  readonly orderId: string | null;
-  readonly amountCents: number;
-  readonly next: "void" | "settle" | "commit" | "reverse";
-}
-
 /** An order with open work, and the next action: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
 interface PlannedOrder extends UnpaidOrder {
   readonly next: "cancel" | "person" | "reverse" | "nothing";
@@ -74,8 +64,8 @@ export async function readStatus(sql: Sql, settings: ReturnType<typeof readRecov
 }
 
 async function planRecovery(sql: Sql, settings: ReturnType<typeof readRecoverySettings>) {
-  const { leaseMs, pendingRemainderMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
-  const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only: null };
+  const { allowPendingRemainder, maxCancelsPerRun } = settings;
+  const scan: Scan = { sql, ...settings, after: "", only: null };
   const jobs = new Map<string, { kind: JobKind; id: string; orderId: string | null }>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
     const exempt = await readExemptJobs(sql, kind);
@@ -93,22 +83,17 @@ async function planRecovery(sql: Sql, settings: ReturnType<typeof readRecoverySe
   };
 }
 
-async function planCharges(sql: Sql, mayBePending: boolean): Promise<PlannedCharge[]> {
+/** Plans the charges that are due: nothing was sent, they are settled by their key, committed to their order, or reversed. */
+async function planCharges(sql: Sql, mayBePending: boolean) {
   const journal = createSqlJournal(sql);
-  const charges: PlannedCharge[] = [];
+  const charges = [];
   for (let due = await journal.nextDue(""); due; due = await journal.nextDue(due.reference)) {
     const { reference, state, cartId, orderId, externalId, amountCents } = due;
     const paid = state === "devalued" ? await paidOrderOf(sql, { cartId, externalId }, mayBePending) : null;
     const isSent = state === "sent" || state === "unknown";
     const next = state === "intent" ? "void" : isSent ? "settle" : "reverse";
-    charges.push({
-      reference,
-      state,
-      cartId,
-      amountCents,
-      orderId: paid ?? orderId,
-      next: paid === null ? next : "commit",
-    });
+    const planned = { reference, state, cartId, amountCents, orderId: paid ?? orderId };
+    charges.push({ ...planned, next: paid === null ? next : "commit" });
   }
   return charges;
 }

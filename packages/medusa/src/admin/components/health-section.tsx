@@ -40,13 +40,10 @@ export function HealthSection() {
 
 export function EnvironmentBadge({ environment }: { environment: string }) {
   const { t } = useTexts();
-  return environment === "sandbox" ? (
-    <Badge size="2xsmall" color="orange">
-      {t("page.sandbox")}
-    </Badge>
-  ) : (
-    <Badge size="2xsmall" color="green">
-      {t("page.live")}
+  const isSandbox = environment === "sandbox";
+  return (
+    <Badge size="2xsmall" color={isSandbox ? "orange" : "green"}>
+      {t(isSandbox ? "page.sandbox" : "page.live")}
     </Badge>
   );
 }

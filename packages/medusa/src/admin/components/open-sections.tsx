@@ -78,7 +78,7 @@ function RetriedCharges({ onOpen }: { onOpen: (reference: string) => void }) {
 type CancelStop = NonNullable<HealthView["cancelStop"]>;
 
 /** Lists the parts of the shop's health that a person has to fix. */
-export function ProblemsSection({ problems, stop }: { problems: readonly Tile[]; stop: CancelStop | null }) {
+function ProblemsSection({ problems, stop }: { problems: readonly Tile[]; stop: CancelStop | null }) {
   const { t } = useTexts();
   const count = problems.length + (stop ? 1 : 0);
   return (
@@ -118,7 +118,7 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: CancelStop }) 
 type UnpaidOrders = NonNullable<ReturnType<typeof useUnpaidOrders>["data"]>;
 
 /** Lists unpaid orders that the shop doesn't cancel by itself. */
-export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
+function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
   const { t, time, why } = useTexts();
   const { mutate, variables, isPending } = useExemptOrder();
   const prompt = usePrompt();
@@ -154,7 +154,7 @@ export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
 }
 
 /** Lists the jobs that fail each time the shop retries them. */
-export function JobsSection({ jobs }: { jobs: readonly JobRow[] }) {
+function JobsSection({ jobs }: { jobs: readonly JobRow[] }) {
   const { t } = useTexts();
   return (
     <Section title={t("jobs.title", { count: jobs.length })} about={t("jobs.about")}>

@@ -4,10 +4,8 @@ import { type StatementView, useStatement } from "../client/queries.js";
 import { readPercent, reportDay } from "../i18n/formats.js";
 import { useTexts } from "../i18n/use-texts.js";
 import {
-  download,
   Field,
   FieldError,
-  MonthField,
   Nothing,
   OrderLink,
   Section,
@@ -30,14 +28,22 @@ export function StatementSection() {
       actions={
         <SmallButton
           disabled={!data || !isValid}
-          onClick={() => data && download(`gift-cards-${month}.csv`, "text/csv", data.csv)}
+          onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}
         >
           {t("common.downloadCsv")}
         </SmallButton>
       }
     >
       <div className="flex flex-wrap items-end gap-4 px-6 py-4">
-        <MonthField id="giftcard-month" month={month} onChange={setMonth} />
+        <Field label={t("common.month")} id="giftcard-month">
+          <Input
+            id="giftcard-month"
+            size="small"
+            type="month"
+            value={month}
+            onChange={({ target }) => target.value && setMonth(target.value)}
+          />
+        </Field>
         <Field label={t("statement.commission")} id="giftcard-commission">
           <Input
             id="giftcard-commission"
@@ -116,4 +122,13 @@ function Amounts({ of }: { of: readonly (number | null)[] }) {
       {cents === null ? "" : money(cents)}
     </Table.Cell>
   ));
+}
+
+/** Saves a CSV file in the browser. */
+function download(name: string, csv: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
