@@ -248,7 +248,7 @@ const cases: Record<string, Case> = {
       `insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 1, '{"value": "1"}', '${f.giftPaymentId}')`,
     ],
     ask: (f) => carts.orderOfPayment(sql, f.bankPaymentId),
-    answer: (f) => ({ orderId: f.orderId, providerId: "pp_bank_bank", refundCount: 1 }),
+    answer: (f) => ({ orderId: f.orderId, refundCount: 1 }),
   },
   cartOfCollection: { ask: (f) => carts.cartOfCollection(sql, f.collectionId), answer: (f) => f.cartId },
   findChargedCanceled: {

@@ -22,15 +22,13 @@ import {
   type UnpaidOrder,
 } from "../medusa-tables/unpaid-orders.js";
 import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
-import type { CancelBudget } from "./cancel-limit.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
-import { findPendingCancellations } from "./pending-cancellations.js";
+import { findPendingCancellations, type CancelBudget } from "./pending-cancellations.js";
 import { releaseStray } from "./release-payment.js";
-import { bookRefund, forgetRefund } from "./unknown-refunds.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
-import { recordPayment } from "./unrecorded-payments.js";
+import { bookRefund, forgetRefund, recordPayment } from "./unrecorded-payments.js";
 
 export interface RunOptions {
   /** How many orders this run of recovery may still cancel. Omitted if a person asks for this one task. */

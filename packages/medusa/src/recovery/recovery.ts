@@ -9,7 +9,7 @@ import { endExpiredLocks } from "../medusa-tables/locks.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { forgetRemainders } from "../medusa-tables/unpaid-orders.js";
 import { RECOVERY_LOCK } from "../names.js";
-import type { CancelBudget } from "./cancel-limit.js";
+import { type CancelBudget } from "./pending-cancellations.js";
 import {
   exemptJob,
   type FailingJob,

@@ -9,15 +9,8 @@ import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-paym
 import { notePaid } from "../medusa-tables/orders.js";
 import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { type Reason, sentencesOf } from "../sentences.js";
-import { type CancelBudget, mayCancel } from "./cancel-limit.js";
 import { sentenceOf } from "./failing-jobs.js";
-import {
-  forgetPendingCancellation,
-  isExempt,
-  noteCanceled,
-  notePendingCancellation,
-  noteRefusal,
-} from "./pending-cancellations.js";
+import { forgetPendingCancellation, isExempt, noteCanceled, notePendingCancellation, noteRefusal, type CancelBudget, mayCancel } from "./pending-cancellations.js";
 import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
 /** Explains why recovery doesn't cancel an unpaid order; empty if nothing prevents it. */

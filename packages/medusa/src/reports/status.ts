@@ -7,9 +7,8 @@ import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-pay
 import type { Scan } from "../medusa-tables/scan.js";
 import { PENDING_REMAINDERS, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import type { readRecoverySettings } from "../options.js";
-import { readCancelStop } from "../recovery/cancel-limit.js";
 import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
-import { isExempt } from "../recovery/pending-cancellations.js";
+import { isExempt, readCancelStop } from "../recovery/pending-cancellations.js";
 import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
 import { whyNotCanceled } from "../recovery/unpaid-orders.js";
 import { readRows } from "../rows.js";

@@ -8,9 +8,8 @@ import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
 import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
-import type { CancelStop } from "../../recovery/cancel-limit.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
-import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
+import { type RefusedOrder, type CancelStop } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
@@ -67,14 +66,9 @@ function useRead<T>(url: string, query: Query = {}, options: ReadOptions<T> = {}
   });
 }
 
-interface Call {
-  path: string;
-  body?: object;
-}
-
 /** Posts a person's decision. Then refetches the plugin's data, or everything if Medusa's own parts of the page change. */
 function usePost<T, R = unknown>(
-  callOf: (what: T) => Call,
+  callOf: (what: T) => { path: string; body?: object },
   { onSuccess, changesMedusa = false }: { onSuccess?: (answer: R) => unknown; changesMedusa?: boolean } = {},
 ) {
   const queries = useQueryClient();

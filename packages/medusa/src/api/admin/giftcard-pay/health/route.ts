@@ -2,9 +2,8 @@ import { readHealth } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { PROVIDER_ID } from "../../../../names.js";
-import { readCancelStop } from "../../../../recovery/cancel-limit.js";
 import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
-import { listRefused } from "../../../../recovery/pending-cancellations.js";
+import { listRefused, readCancelStop } from "../../../../recovery/pending-cancellations.js";
 import { adminRoute } from "../admin-route.js";
 
 /**
