@@ -10,7 +10,6 @@ import * as carts from "../src/medusa-tables/carts.js";
 import * as chargeSearch from "../src/medusa-tables/charge-search.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
 import * as creditLines from "../src/medusa-tables/credit-lines.js";
-import * as giftcardItems from "../src/medusa-tables/giftcard-items.js";
 import * as locks from "../src/medusa-tables/locks.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orderRefund from "../src/medusa-tables/order-refund.js";
@@ -352,8 +351,8 @@ const cases: Record<string, Case> = {
   giftcardItemsOfCart: {
     given: (f) => [`update cart_line_item set is_giftcard = true where cart_id = '${f.cartId}'`],
     ask: async (f) => [
-      await giftcardItems.giftcardItemsOfCart(sql, f.cartId),
-      await giftcardItems.giftcardItemsOfCart(sql, f.readyCartId),
+      await carts.giftcardItemsOfCart(sql, f.cartId),
+      await carts.giftcardItemsOfCart(sql, f.readyCartId),
     ],
     answer: () => [[expect.stringMatching(/^cali_/)], []],
   },
@@ -363,8 +362,8 @@ const cases: Record<string, Case> = {
          join order_item sold on sold.item_id = i.id where sold.order_id = '${f.orderId}')`,
     ],
     ask: async (f) => [
-      await giftcardItems.giftcardItemsOfOrder(sql, f.cartId),
-      await giftcardItems.giftcardItemsOfOrder(sql, "cart_gone"),
+      await carts.giftcardItemsOfOrder(sql, f.cartId),
+      await carts.giftcardItemsOfOrder(sql, "cart_gone"),
     ],
     answer: () => [[expect.stringMatching(/^ordli_/)], []],
   },

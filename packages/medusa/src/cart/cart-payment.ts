@@ -6,13 +6,14 @@ import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import {
   type CartSessions,
+  giftcardItemsOfCart,
+  giftcardItemsOfOrder,
   ordersOfCart,
   processable,
   readCartSessions,
   readPlacedOrders,
   type SessionView,
 } from "../medusa-tables/carts.js";
-import { giftcardItemsOfCart, giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { PROVIDER_ID } from "../names.js";
 import { readSoldLines, type SoldLine } from "./order-lines.js";
 

@@ -72,7 +72,11 @@ export async function withLock<T>(container: MedusaContainer, cartId: string, jo
 }
 
 /** Runs a job while nobody else changes this order, in any process. @throws {CheckoutError} payment_in_progress */
-export async function withOrderLease<T>(container: MedusaContainer, orderId: string, job: () => Promise<T>): Promise<T> {
+export async function withOrderLease<T>(
+  container: MedusaContainer,
+  orderId: string,
+  job: () => Promise<T>,
+): Promise<T> {
   const { leases, sql } = contextOf(container);
   const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
   try {

@@ -3,13 +3,13 @@ import { BULK_REFUND } from "../refund-metadata.js";
 import { readRows } from "../rows.js";
 
 /** A refund in Medusa that a bulk refund has made, or has begun. */
-export interface BulkRefundPart {
+interface BulkRefundPart {
   readonly refundId: string;
   readonly paymentId: string;
   readonly isRecorded: boolean;
 }
 
-export interface BulkRefundKey {
+interface BulkRefundKey {
   readonly bulkRefundId: string;
   readonly orderId: string;
 }

@@ -8,7 +8,7 @@ import { sumOf } from "./amounts.js";
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
 
 /** A payment that holds or took money, according to Medusa. */
-export interface HeldPayment {
+interface HeldPayment {
   readonly id: string;
   readonly isGiftcard: boolean;
   /** The captured amount minus its refunds, in major units; null if nothing was captured. */
@@ -16,7 +16,7 @@ export interface HeldPayment {
 }
 
 /** A payment that paid a part of an order, in whole cents. */
-export interface PaidPart {
+interface PaidPart {
   readonly providerId: string;
   /** The card's last four digits; null for any other method. */
   readonly lastFour: string | null;

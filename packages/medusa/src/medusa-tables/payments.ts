@@ -23,7 +23,7 @@ export interface SessionPayment {
 }
 
 /** The state of a payment in Medusa. */
-export interface PaymentStanding {
+interface PaymentStanding {
   readonly isCanceled: boolean;
   readonly isRefunded: boolean;
   /** The captured amount minus its refunds, in major units; null if nothing was captured. */

@@ -25,7 +25,7 @@ import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
-import { findPendingCancellations, type CancelBudget } from "./pending-cancellations.js";
+import { type CancelBudget, findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./release-payment.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { bookRefund, forgetRefund, recordPayment } from "./unrecorded-payments.js";

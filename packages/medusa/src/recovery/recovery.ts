@@ -9,7 +9,6 @@ import { endExpiredLocks } from "../medusa-tables/locks.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { forgetRemainders } from "../medusa-tables/unpaid-orders.js";
 import { RECOVERY_LOCK } from "../names.js";
-import { type CancelBudget } from "./pending-cancellations.js";
 import {
   exemptJob,
   type FailingJob,
@@ -21,6 +20,7 @@ import {
   readExemptJobs,
   readJob,
 } from "./failing-jobs.js";
+import type { CancelBudget } from "./pending-cancellations.js";
 import { type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
 /** How long a run captures cards. The next run continues. */

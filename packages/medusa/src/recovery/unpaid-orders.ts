@@ -10,7 +10,15 @@ import { notePaid } from "../medusa-tables/orders.js";
 import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { type Reason, sentencesOf } from "../sentences.js";
 import { sentenceOf } from "./failing-jobs.js";
-import { forgetPendingCancellation, isExempt, noteCanceled, notePendingCancellation, noteRefusal, type CancelBudget, mayCancel } from "./pending-cancellations.js";
+import {
+  type CancelBudget,
+  forgetPendingCancellation,
+  isExempt,
+  mayCancel,
+  noteCanceled,
+  notePendingCancellation,
+  noteRefusal,
+} from "./pending-cancellations.js";
 import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
 /** Explains why recovery doesn't cancel an unpaid order; empty if nothing prevents it. */

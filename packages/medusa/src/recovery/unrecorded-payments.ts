@@ -8,7 +8,12 @@ import { isWaived } from "../medusa-tables/credit-lines.js";
 import { readPending } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
-import { findUnrecorded, isRecorded, type UnknownRefund, type UnrecordedPayment } from "../medusa-tables/unrecorded-payments.js";
+import {
+  findUnrecorded,
+  isRecorded,
+  type UnknownRefund,
+  type UnrecordedPayment,
+} from "../medusa-tables/unrecorded-payments.js";
 import { makeRefund } from "../providers/giftcard/provider.js";
 import { BULK_REFUND } from "../refund-metadata.js";
 import { decideOrder } from "../refunds/bulk-store.js";

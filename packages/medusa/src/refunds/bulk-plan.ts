@@ -1,13 +1,13 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
+import { sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/bulk-refunds.js";
 import { awaitsPayment, hasOpenChange } from "../medusa-tables/orders.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
-import { sumOfCaptures } from "../capture/captures.js";
 import type { UnitsBack } from "./kept-value.js";
 import { FRACTION_CENTS, type OrderBooks, readBooks } from "./order-books.js";
 import { planOf, toSplit, whyUndecided } from "./order-refund.js";
@@ -20,7 +20,7 @@ const soldSchema = z.union([
 ]);
 
 /** The products or orders to refund, and whether that includes orders that aren't captured yet. */
-export interface BulkRefundWish {
+interface BulkRefundWish {
   readonly sold: Sold;
   readonly capture: boolean;
 }

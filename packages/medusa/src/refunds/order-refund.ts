@@ -3,6 +3,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { euro, fromCents } from "../amount.js";
+import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, withReasons } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
@@ -13,7 +14,6 @@ import { sentenceOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
-import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import type { UnitsBack } from "./kept-value.js";
 import { FRACTION_CENTS, type OrderBooks, type PlannedCapture } from "./order-books.js";
 
@@ -197,7 +197,7 @@ export async function refundParts(
 }
 
 /** The metadata that Medusa stores with a refund. */
-export interface NamedRefund {
+interface NamedRefund {
   readonly actor?: string | undefined;
   /** How many units of each line are back once all parts of the refund are made. */
   readonly units: UnitsBack;

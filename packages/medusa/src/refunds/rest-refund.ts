@@ -1,4 +1,5 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded } from "../errors.js";
 import { noteLines } from "../medusa-tables/orders.js";
@@ -6,7 +7,6 @@ import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { planRest } from "./bulk-plan.js";
 import type { PlannedOrder } from "./bulk-store.js";
-import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
 import { findWanted, type OwedRefund, refundParts, type SplitRefund, toOwedRefund } from "./order-refund.js";
 

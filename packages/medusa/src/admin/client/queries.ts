@@ -9,7 +9,7 @@ import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
-import { type RefusedOrder, type CancelStop } from "../../recovery/pending-cancellations.js";
+import type { CancelStop, RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
@@ -99,7 +99,7 @@ export function useRefetchAfterChanges(): void {
 
 export const useHealth = () => useRead<HealthView>(at("health"), {}, { refetchInterval: 30_000 });
 
-export interface ChargeQuery {
+interface ChargeQuery {
   q?: string;
   states?: readonly ChargeState[] | undefined;
   customerId?: string;

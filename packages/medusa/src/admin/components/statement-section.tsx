@@ -3,16 +3,7 @@ import { useState } from "react";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { readPercent, reportDay } from "../i18n/formats.js";
 import { useTexts } from "../i18n/use-texts.js";
-import {
-  Field,
-  FieldError,
-  Nothing,
-  OrderLink,
-  Section,
-  SmallButton,
-  Strong,
-  TableHead,
-} from "./section.js";
+import { Field, FieldError, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
 
 export function StatementSection() {
   const { t } = useTexts();
@@ -26,10 +17,7 @@ export function StatementSection() {
       title={t("statement.title")}
       about={t("statement.about")}
       actions={
-        <SmallButton
-          disabled={!data || !isValid}
-          onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}
-        >
+        <SmallButton disabled={!data || !isValid} onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}>
           {t("common.downloadCsv")}
         </SmallButton>
       }
