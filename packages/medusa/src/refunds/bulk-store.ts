@@ -2,8 +2,7 @@ import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout
 import type { Sold } from "../medusa-tables/bulk-refunds.js";
 import { hasRows, readRows } from "../rows.js";
 import type { Reason } from "../sentences.js";
-import type { PlannedCapture } from "./order-books.js";
-import type { RefundPart } from "./order-refund.js";
+import type { PlannedCapture, RefundPart } from "./order-books.js";
 
 export interface PlannedOrder {
   readonly orderId: string;

@@ -14,6 +14,17 @@ import {
 import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
 import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
 
+/** The part of a refund that goes to one payment. */
+export interface RefundPart {
+  readonly paymentId: string;
+  readonly providerId: string;
+  /** null for another method than a card. */
+  readonly lastFour: string | null;
+  readonly cents: number;
+  /** The references of the card's charges to reverse. */
+  readonly references: readonly string[];
+}
+
 /** A payment that is captured before its order is refunded. */
 export interface PlannedCapture {
   readonly paymentId: string;

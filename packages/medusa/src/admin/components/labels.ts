@@ -1,6 +1,6 @@
 import type { DifferenceKind } from "@giftcard-pay/checkout/operator";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import type { RefundPart } from "../../refunds/order-refund.js";
+import type { RefundPart } from "../../refunds/order-books.js";
 import type { ChargeRow, LineTitles } from "../client/queries.js";
 import en from "../i18n/en.json";
 import type { TextKey, Texts } from "../i18n/use-texts.js";

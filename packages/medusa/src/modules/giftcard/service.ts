@@ -14,6 +14,7 @@ import { type Announcer, createAnnouncer } from "../../context/announcer.js";
 import { type CaptureQueue, createCaptureQueue } from "../../context/capture-queue.js";
 import { type CartLeases, createCartLeases } from "../../context/cart-leases.js";
 import { type CompletionQueue, createCompletionQueue } from "../../context/completion-queue.js";
+import type { GiftcardContext } from "../../context/context.js";
 import { createProcesses, type Processes } from "../../context/processes.js";
 import { type ConnectionPool, connectionsOf, createStatementRunner } from "../../context/statement-runner.js";
 import { nameOf } from "../../errors.js";
@@ -21,19 +22,15 @@ import { checkVersion, TablesError } from "../../journal-tables/version.js";
 import { readSetup, type Settings } from "../../options.js";
 
 /** The plugin's Medusa module. It creates what the plugin's functions share. */
-export class GiftcardService {
+export class GiftcardService implements GiftcardContext {
   readonly engine: Engine;
-  /** Runs one statement on Medusa's database, and commits it at once. */
   readonly sql: Sql;
   readonly leases: CartLeases;
   readonly completions: CompletionQueue;
   readonly captures: CaptureQueue;
-  /** Only for health checks: the Medusa processes on this database. */
   readonly processes: Processes;
   readonly announcer: Announcer;
-  /** Only for health checks. Only the engine moves money. */
   readonly client: GiftcardClient;
-  /** Only for health checks: counts what is sealed under each key. */
   readonly sealer: Sealer;
   readonly settings: Settings;
   readonly logger: Logger;
@@ -86,7 +83,7 @@ export class GiftcardService {
  * configured: the charge of an order that is canceled later could not be reversed. Medusa swallows what is thrown at
  * this moment, so the process exits.
  */
-async function checkStart({ sql, engine, sealer, logger }: GiftcardService): Promise<void> {
+async function checkStart({ sql, engine, sealer, logger }: GiftcardContext): Promise<void> {
   const failure = await findFailure(sql, engine.journal, sealer).catch((error: { code?: string }) =>
     error instanceof TablesError ? error.message : `the journal can't be read (${error.code}).`,
   );
