@@ -9,8 +9,6 @@ import * as cardPayments from "../src/medusa-tables/card-payments.js";
 import * as carts from "../src/medusa-tables/carts.js";
 import * as chargeSearch from "../src/medusa-tables/charge-search.js";
 import * as charged from "../src/medusa-tables/charged-orders.js";
-import * as creditLines from "../src/medusa-tables/credit-lines.js";
-import * as locks from "../src/medusa-tables/locks.js";
 import * as orderPayment from "../src/medusa-tables/order-payment.js";
 import * as orderRefund from "../src/medusa-tables/order-refund.js";
 import * as orders from "../src/medusa-tables/orders.js";
@@ -338,7 +336,7 @@ const cases: Record<string, Case> = {
          ('giftcard_recovery', now() - interval '1 second'), ('cart_other', now() - interval '1 second')`,
     ],
     ask: async () => {
-      await locks.endExpiredLocks(sql);
+      await carts.endExpiredLocks(sql);
       return sql("select id from locking order by id", []);
     },
     answer: (f) => [{ id: "cart_other" }, { id: f.readyCartId }].sort((a, b) => (a.id < b.id ? -1 : 1)),
@@ -774,7 +772,7 @@ const cases: Record<string, Case> = {
       `insert into order_change (id, order_id, version, status, change_type, created_at)
        values ('ordch_begun', '${f.orderId}', 2, 'pending', 'credit_line', now() - interval '1 hour')`,
     ],
-    ask: () => creditLines.findBegunCreditLines(scan),
+    ask: () => unrecorded.findBegunCreditLines(scan),
     answer: (f) => [{ changeId: "ordch_begun", orderId: f.orderId, isWhole: false }],
   },
   isWaived: {
@@ -783,8 +781,8 @@ const cases: Record<string, Case> = {
        values ('ordcl_one', '${f.orderId}', 1, '{"value": "1"}', 'refund', 'ref_one')`,
     ],
     ask: async (f) => [
-      await creditLines.isWaived(sql, f.orderId, "ref_one"),
-      await creditLines.isWaived(sql, f.orderId, "ref_two"),
+      await unrecorded.isWaived(sql, f.orderId, "ref_one"),
+      await unrecorded.isWaived(sql, f.orderId, "ref_two"),
     ],
     answer: () => [true, false],
   },

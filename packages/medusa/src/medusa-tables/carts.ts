@@ -1,7 +1,7 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { centsSql } from "../amount.js";
-import { PLAN, PROVIDER_ID } from "../names.js";
+import { PLAN, PROVIDER_ID, RECOVERY_LOCK } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_VIEW, type SessionPayment } from "./payments.js";
 
@@ -194,3 +194,18 @@ export const giftcardItemsOfOrder = (sql: Sql, cartId: string): Promise<string[]
 
 const readIds = async (sql: Sql, statement: string, id: string): Promise<string[]> =>
   (await sql(statement, [id])).map((row) => String(row.id));
+
+/**
+ * Deletes expired locks of Medusa's, of carts with gift cards and of recovery. Medusa's locking module for PostgreSQL
+ * keeps the lock of a process that died forever, and nobody could complete or recover its cart. The other modules
+ * expire locks themselves. Writes locking, if that module is configured.
+ */
+export async function endExpiredLocks(sql: Sql): Promise<void> {
+  const [found] = await sql("select to_regclass('locking') is not null as is_there", []);
+  if (found?.is_there !== true) return;
+  await sql(
+    `delete from locking where expiration < now()
+       and (id = $1 or (select count(*) from giftcard_tender where cart_id = locking.id) > 0)`,
+    [RECOVERY_LOCK],
+  );
+}

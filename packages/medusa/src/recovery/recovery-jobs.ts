@@ -12,7 +12,6 @@ import {
   findUncaptured,
   findUnnoted,
 } from "../medusa-tables/charged-orders.js";
-import { findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-payments.js";
 import {
@@ -21,7 +20,7 @@ import {
   findLapsedRemainders,
   type UnpaidOrder,
 } from "../medusa-tables/unpaid-orders.js";
-import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
+import { findBegunCreditLines, findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";

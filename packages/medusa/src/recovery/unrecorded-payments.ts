@@ -4,13 +4,12 @@ import { MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
 import { capturePayment } from "../capture/captures.js";
 import { withCartLock, withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { isWaived } from "../medusa-tables/credit-lines.js";
 import { readPending } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import {
   findUnrecorded,
-  isRecorded,
+  isRecorded, isWaived,
   type UnknownRefund,
   type UnrecordedPayment,
 } from "../medusa-tables/unrecorded-payments.js";

@@ -14,24 +14,10 @@ import { whyNotCanceled } from "../recovery/unpaid-orders.js";
 import { readRows } from "../rows.js";
 import { sentencesOf } from "../sentences.js";
 
-/** An order with open work, and the next action: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
-interface PlannedOrder extends UnpaidOrder {
-  readonly next: "cancel" | "person" | "reverse" | "nothing";
-  readonly why: string;
-}
-
-/** The open work, by kind. As long as there is any, removing the tables would lose track of money. */
-interface OpenWork {
-  readonly pendingRemainders: number;
-  readonly unpaidOrders: number;
-  /** Payments without an order that aren't canceled or refunded yet. */
-  readonly releases: number;
-  readonly failingJobs: number;
-}
-
 /** The contents of the gift card tables: the open work, recovery's next actions, and finished work. */
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
+/** The open work, by kind. As long as there is any, removing the tables would lose track of money. */
 const OPEN_WORK = `select (${PENDING_REMAINDERS})::integer as "pendingRemainders",
   (select count(*) from giftcard_unpaid_order where exempted_at is null and canceled_at is null)::integer as "unpaidOrders",
   (${OPEN_RELEASES})::integer as releases,
@@ -45,7 +31,7 @@ const STAYS = `select ((select count(*) from giftcard_action)
 
 /** Reads the open work, and what recovery would do now. Changes nothing and calls nobody. */
 export async function readStatus(sql: Sql, settings: ReturnType<typeof readRecoverySettings>) {
-  const [work] = await readRows<OpenWork>(sql, OPEN_WORK, []);
+  const [work] = await readRows<Record<"pendingRemainders" | "unpaidOrders" | "releases" | "failingJobs", number>>(sql, OPEN_WORK, []);
   const [stays] = await readRows<{ decisions: number; appliedCards: number }>(sql, STAYS, []);
   if (!work || !stays) throw new TypeError("A count has no rows.");
   const byState = await sumByState(sql);
@@ -97,7 +83,7 @@ async function planCharges(sql: Sql, mayBePending: boolean) {
   return charges;
 }
 
-async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
+async function planOrders(scan: Scan) {
   const found = new Map<string, UnpaidOrder>();
   for (const find of unpaidOrderFinders) {
     for (const order of await find(scan)) {
@@ -107,7 +93,7 @@ async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
   }
   const payments = await readOrderPayments(scan.sql, [...found.keys()]);
   const exemptJobs = await readExemptJobs(scan.sql, "cancel_order");
-  const plans: PlannedOrder[] = [];
+  const plans = [];
   for (const payment of payments) {
     const order = found.get(payment.orderId) as UnpaidOrder;
     const isLeft = exemptJobs.has(order.orderId) || (await isExempt(scan.sql, order.orderId));
@@ -116,8 +102,9 @@ async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
   return plans;
 }
 
-function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): PlannedOrder {
-  const plan = (next: PlannedOrder["next"], why: string): PlannedOrder => ({ ...order, next, why });
+/** Plans an order with open work: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
+function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean) {
+  const plan = (next: "cancel" | "person" | "reverse" | "nothing", why: string) => ({ ...order, next, why });
   if (isLeft) return plan("nothing", "a person has exempted it");
   if (payment.paidAt !== null) return plan("nothing", "it was paid");
   if (payment.isCanceled) {

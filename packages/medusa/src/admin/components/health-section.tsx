@@ -2,8 +2,7 @@ import { Badge, StatusBadge, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { type HealthView, useHealth, useRecovery } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { HealthTiles, healthTiles } from "./health-tiles.js";
-import { useOpenWork } from "./open-work.js";
+import { HealthTiles, healthTiles, useOpenWork } from "./health-tiles.js";
 import { Nothing, Section, SmallButton } from "./section.js";
 
 /**

@@ -14,13 +14,11 @@ import {
 } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { WaitingRefunds } from "./bulk-refund-list.js";
-import { ChargeDrawer } from "./charge-drawer.js";
+import { ChargeDrawer, useDecide } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
-import { HealthTiles, type Tile } from "./health-tiles.js";
+import { HealthTiles, OPEN_WORK_LIMIT, type Tile, useOpenWork } from "./health-tiles.js";
 import { codeText, faultText } from "./labels.js";
-import { OPEN_WORK_LIMIT, useOpenWork } from "./open-work.js";
 import { Nothing, OrderLink, Section, SmallButton } from "./section.js";
-import { useDecide } from "./use-decide.js";
 
 const retried: readonly ChargeState[] = ["reversing", "unknown"];
 

@@ -7,7 +7,7 @@ import { BulkRefundsSection } from "../../components/bulk-refunds-section.js";
 import { ChargesSection } from "../../components/charges-section.js";
 import { HealthSection } from "../../components/health-section.js";
 import { OpenSections } from "../../components/open-sections.js";
-import { useOpenWork } from "../../components/open-work.js";
+import { useOpenWork } from "../../components/health-tiles.js";
 import { ReconciliationSection } from "../../components/reconciliation-section.js";
 import { StatementSection } from "../../components/statement-section.js";
 import { useTexts } from "../../i18n/use-texts.js";
