@@ -9,7 +9,8 @@ import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import {
   findUnrecorded,
-  isRecorded, isWaived,
+  isRecorded,
+  isWaived,
   type UnknownRefund,
   type UnrecordedPayment,
 } from "../medusa-tables/unrecorded-payments.js";

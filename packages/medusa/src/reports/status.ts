@@ -31,7 +31,11 @@ const STAYS = `select ((select count(*) from giftcard_action)
 
 /** Reads the open work, and what recovery would do now. Changes nothing and calls nobody. */
 export async function readStatus(sql: Sql, settings: ReturnType<typeof readRecoverySettings>) {
-  const [work] = await readRows<Record<"pendingRemainders" | "unpaidOrders" | "releases" | "failingJobs", number>>(sql, OPEN_WORK, []);
+  const [work] = await readRows<Record<"pendingRemainders" | "unpaidOrders" | "releases" | "failingJobs", number>>(
+    sql,
+    OPEN_WORK,
+    [],
+  );
   const [stays] = await readRows<{ decisions: number; appliedCards: number }>(sql, STAYS, []);
   if (!work || !stays) throw new TypeError("A count has no rows.");
   const byState = await sumByState(sql);

@@ -1,5 +1,12 @@
 import { Button, Copy, Drawer, Heading, toast, usePrompt } from "@medusajs/ui";
-import { type ActionRow, type ChargeRow, type Decision, type LineTitles, useCharge, useDecision } from "../client/queries.js";
+import {
+  type ActionRow,
+  type ChargeRow,
+  type Decision,
+  type LineTitles,
+  useCharge,
+  useDecision,
+} from "../client/queries.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { actorName, cardName, codeText, piecesText, reasonText, stateText, takenCents } from "./labels.js";
 import { Fact, OrderLink, Small, SmallButton, StateBadge, Strong } from "./section.js";

@@ -98,7 +98,15 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
 }
 
 /** Offers to refund all that is left of the order, such as if its show is off. */
-function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: NonNullable<OrderRefund["rest"]> }) {
+function Rest({
+  orderId,
+  refund,
+  rest,
+}: {
+  orderId: string;
+  refund: OrderRefund;
+  rest: NonNullable<OrderRefund["rest"]>;
+}) {
   const { t, money, why } = useTexts();
   const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
   return (
