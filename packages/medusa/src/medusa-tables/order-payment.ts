@@ -2,7 +2,7 @@ import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { heldStates } from "@giftcard-pay/checkout/store";
 import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
-import { sumOf } from "./amounts.js";
+import { sumOf } from "./payments.js";
 
 /** An action of a person on an order. Recovery never cancels such an order. */
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";

@@ -2,7 +2,7 @@ import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { bookedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
-import { isRecordedSql } from "./amounts.js";
+import { isRecordedSql } from "./payments.js";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
 
 /** A capture or refund of a gift card payment that its order doesn't have. */

@@ -97,16 +97,10 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
   );
 }
 
+type RestRefund = NonNullable<OrderRefund["rest"]>;
+
 /** Offers to refund all that is left of the order, such as if its show is off. */
-function Rest({
-  orderId,
-  refund,
-  rest,
-}: {
-  orderId: string;
-  refund: OrderRefund;
-  rest: NonNullable<OrderRefund["rest"]>;
-}) {
+function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: RestRefund }) {
   const { t, money, why } = useTexts();
   const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
   return (
