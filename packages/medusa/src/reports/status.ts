@@ -53,7 +53,6 @@ export async function readStatus(sql: Sql, settings: ReturnType<typeof readRecov
 }
 
 async function planRecovery(sql: Sql, settings: ReturnType<typeof readRecoverySettings>) {
-  const { allowPendingRemainder, maxCancelsPerRun } = settings;
   const scan: Scan = { sql, ...settings, after: "", only: null };
   const jobs = new Map<string, { kind: JobKind; id: string; orderId: string | null }>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
@@ -64,10 +63,10 @@ async function planRecovery(sql: Sql, settings: ReturnType<typeof readRecoverySe
     }
   }
   return {
-    charges: await planCharges(sql, allowPendingRemainder),
+    charges: await planCharges(sql, settings.allowPendingRemainder),
     orders: await planOrders(scan),
     jobs: [...jobs.values()],
-    maxCancelsPerRun,
+    maxCancelsPerRun: settings.maxCancelsPerRun,
     cancelStop: await readCancelStop(sql),
   };
 }
