@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type PaidBy, renderPaidBy } from "../src/reports/paid-by-block.js";
+import { type PaidBy, renderPaidBy } from "../src/reports/paid-by.js";
 
 const paidBy: PaidBy = {
   ...{ orderId: "order_1", currency: "EUR", totalCents: 123456 },

@@ -1,22 +1,16 @@
 import type { MedusaNextFunction, MedusaResponse } from "@medusajs/framework/http";
 
-/** How a middleware handles the response of its route. */
-export interface AnswerHandling {
-  /** Returns the body to send instead. If it throws, the error is sent */
-  readonly replaceBody?: (body: unknown) => unknown;
-  /** Called once the response is sent, even if the page has disconnected: Medusa continues such a call. */
-  readonly onEnd?: () => unknown;
-}
-
 /**
  * Handles the response of the route behind a middleware. It replaces the response's own functions, since Express
  * offers no other way to see a response before it is sent, or to notice that a route has answered a disconnected
  * page.
+ * @param handling.replaceBody returns the body to send instead. If it throws, the error is sent
+ * @param handling.onEnd called once the response is sent, even if the page has disconnected: Medusa continues such a call
  */
 export function handleAnswer(
   res: MedusaResponse,
   next: MedusaNextFunction,
-  { replaceBody, onEnd }: AnswerHandling,
+  { replaceBody, onEnd }: { replaceBody?: (body: unknown) => unknown; onEnd?: () => unknown },
 ): void {
   if (onEnd) {
     const end = res.end.bind(res) as (...args: unknown[]) => typeof res;

@@ -148,7 +148,7 @@ const FIELD = "sealed_token";
  * payment sessions to any browser that asks for it. Express passes each JSON body through `send` as text. Responses
  * without a token, nearly all of them, cost one search and are not parsed.
  */
-export function removeSealedTokens(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
+function removeSealedTokens(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
   const send = res.send.bind(res) as (body?: unknown) => MedusaResponse;
   res.send = ((body?: unknown) => send(holdsToken(res, body) ? withoutTokens(body) : body)) as typeof res.send;
   next();
@@ -165,7 +165,7 @@ const withoutTokens = (body: string) =>
  * shows a refunded amount as outstanding. If balancing fails, the order's next refund retries it. Orders without a
  * gift card, of which the plugin has refunded nothing, are left as Medusa shows them.
  */
-export function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
+function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
   handleAnswer(res, next, {
     replaceBody: async (body) => {
       const orderId = (body as { order_preview?: { id?: string } } | null)?.order_preview?.id;
@@ -195,7 +195,7 @@ const holdsMoney: ReadonlySet<string> = new Set([PaymentActions.AUTHORIZED, Paym
  * no cart for it, then search for any cart, and complete the first one that it finds: another shopper's, with that
  * shopper's cards. Releases of Medusa differ in which of the two they notice themselves.
  */
-export async function dropDeletedSession(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
+async function dropDeletedSession(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const provider = String(req.params.provider);
   const payload = { data: req.body, rawData: req.rawBody, headers: req.headers };
   const read = await req.scope

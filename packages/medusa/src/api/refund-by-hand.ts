@@ -35,10 +35,8 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
       const isOurs = books.isNoted || books.charges.length > 0;
       const undecided = isOurs ? await whyUndecided(req.scope, books) : null;
       if (undecided !== null) throw notRefunded(undecided);
-      await check(req, books, {
-        paymentId: String(req.params.id),
-        isOvertaken: books.refunds.length !== refundCount,
-      });
+      const isOvertaken = books.refunds.length !== refundCount;
+      await check(req, books, { paymentId: String(req.params.id), isOvertaken });
       next();
     } catch (error) {
       next(toMedusaError(error, contextOf(req.scope).logger));
@@ -46,19 +44,19 @@ export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next
   }
 }
 
-interface Asked {
-  readonly paymentId: string;
-  /** Whether another refund of the order was made while this one waited. */
-  readonly isOvertaken: boolean;
-}
-
 /** Medusa's own page shows the message. */
 const refuse = (message: string) => refusal(`${message} Nothing was refunded.`);
 
 /**
- * Checks and completes a refund. @throws {MedusaError} if it would be made twice, or the order takes no change for it
+ * Checks and completes a refund.
+ * @param asked `isOvertaken`: another refund of the order was made while this one waited
+ * @throws {MedusaError} if it would be made twice, or the order takes no change for it
  */
-async function check(req: MedusaRequest, books: OrderBooks, { paymentId, isOvertaken }: Asked) {
+async function check(
+  req: MedusaRequest,
+  books: OrderBooks,
+  { paymentId, isOvertaken }: { paymentId: string; isOvertaken: boolean },
+) {
   const payment = books.payments.find(({ id }) => id === paymentId);
   const body = req.validatedBody as RefundBody | undefined;
   if (!payment || !body) return;

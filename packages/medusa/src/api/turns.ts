@@ -96,7 +96,7 @@ async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: Medus
   return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cartId, PATIENCE_MS)).release);
 }
 
-export async function takeTurn(
+async function takeTurn(
   req: MedusaRequest,
   res: MedusaResponse,
   next: MedusaNextFunction,

@@ -3,37 +3,29 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
-import { withCartLock } from "../cart/cart-turn.js";
+import { withCartLock, withLock } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { nameOf } from "../errors.js";
+import { nameOf, notRefunded } from "../errors.js";
+import { findUncaptured, type UncapturedOrder } from "../medusa-tables/charged-orders.js";
 import { type PlacedCart, scanOnly } from "../medusa-tables/scan.js";
-import { findUncaptured, type UncapturedOrder } from "../medusa-tables/uncaptured-orders.js";
 import { readBegunCaptures } from "../medusa-tables/unrecorded-payments.js";
-
-/** A payment to capture. */
-interface Capturable {
-  readonly paymentId: string;
-  readonly orderId: string;
-  /** The id of the person who asked for it. */
-  readonly actor?: string | undefined;
-}
+import { sentenceOf } from "../recovery/failing-jobs.js";
+import { type OrderBooks, type PlannedCapture, readBooks } from "../refunds/order-books.js";
 
 /**
  * Captures a payment by Medusa's own workflow. First it deletes a capture that was begun and never finished. A payment
  * method never captures more than was authorized, so asking it again takes no money twice. The caller has the order's lease.
+ * @param payment `actor`: the id of the person who asked for it
  * @throws the error of Medusa or the payment method: nothing is captured, as far as Medusa knows
  */
 export async function capturePayment(
   container: MedusaContainer,
-  { paymentId, orderId, actor }: Capturable,
+  { paymentId, orderId, actor }: { paymentId: string; orderId: string; actor?: string | undefined },
 ): Promise<void> {
   const begun = await readBegunCaptures(contextOf(container).sql, { paymentId, orderId });
   if (begun.length > 0) await container.resolve(Modules.PAYMENT).deleteCaptures(begun);
   await capturePaymentWorkflow(container).run({
-    input: {
-      payment_id: paymentId,
-      ...(actor !== undefined && { captured_by: actor }),
-    },
+    input: { payment_id: paymentId, ...(actor !== undefined && { captured_by: actor }) },
   });
 }
 
@@ -87,3 +79,33 @@ export async function captureMissed(
   if (!isAsked) await sleep(Date.now() - beganAt);
   return undefined;
 }
+
+export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
+  captures.reduce((sum, { cents }) => sum + cents, 0);
+
+/**
+ * Captures everything of an order that isn't captured yet, before its refund. The caller has the order's lease.
+ * @param actor the id of the person, for Medusa's captures
+ * @returns the order's books afterwards. A draft order counts as placed with its first capture
+ * @throws {MedusaError} if a payment can't be captured: nothing of the order may be refunded
+ */
+export async function captureFirst(container: MedusaContainer, books: OrderBooks, actor?: string): Promise<OrderBooks> {
+  const { orderId, cartId, captures } = books;
+  if (captures.length === 0) return books;
+  const captureAll = async () => {
+    for (const planned of captures)
+      await capturePayment(container, { paymentId: planned.paymentId, orderId, actor }).catch((error: unknown) => {
+        throw notCaptured(planned, error);
+      });
+  };
+  await (cartId === null ? captureAll() : withLock(container, cartId, captureAll));
+  return readBooks(container, orderId);
+}
+
+const notCaptured = ({ providerId, lastFour, cents }: PlannedCapture, error: unknown) =>
+  notRefunded(
+    lastFour === null
+      ? { code: "notCaptured", values: { amountCents: cents, method: providerId, fault: sentenceOf(error) } }
+      : { code: "cardNotCaptured", values: { amountCents: cents, card: lastFour, fault: sentenceOf(error) } },
+    { code: "checkMethod" },
+  );

@@ -6,15 +6,18 @@ import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import {
   type CartSessions,
+  giftcardItemsOfCart,
+  giftcardItemsOfOrder,
   ordersOfCart,
   processable,
   readCartSessions,
   readPlacedOrders,
   type SessionView,
 } from "../medusa-tables/carts.js";
-import { giftcardItemsOfCart, giftcardItemsOfOrder } from "../medusa-tables/giftcard-items.js";
 import { PROVIDER_ID } from "../names.js";
-import { readSoldLines } from "./order-lines.js";
+import { readSoldLines, type SoldLine } from "./order-lines.js";
+
+type Line = Pick<SoldLine, "id" | "total">;
 
 export interface CartPayment {
   readonly cart: CartView;
@@ -31,11 +34,6 @@ export interface CartPayment {
   readonly otherSessions: readonly SessionView[];
   /** Sessions that can't be paid any more. Medusa would take one whose payment was canceled or refunded for paid. */
   readonly deadSessions: readonly SessionView[];
-}
-
-interface Line {
-  id: string;
-  total: BigNumberInput;
 }
 
 interface CartRow {

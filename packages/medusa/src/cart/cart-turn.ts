@@ -71,22 +71,20 @@ export async function withLock<T>(container: MedusaContainer, cartId: string, jo
   }
 }
 
-/** Runs a job while nobody else changes this cart's order, in any process. @throws {CheckoutError} payment_in_progress */
-export async function withLease<T>(container: MedusaContainer, cartId: string, job: () => Promise<T>): Promise<T> {
-  const release = await contextOf(container).leases.wait(cartId, PATIENCE_MS);
+/** Runs a job while nobody else changes this order, in any process. @throws {CheckoutError} payment_in_progress */
+export async function withOrderLease<T>(
+  container: MedusaContainer,
+  orderId: string,
+  job: () => Promise<T>,
+): Promise<T> {
+  const { leases, sql } = contextOf(container);
+  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
   try {
     return await job();
   } finally {
     await release();
   }
 }
-
-/** Runs a job like `withLease`, by the order's id. */
-export const withOrderLease = async <T>(
-  container: MedusaContainer,
-  orderId: string,
-  job: () => Promise<T>,
-): Promise<T> => withLease(container, await turnOfOrder(contextOf(container).sql, orderId), job);
 
 /** Takes Medusa's lock. @throws {CheckoutError} payment_in_progress if somebody else has it for too long */
 async function lock(container: MedusaContainer, cartId: string, until: number): Promise<Release> {

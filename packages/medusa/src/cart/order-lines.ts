@@ -11,10 +11,7 @@ export interface SoldLine {
   readonly quantity: BigNumberInput;
 }
 
-interface Priced {
-  id: string;
-  total: BigNumberInput;
-}
+type Priced = Pick<SoldLine, "id" | "total">;
 
 interface OrderRow {
   items?:

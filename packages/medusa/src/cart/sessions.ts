@@ -173,7 +173,7 @@ export function planMetadata(plan: PaymentPlan): Record<string, string> {
 }
 
 /** Tells whether a session of another method is for what this plan's cards leave to pay. */
-export function isForRemainder({ amountCents, metadata }: SessionView, plan: PaymentPlan): boolean {
+function isForRemainder({ amountCents, metadata }: SessionView, plan: PaymentPlan): boolean {
   return amountCents === plan.remainderCents && (metadata?.[PLAN] ?? "") === noteOf(plan);
 }
 

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { CommandFailure } from "./failure.js";
-import { reconcileCommand } from "./reconcile.js";
 import { refundCommand } from "./refund.js";
+import { reconcileCommand, statementCommand } from "./reports.js";
 import { resealCommand } from "./reseal.js";
-import { statementCommand } from "./statement.js";
 import { statusCommand } from "./status.js";
 import { storefrontCommand } from "./storefront.js";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { formatCents } from "@giftcard-pay/client";
 import { Command } from "commander";
-import type { Sold } from "../medusa-tables/sold-items.js";
+import { euro } from "../amount.js";
+import type { Sold } from "../medusa-tables/bulk-refunds.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../refunds/bulk-store.js";
 import { sentencesOf } from "../sentences.js";
 import { CommandFailure } from "./failure.js";
@@ -173,7 +173,6 @@ function report({ json, dryRun }: RefundOptions, plan: BulkRefundPlan | null, bu
   if (refused > 0 || (bulkRefund?.waiting.length ?? 0) > 0) process.exitCode = 1;
 }
 
-const euro = (cents: number): string => formatCents(cents as never);
 const ordersText = (count: number): string => (count === 1 ? "1 order" : `${count} orders`);
 
 function planText(plan: BulkRefundPlan): string {

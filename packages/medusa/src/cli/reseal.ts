@@ -25,13 +25,7 @@ export function resealCommand(): Command {
     });
 }
 
-interface ResealReport {
-  key: string;
-  resealed: number;
-  sealed: Record<string, number>;
-}
-
-function reseal(options: ShopOptions): Promise<ResealReport> {
+function reseal(options: ShopOptions) {
   return withShop(options, async ({ journal, sealer: open }) => {
     const sealer = open();
     const before = await readSeals(journal, sealer);

@@ -1,14 +1,17 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { createSealer, createSqlJournal, readSealingKeys, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
 import type { Journal } from "@giftcard-pay/checkout/store";
 import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
 import { Command } from "commander";
 import { type ConnectionPool, createStatementRunner } from "../context/statement-runner.js";
+import { readServices } from "../journal-tables/charges.js";
 import { checkVersion, TablesError } from "../journal-tables/version.js";
 import { PACKAGE } from "../names.js";
 import type { GiftcardOptions } from "../options.js";
+import type { ReportContext } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
-import { readConfig } from "./shop-config.js";
 
 export interface ShopOptions {
   databaseUrl?: string;
@@ -89,4 +92,89 @@ function openSealer({ sealingKeys = [] }: Partial<GiftcardOptions>): Sealer {
       'Set GIFTCARD_SEALING_KEYS to the keys of the configuration, with their ids: "id:key,id:key", the newest first.';
     throw new CommandFailure(keys.length > 0 && error instanceof Error ? `${error.message} ${how}` : how, 2);
   }
+}
+
+export interface ReportOptions extends ShopOptions {
+  environment?: string;
+  company?: string;
+}
+
+export function reportCommand(name: string, description: string): Command {
+  return shopCommand(name, description)
+    .option("--environment <name>", "live or sandbox (or what medusa-config or the journal says)")
+    .option("--company <id>", "the service's number for the company (or what medusa-config or the journal says)");
+}
+
+/**
+ * Determines which charges a report covers: those that the options, the configuration or environment variables name,
+ * or else those of the only service in the journal.
+ * @throws {CommandFailure} if that is ambiguous
+ */
+export async function openReports(shop: ShopContext, options: ReportOptions): Promise<ReportContext> {
+  const { sql, journal, configured } = shop;
+  const { GIFTCARD_ENVIRONMENT, GIFTCARD_COMPANY_ID } = process.env;
+  let environment = options.environment ?? configured.environment ?? GIFTCARD_ENVIRONMENT;
+  let company = options.company ?? configured.companyId ?? GIFTCARD_COMPANY_ID;
+  if (environment === undefined || company === undefined) {
+    const known = await readServices(sql);
+    if (known.length !== 1) throw new CommandFailure("Give --environment and --company.", 2);
+    environment ??= known[0]?.environment;
+    company ??= known[0]?.companyId;
+  }
+  if (environment !== "live" && environment !== "sandbox")
+    throw new CommandFailure("--environment is live or sandbox.", 2);
+  if (!/^[1-9]\d*$/.test(String(company))) throw new CommandFailure("--company is a number.", 2);
+  return { sql, journal, environment, companyId: Number(company) };
+}
+
+/** The parts of Medusa's configuration that the commands use. */
+interface ShopConfig {
+  projectConfig?: { databaseUrl?: string; databaseDriverOptions?: object };
+  plugins?: { resolve?: string; options?: Partial<GiftcardOptions> }[];
+}
+
+const BUILD = path.join(".medusa", "server", "medusa-config.js");
+
+/** In Medusa's own order of preference. A build can be older than its source, with sealing keys of that time. */
+const FILES = ["medusa-config.js", "medusa-config.ts", BUILD];
+
+const NO_TS_NODE =
+  "ts-node isn't installed, with which Medusa reads it too. Install the shop's devDependencies, or run the command in " +
+  ".medusa/server, which `medusa build` creates.";
+
+/**
+ * Reads the shop's configuration, and prints on standard error which file it is.
+ * @param directory the shop's folder
+ * @returns undefined if the folder has no configuration
+ * @throws {CommandFailure} if the file can't be read
+ */
+function readConfig(directory: string): ShopConfig | undefined {
+  const found = FILES.filter((name) => existsSync(path.join(directory, name)));
+  const [name] = found;
+  if (name === undefined) return undefined;
+  const isBuildIgnored = name !== BUILD && found.includes(BUILD);
+  process.stderr.write(
+    `configuration: ${path.join(directory, name)}${isBuildIgnored ? ", not the build in .medusa/server" : ""}\n`,
+  );
+  if (name.endsWith(".ts")) registerTsNode(directory);
+  try {
+    const read = require(path.join(directory, name)) as ShopConfig & { default?: ShopConfig };
+    return read.default ?? read;
+  } catch (error) {
+    // The message may contain a secret of the configuration.
+    const code = (error as { code?: string }).code ?? (error as Error).name;
+    throw new CommandFailure(`${name} can't be read (${code}).`, 2);
+  }
+}
+
+/** Makes `require` compile TypeScript as Medusa does: by the shop's own ts-node. */
+function registerTsNode(directory: string): void {
+  const requireFromShop = createRequire(path.join(directory, "package.json"));
+  let tsNode: { register(options: { cwd: string; transpileOnly: boolean }): void };
+  try {
+    tsNode = requireFromShop("ts-node");
+  } catch {
+    throw new CommandFailure(`medusa-config.ts can't be read: ${NO_TS_NODE}`, 2);
+  }
+  tsNode.register({ cwd: directory, transpileOnly: true });
 }

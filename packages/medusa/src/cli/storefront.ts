@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { CommandFailure } from "./failure.js";
-import { changeStorefront } from "./storefront-files.js";
 
 /** Our own files, which the build copies next to the server. */
 const SOURCE = path.join(__dirname, "../../nextjs");
@@ -78,10 +77,13 @@ export function storefrontCommand(): Command {
     .addHelpText("after", HELP)
     .action((folder: string, { remove = false, dryRun = false, json = false }: Record<string, boolean>) => {
       checkStorefront(folder);
-      const change = { files: ownFiles(folder), imports: IMPORTS, packages: PACKAGES };
-      const { text, result, isDone } = changeStorefront(folder, change, { remove, dryRun });
-      process.stdout.write(json ? `${JSON.stringify(result)}\n` : text);
-      if (!isDone) process.exitCode = 1;
+      const root = path.resolve(folder);
+      const options = { remove, dryRun };
+      const steps = [...(remove ? removeFiles : addFiles)(root, options), ...replaceImports(root, options)];
+      const command = packagesLine(root, options);
+      const result = { steps, ...(remove ? { uninstall: command } : { install: command }) };
+      process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(steps, command, options));
+      if (steps.some(({ done }) => done === "kept" || done === "by_hand")) process.exitCode = 1;
     });
 }
 
@@ -102,4 +104,106 @@ function ownFiles(folder: string) {
     file: `${SITE}/${name}`,
     text: readFileSync(path.join(SOURCE, name), "utf8").replace(UI.own, ui),
   }));
+}
+
+interface Options {
+  /** Undoes the change. */
+  readonly remove: boolean;
+  /** Changes nothing. */
+  readonly dryRun: boolean;
+}
+
+/** The result for one file of the storefront. */
+interface Step {
+  readonly file: string;
+  /** `kept`: a file of this name exists with other text. `by_hand`: the line isn't as expected. */
+  readonly done: "written" | "removed" | "edited" | "already" | "kept" | "by_hand";
+  /** The existing line, and the one to replace it with. */
+  readonly line?: { readonly from: string; readonly to: string };
+}
+
+const OTHER_FILE = "There is a file of this name with other text. Move it away and run this again.";
+const CHANGED = "This file was changed since it was added. Delete it yourself.";
+
+function addFiles(root: string, { dryRun }: Options): Step[] {
+  return ownFiles(root).map(({ file, text }): Step => {
+    const target = path.join(root, file);
+    if (existsSync(target)) return { file, done: readFileSync(target, "utf8") === text ? "already" : "kept" };
+    if (!dryRun) {
+      mkdirSync(path.dirname(target), { recursive: true });
+      writeFileSync(target, text);
+    }
+    return { file, done: "written" };
+  });
+}
+
+function removeFiles(root: string, { dryRun }: Options): Step[] {
+  const files = ownFiles(root);
+  const steps = files.map(({ file, text }): Step => {
+    const target = path.join(root, file);
+    if (!existsSync(target)) return { file, done: "already" };
+    if (readFileSync(target, "utf8") !== text) return { file, done: "kept" };
+    if (!dryRun) unlinkSync(target);
+    return { file, done: "removed" };
+  });
+  // The deepest folder first.
+  const folders = [...new Set(files.map(({ file }) => path.dirname(path.join(root, file))))];
+  for (const folder of folders.sort((a, b) => b.length - a.length))
+    if (!dryRun && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
+  return steps;
+}
+
+/** Returns the module that a line imports, with its quotes. */
+const moduleOf = (line: string): string => /(["']).*\1/.exec(line)?.[0] ?? line;
+
+/** Points the storefront's imports to our files, or back to its own. */
+function replaceImports(root: string, options: Options): Step[] {
+  return IMPORTS.map(({ file, before, after }): Step => {
+    const target = path.join(root, file);
+    const line = options.remove ? { from: after, to: before } : { from: before, to: after };
+    const text = existsSync(target) ? readFileSync(target, "utf8") : "";
+    const isOurs = text.includes(moduleOf(after));
+    if (isOurs !== options.remove) return { file, done: "already" };
+    if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
+    if (!options.dryRun) {
+      const changed = text.replace(line.from, () => line.to);
+      writeFileSync(target, changed);
+    }
+    return { file, done: "edited", line };
+  });
+}
+
+/**
+ * Returns the command that installs the missing packages, or uninstalls the present ones, by the lockfile in the folder or
+ * above it.
+ */
+function packagesLine(root: string, { remove }: Options): string | undefined {
+  const { dependencies = {} } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  const names = PACKAGES.filter((name) => name in dependencies === remove).join(" ");
+  if (!names) return undefined;
+  for (let folder = root; ; folder = path.dirname(folder)) {
+    const has = (file: string) => existsSync(path.join(folder, file));
+    if (has("pnpm-lock.yaml")) return `pnpm ${remove ? "remove" : "add"} ${names}`;
+    if (has("yarn.lock")) return `yarn ${remove ? "remove" : "add"} ${names}`;
+    if (has("package-lock.json") || folder === path.dirname(folder))
+      return `npm ${remove ? "uninstall" : "install"} ${names}`;
+  }
+}
+
+function textOf(steps: readonly Step[], command: string | undefined, { dryRun, remove }: Options): string {
+  const words = {
+    written: dryRun ? "would write  " : "written      ",
+    removed: dryRun ? "would remove " : "removed      ",
+    edited: dryRun ? "would edit   " : "edited       ",
+    already: "already so   ",
+    kept: "LEFT AS IT IS",
+    by_hand: "BY HAND      ",
+  };
+  const lines = steps.flatMap(({ file, done, line }) => [
+    `${words[done]}  ${file}`,
+    ...(done === "kept" ? [`    ${remove ? CHANGED : OTHER_FILE}`] : []),
+    ...(done === "by_hand" && line ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`] : []),
+  ]);
+  if (command) lines.push("", "Then, in the storefront's folder:", `  ${command}`);
+  return `${lines.join("\n")}\n`;
 }

@@ -9,20 +9,13 @@ const POLL_MS = 250;
 /** Recovery captures any further orders. */
 const MOST_WAITING = 10_000;
 
+export type CaptureQueue = ReturnType<typeof createCaptureQueue>;
+
 /**
  * Captures orders in the background, one after the other. During an on-sale, it waits until no more orders arrive. After
  * each capture, it rests for as long as the capture took, so that pages have at least half of the process.
  */
-export interface CaptureQueue {
-  /** Adds an order that was just placed. `capture` must not fail. */
-  add(orderId: string, capture: () => Promise<void>): void;
-  /** Tells whether orders arrive so fast that captures wait. */
-  isBusy(): boolean;
-  /** Drops the waiting orders. Recovery captures them. */
-  stop(): void;
-}
-
-export function createCaptureQueue(): CaptureQueue {
+export function createCaptureQueue() {
   const waiting = new Map<string, () => Promise<void>>();
   /** The latest series of orders in quick succession: the times of its first and last one, and their number. */
   let burst = { beganAt: 0, endedAt: 0, count: 0 };
@@ -35,6 +28,7 @@ export function createCaptureQueue(): CaptureQueue {
     burst.count += 1;
   }
 
+  /** Tells whether orders arrive so fast that captures wait. */
   function isBusy(): boolean {
     const now = performance.now();
     return burst.count > 1 && now - burst.endedAt < QUIET_MS && now - burst.beganAt < LONGEST_BUSY_MS;
@@ -61,14 +55,16 @@ export function createCaptureQueue(): CaptureQueue {
   }
 
   return {
-    add(orderId, capture) {
+    /** Adds an order that was just placed. `capture` must not fail. */
+    add(orderId: string, capture: () => Promise<void>): void {
       noteArrival();
       if (waiting.size >= MOST_WAITING) return;
       waiting.set(orderId, capture);
       void work();
     },
     isBusy,
-    stop: () => waiting.clear(),
+    /** Drops the waiting orders. Recovery captures them. */
+    stop: (): void => waiting.clear(),
   };
 }
 

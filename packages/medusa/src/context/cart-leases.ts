@@ -35,41 +35,6 @@ interface Hold {
 const LONGEST_HOLD_MS = 10 * 60_000;
 const POLL_MS = 100;
 
-/**
- * Leases of carts. Only one job has a cart's turn, across all processes of the shop, to change its cards and payment.
- *
- * A completion has Medusa's lock on the cart before it asks for the turn; every other job takes the turn first. To
- * avoid a deadlock, a job that waits for that lock gives way to a completion until it has the lock.
- */
-export interface CartLeases {
-  /**
-   * Takes the turn if it is free; it gives way. @returns null if a job of this or another process has it, or waits
-   * for it
-   */
-  take(cartId: string): Promise<Release | null>;
-  /**
-   * Takes the turn once it is free, after the jobs of this process that already wait.
-   * @throws {CheckoutError} payment_in_progress after `timeoutMs`
-   */
-  wait(cartId: string, timeoutMs: number): Promise<Release>;
-  /** Like `wait`, for a job that will take Medusa's lock on the cart. */
-  waitGivingWay(cartId: string, timeoutMs: number): Promise<Turn>;
-  /**
-   * Lets a completion, which has Medusa's lock on the cart, share the turn of a job of this process. The turn then
-   * lasts until the completion has ended too.
-   * @returns null if no job of this process has the turn, or it doesn't give way, or another completion shares it
-   */
-  join(cartId: string): Promise<Release | null>;
-  /** Takes the turn for a completion, if it is free or its job gives way. @returns null if neither */
-  takeOver(cartId: string): Promise<Release | null>;
-  /** Tells whether a completion has joined the turn of a job of this process. */
-  wasJoined(cartId: string): boolean;
-  /** Tells whether a job of this process has the turn, or is taking it. */
-  isHeld(cartId: string): boolean;
-  /** Waits until the job of this process that has the turn, if any, has ended. */
-  ended(cartId: string): Promise<void>;
-}
-
 function newHold(givesWay: boolean): Hold {
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -88,11 +53,17 @@ function onlyOnce(end: () => Promise<void>): Release {
   };
 }
 
+export type CartLeases = ReturnType<typeof createCartLeases>;
+
 /**
- * Creates leases in Medusa's database, by its clock. They are renewed while their process lives, and expire when it
- * dies or stalls. The journal protects the money; the leases keep two jobs from undoing each other's work.
+ * Creates leases of carts in Medusa's database, by its clock. They are renewed while their process lives, and expire when
+ * it dies or stalls. Only one job has a cart's turn, across all processes of the shop, to change its cards and payment. The
+ * journal protects the money; the leases keep two jobs from undoing each other's work.
+ *
+ * A completion has Medusa's lock on the cart before it asks for the turn; every other job takes the turn first. To
+ * avoid a deadlock, a job that waits for that lock gives way to a completion until it has the lock.
  */
-export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
+export function createCartLeases(sql: Sql, leaseMs: number) {
   const holds = new Map<string, Hold>();
 
   function begin(cartId: string, givesWay: boolean): Hold {
@@ -204,9 +175,15 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
   }
 
   return {
-    isHeld: (cartId) => holds.has(cartId),
-    ended: async (cartId) => holds.get(cartId)?.ended,
-    async take(cartId) {
+    /** Tells whether a job of this process has the turn, or is taking it. */
+    isHeld: (cartId: string): boolean => holds.has(cartId),
+    /** Waits until the job of this process that has the turn, if any, has ended. */
+    ended: async (cartId: string): Promise<void> => holds.get(cartId)?.ended,
+    /**
+     * Takes the turn if it is free; it gives way. @returns null if a job of this or another process has it, or waits
+     * for it
+     */
+    async take(cartId: string): Promise<Release | null> {
       if (holds.has(cartId)) return null;
       const mine = begin(cartId, true);
       let isMine = false;
@@ -217,11 +194,16 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
       }
       return isMine ? onlyOnce(() => leave(cartId, mine)) : null;
     },
-    async wait(cartId, timeoutMs) {
+    /**
+     * Takes the turn once it is free, after the jobs of this process that already wait.
+     * @throws {CheckoutError} payment_in_progress after `timeoutMs`
+     */
+    async wait(cartId: string, timeoutMs: number): Promise<Release> {
       const mine = await obtain(cartId, timeoutMs, false);
       return onlyOnce(() => leave(cartId, mine));
     },
-    async waitGivingWay(cartId, timeoutMs) {
+    /** Like `wait`, for a job that will take Medusa's lock on the cart. */
+    async waitGivingWay(cartId: string, timeoutMs: number): Promise<Turn> {
       const mine = await obtain(cartId, timeoutMs, true);
       return {
         release: onlyOnce(() => leave(cartId, mine)),
@@ -236,7 +218,12 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
         },
       };
     },
-    async join(cartId) {
+    /**
+     * Lets a completion, which has Medusa's lock on the cart, share the turn of a job of this process. The turn then
+     * lasts until the completion has ended too.
+     * @returns null if no job of this process has the turn, or it doesn't give way, or another completion shares it
+     */
+    async join(cartId: string): Promise<Release | null> {
       const other = holds.get(cartId);
       // Its last holder may be ending it at this moment.
       if (!other?.isTaken || other.holders === 0 || !other.givesWay || other.hasCompletion) return null;
@@ -244,13 +231,15 @@ export function createCartLeases(sql: Sql, leaseMs: number): CartLeases {
       other.wasJoined = true;
       return addCompletion(cartId, other, () => changeWay(cartId, other, false));
     },
-    async takeOver(cartId) {
+    /** Takes the turn for a completion, if it is free or its job gives way. @returns null if neither */
+    async takeOver(cartId: string): Promise<Release | null> {
       // A job of this process that waits for another process's turn continues to wait: it may wait for this
       // completion's lock.
       const mine = holds.has(cartId) ? newHold(true) : begin(cartId, true);
       return addCompletion(cartId, mine, () => tryFor(cartId, mine, "completion"));
     },
-    wasJoined: (cartId) => holds.get(cartId)?.wasJoined === true,
+    /** Tells whether a completion has joined the turn of a job of this process. */
+    wasJoined: (cartId: string): boolean => holds.get(cartId)?.wasJoined === true,
   };
 }
 

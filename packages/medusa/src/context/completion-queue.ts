@@ -16,30 +16,6 @@ const MOST_FAILED = 1000;
 /** Ends a completion's turn. Idempotent. */
 export type Leave = () => void;
 
-/**
- * Lets carts reserve their items one after the other, in the order of their arrival, so that an on-sale is not slower,
- * and other pages keep working. Once a cart has reserved, its completion mostly waits for a bank, and the next one begins.
- */
-export interface CompletionQueue {
-  /**
-   * Waits until the cart may be completed.
-   * @param signal is aborted if the page disconnects, or has waited for too long. The cart then keeps its place for a while
-   * @returns null if the signal is aborted, or the process ends; `again` if another call of this cart has ended
-   *   meanwhile: the cart may be an order now
-   */
-  enter(cartId: string, signal: AbortSignal): Promise<Leave | "again" | null>;
-  /** Lets the next cart begin, if the cart is being completed. */
-  hasReserved(cartId: string): void;
-  isRunning(cartId: string): boolean;
-  /** Tells whether other carts are being completed, or wait for it. */
-  isBusy(): boolean;
-  /**
-   * Tells whether a page may repeat a completion that failed for an unknown reason: not if no other cart could have
-   * caused it, and not for ever.
-   */
-  mayRepeat(cartId: string): boolean;
-}
-
 /** A cart's place, with the calls that wait for it. */
 interface Place {
   readonly cartId: string;
@@ -55,7 +31,13 @@ interface Run {
   isResting: boolean;
 }
 
-export function createCompletionQueue(): CompletionQueue {
+export type CompletionQueue = ReturnType<typeof createCompletionQueue>;
+
+/**
+ * Lets carts reserve their items one after the other, in the order of their arrival, so that an on-sale is not slower,
+ * and other pages keep working. Once a cart has reserved, its completion mostly waits for a bank, and the next one begins.
+ */
+export function createCompletionQueue() {
   let places: Place[] = [];
   const running = new Map<string, Run>();
   /** The completion that reserves its items, or has just done so. */
@@ -110,6 +92,7 @@ export function createCompletionQueue(): CompletionQueue {
     return place;
   }
 
+  /** Tells whether other carts are being completed, or wait for it. */
   const isBusy = () => running.size > 1 || places.some(({ calls }) => calls.length > 0);
 
   /** Admits no more carts once the process ends. Medusa waits for open calls before it tells its modules. */
@@ -125,7 +108,13 @@ export function createCompletionQueue(): CompletionQueue {
   }
 
   return {
-    async enter(cartId, signal) {
+    /**
+     * Waits until the cart may be completed.
+     * @param signal is aborted if the page disconnects, or has waited for too long. The cart then keeps its place for a while
+     * @returns null if the signal is aborted, or the process ends; `again` if another call of this cart has ended
+     *   meanwhile: the cart may be an order now
+     */
+    async enter(cartId: string, signal: AbortSignal): Promise<Leave | "again" | null> {
       listen();
       if (signal.aborted || isClosed) return null;
       return new Promise((resolve) => {
@@ -144,13 +133,18 @@ export function createCompletionQueue(): CompletionQueue {
         admit();
       });
     },
-    hasReserved(cartId) {
+    /** Lets the next cart begin, if the cart is being completed. */
+    hasReserved(cartId: string): void {
       const run = running.get(cartId);
       if (run) giveWay(run);
     },
-    isRunning: (cartId) => running.has(cartId),
+    isRunning: (cartId: string): boolean => running.has(cartId),
     isBusy,
-    mayRepeat(cartId) {
+    /**
+     * Tells whether a page may repeat a completion that failed for an unknown reason: not if no other cart could have
+     * caused it, and not for ever.
+     */
+    mayRepeat(cartId: string): boolean {
       const failed = (failures.get(cartId) ?? 0) + 1;
       failures.delete(cartId);
       failures.set(cartId, failed);

@@ -29,15 +29,10 @@ export interface ProcessReport {
   readonly warnings: readonly Reason[];
 }
 
-export interface Processes {
-  /** Begins to report this process. */
-  start(container: MedusaContainer): void;
-  stop(): Promise<void>;
-  read(): Promise<ProcessReport>;
-}
+export type Processes = ReturnType<typeof createProcesses>;
 
 /** Reports this process to the others in Medusa's database, and reads what they report. */
-export function createProcesses(sql: Sql, logger: Logger, connections: number): Processes {
+export function createProcesses(sql: Sql, logger: Logger, connections: number) {
   const id = randomUUID();
   const timers: NodeJS.Timeout[] = [];
 
@@ -57,7 +52,7 @@ export function createProcesses(sql: Sql, logger: Logger, connections: number): 
          and (id = $1 or seen_at - started_at >= interval '${SETTLED_SECONDS} seconds')`,
       [id],
     );
-    const found = row as unknown as Omit<ProcessReport, "warnings"> & { fewest: number; allowed: number };
+    const found = row as unknown as Found;
     const { count, locks } = found;
     return { count, locks, connections: found.connections, warnings: warningsOf(found) };
   }
@@ -69,13 +64,14 @@ export function createProcesses(sql: Sql, logger: Logger, connections: number): 
 
   return {
     read,
-    start(container) {
+    /** Begins to report this process. */
+    start(container: MedusaContainer): void {
       const lock = lockOf(container);
       void report(lock);
       timers.push(setInterval(() => void report(lock), REPORT_MS).unref());
       timers.push(setTimeout(() => void warn().catch(() => {}), WARN_AFTER_MS).unref());
     },
-    async stop() {
+    async stop(): Promise<void> {
       for (const timer of timers) clearTimeout(timer);
       await sql(`delete from giftcard_process where id = $1 or seen_at < now() - interval '1 day'`, [id]).catch(
         () => [],
@@ -94,14 +90,9 @@ function lockOf(container: MedusaContainer): string {
   return locking.providerService_?.retrieveProviderRegistration(id).constructor.identifier ?? id ?? "unknown";
 }
 
-function warningsOf(found: {
-  count: number;
-  locks: readonly string[];
-  connections: number;
-  fewest: number;
-  allowed: number;
-}): Reason[] {
-  const { count, locks, connections, fewest, allowed } = found;
+type Found = Omit<ProcessReport, "warnings"> & { readonly fewest: number; readonly allowed: number };
+
+function warningsOf({ count, locks, connections, fewest, allowed }: Found): Reason[] {
   const warnings: Reason[] = [];
   if (count > 1 && locks.includes(IN_MEMORY)) warnings.push({ code: "memoryLocks", values: { count } });
   else if (locks.length > 1) warnings.push({ code: "differentLocks", values: { locks: locks.join(", ") } });

@@ -49,16 +49,6 @@ export async function sumByState(sql: Sql): Promise<Record<string, { count: numb
   );
 }
 
-/** Counts the cards on carts, and people's decisions about charges. */
-export async function countCardsAndActions(sql: Sql): Promise<{ appliedCards: number; actions: number }> {
-  const [row] = await sql(
-    `select (select count(*) from giftcard_tender where state = 'applied') as cards,
-       (select count(*) from giftcard_action) as actions`,
-    [],
-  );
-  return { appliedCards: Number(row?.cards), actions: Number(row?.actions) };
-}
-
 /** Reads the services that charges were made with. */
 export async function readServices(sql: Sql): Promise<{ environment: string; companyId: string }[]> {
   const rows = await sql("select distinct environment, company_id from giftcard_charge order by 1, 2", []);

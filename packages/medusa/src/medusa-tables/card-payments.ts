@@ -8,7 +8,7 @@ import { PROVIDER_ID } from "../names.js";
  */
 
 /** The payment session of a card. */
-export interface NewCardSession {
+interface NewCardSession {
   readonly collectionId: string;
   readonly amountCents: number;
   readonly lastFour: string;

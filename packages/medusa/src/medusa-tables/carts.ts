@@ -1,7 +1,7 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { centsSql } from "../amount.js";
-import { PLAN, PROVIDER_ID } from "../names.js";
+import { PLAN, PROVIDER_ID, RECOVERY_LOCK } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_VIEW, type SessionPayment } from "./payments.js";
 
@@ -20,7 +20,7 @@ export interface CartSessions {
 }
 
 /** An order of a cart, with its total when it was placed. */
-export interface PlacedOrder {
+interface PlacedOrder {
   readonly order_id: string;
   readonly currency_code: string;
   readonly raw_total: BigNumberInput | null;
@@ -123,24 +123,23 @@ export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
 /** The order of a payment, and the number of refunds of all its payments. */
 export interface PaymentOrder {
   readonly orderId: string;
-  readonly providerId: string;
   readonly refundCount: number;
 }
 
 /** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection and refund. */
 export async function orderOfPayment(sql: Sql, paymentId: string): Promise<PaymentOrder | null> {
-  const [row] = await sql(
-    `select l.order_id, p.provider_id, (select count(*) from order_payment_collection every
+  const [row] = await readRows<PaymentOrder>(
+    sql,
+    `select l.order_id as "orderId", (select count(*) from order_payment_collection every
          join payment other on other.payment_collection_id = every.payment_collection_id
          join refund on refund.payment_id = other.id and refund.deleted_at is null
-         where every.order_id = l.order_id and every.deleted_at is null)::integer as refunds
+         where every.order_id = l.order_id and every.deleted_at is null)::integer as "refundCount"
      from payment p join order_payment_collection l
        on l.payment_collection_id = p.payment_collection_id and l.deleted_at is null
      where p.id = $1 and p.deleted_at is null`,
     [paymentId],
   );
-  if (!row) return null;
-  return { orderId: String(row.order_id), providerId: String(row.provider_id), refundCount: Number(row.refunds) };
+  return row ?? null;
 }
 
 /** Reads the cart of a payment collection; null if it has none. Reads cart_payment_collection. */
@@ -162,4 +161,51 @@ export async function providersOfCart(sql: Sql, cartId: string): Promise<string[
     [cartId],
   );
   return rows.map(({ id }) => String(id));
+}
+
+/**
+ * Whether the line `i` is a gift card: either it was one when it was added to the cart, or its product is one now. Only
+ * the shop can write these.
+ */
+const IS_GIFTCARD = `(i.is_giftcard or (select count(*) from product p where p.id = i.product_id
+  and (p.is_giftcard or p.metadata ->> 'giftcard' = 'true')) > 0)`;
+
+/** Reads the ids of a cart's lines that are gift cards. Reads cart_line_item and product. */
+export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
+  readIds(
+    sql,
+    `select i.id from cart_line_item i where i.cart_id = $1 and i.deleted_at is null and ${IS_GIFTCARD}`,
+    cartId,
+  );
+
+/**
+ * Reads the ids of the lines of a cart's order that are gift cards. Reads order_cart, order, order_item, order_line_item
+ * and product.
+ */
+export const giftcardItemsOfOrder = (sql: Sql, cartId: string): Promise<string[]> =>
+  readIds(
+    sql,
+    `select i.id from order_cart l join "order" o on o.id = l.order_id
+     join order_item sold on sold.order_id = o.id and sold.version = o.version and sold.deleted_at is null
+     join order_line_item i on i.id = sold.item_id
+     where l.cart_id = $1 and l.deleted_at is null and ${IS_GIFTCARD}`,
+    cartId,
+  );
+
+const readIds = async (sql: Sql, statement: string, id: string): Promise<string[]> =>
+  (await sql(statement, [id])).map((row) => String(row.id));
+
+/**
+ * Deletes expired locks of Medusa's, of carts with gift cards and of recovery. Medusa's locking module for PostgreSQL
+ * keeps the lock of a process that died forever, and nobody could complete or recover its cart. The other modules
+ * expire locks themselves. Writes locking, if that module is configured.
+ */
+export async function endExpiredLocks(sql: Sql): Promise<void> {
+  const [found] = await sql("select to_regclass('locking') is not null as is_there", []);
+  if (found?.is_there !== true) return;
+  await sql(
+    `delete from locking where expiration < now()
+       and (id = $1 or (select count(*) from giftcard_tender where cart_id = locking.id) > 0)`,
+    [RECOVERY_LOCK],
+  );
 }

@@ -3,7 +3,6 @@ export interface BookedItem {
   readonly id: string;
   readonly variantId: string | null;
   readonly productId: string | null;
-  readonly isShipping: boolean;
   /** When an edit removed it entirely; null if the order still has it. */
   readonly removedAt: string | null;
   /** Oldest first. */
@@ -69,7 +68,7 @@ with step as (
   group by step.id
 )
 select json_agg(json_build_object('id', line.id, 'variantId', line.variant_id, 'productId', line.product_id,
-  'isShipping', line.is_shipping, 'removedAt', removal.at, 'versions', history.versions) order by line.is_shipping, line.id) as all
+  'removedAt', removal.at, 'versions', history.versions) order by line.is_shipping, line.id) as all
 from line join history on history.id = line.id
 cross join lateral (select min(created_at) as at from order_summary
   where order_id = o.id and version > history.last and deleted_at is null) removal`;

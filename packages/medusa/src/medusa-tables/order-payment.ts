@@ -2,13 +2,13 @@ import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { heldStates } from "@giftcard-pay/checkout/store";
 import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
-import { sumOf } from "./amounts.js";
+import { sumOf } from "./payments.js";
 
 /** An action of a person on an order. Recovery never cancels such an order. */
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
 
 /** A payment that holds or took money, according to Medusa. */
-export interface HeldPayment {
+interface HeldPayment {
   readonly id: string;
   readonly isGiftcard: boolean;
   /** The captured amount minus its refunds, in major units; null if nothing was captured. */
@@ -16,7 +16,7 @@ export interface HeldPayment {
 }
 
 /** A payment that paid a part of an order, in whole cents. */
-export interface PaidPart {
+interface PaidPart {
   readonly providerId: string;
   /** The card's last four digits; null for any other method. */
   readonly lastFour: string | null;
@@ -138,12 +138,6 @@ interface PaymentRow {
   heldCents: number | null;
 }
 
-interface SessionRow {
-  id: string;
-  status: string;
-  amount: string;
-}
-
 /**
  * Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more). Reads order,
  * order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection,
@@ -175,7 +169,7 @@ function toPaidPart(payment: PaymentRow): PaidPart {
 
 function toOrderPayment(row: Record<string, unknown>): OrderPayment {
   const payments = (row.payments ?? []) as PaymentRow[];
-  const sessions = (row.sessions ?? []) as SessionRow[];
+  const sessions = (row.sessions ?? []) as { id: string; status: string; amount: string }[];
   const pending = sessions.filter(({ status }) => status === "pending_authorization");
   const paid = payments
     .filter((p) => !p.isCanceled && (p.provider !== PROVIDER_ID || wasCharged(p)))

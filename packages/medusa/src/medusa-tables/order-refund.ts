@@ -4,7 +4,7 @@ import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
 import { readRows } from "../rows.js";
-import { isRecordedSql, sumOf } from "./amounts.js";
+import { isRecordedSql, sumOf } from "./payments.js";
 import { type BookedItem, ITEMS } from "./order-items.js";
 
 export interface OpenPayment {

@@ -74,9 +74,6 @@ export async function orderWithPayment(sql: Sql, cartId: string, sessionId: stri
   return orders.length === 1 && order?.has_payment === true ? String(order.order_id) : null;
 }
 
-const OPEN_CHANGE = `select 1 from order_change
-  where order_id = o.id and status in ('pending', 'requested') and deleted_at is null`;
-
 /**
  * Tells whether an edit, return, exchange, claim or transfer of the order is open.
  *
@@ -90,7 +87,8 @@ export const hasOpenChange = (
 ): Promise<boolean> =>
   hasRows(
     sql,
-    `select 1 from "order" o where o.id = $1 and exists (${OPEN_CHANGE} and change_type is distinct from $2)`,
+    `select 1 from "order" o where o.id = $1 and exists (select 1 from order_change
+       where order_id = o.id and status in ('pending', 'requested') and deleted_at is null and change_type is distinct from $2)`,
     [orderId, but],
   );
 

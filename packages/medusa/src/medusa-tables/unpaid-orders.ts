@@ -102,7 +102,7 @@ export const findCanceledRemainders = ({ sql, only }: Scan): Promise<UnpaidOrder
     ),
   );
 
-export interface OrderLinks {
+interface OrderLinks {
   readonly cartId: string;
   /** Whether the order is linked to the cart itself, and not just to its payment collection. */
   readonly isPlaced: boolean;

@@ -9,28 +9,25 @@ import {
   findClosed,
   findOrderless,
   findReopened,
+  findUncaptured,
   findUnnoted,
 } from "../medusa-tables/charged-orders.js";
-import { findBegunCreditLines } from "../medusa-tables/credit-lines.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-payments.js";
-import { findUncaptured } from "../medusa-tables/uncaptured-orders.js";
 import {
   findCanceledRemainders,
   findCardsBesideOrders,
   findLapsedRemainders,
   type UnpaidOrder,
 } from "../medusa-tables/unpaid-orders.js";
-import { findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
-import type { CancelBudget } from "./cancel-limit.js";
+import { findBegunCreditLines, findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
-import { findPendingCancellations } from "./pending-cancellations.js";
-import { releaseStray } from "./stray-payments.js";
-import { bookRefund, forgetRefund } from "./unknown-refunds.js";
+import { type CancelBudget, findPendingCancellations } from "./pending-cancellations.js";
+import { releaseStray } from "./release-payment.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
-import { recordPayment } from "./unrecorded-payments.js";
+import { bookRefund, forgetRefund, recordPayment } from "./unrecorded-payments.js";
 
 export interface RunOptions {
   /** How many orders this run of recovery may still cancel. Omitted if a person asks for this one task. */
@@ -49,12 +46,6 @@ export interface RecoveryTask extends JobKey {
 
 type Find<T> = (scan: Scan) => Promise<T[]>;
 
-/** A kind of job, and everything that finds its tasks. A finder only reads, so that a dry run can call it. */
-export interface RecoveryJob {
-  readonly kind: Exclude<JobKind, "scan">;
-  readonly finders: readonly Find<RecoveryTask>[];
-}
-
 export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
   findPendingCancellations,
   findCardsBesideOrders,
@@ -64,110 +55,98 @@ export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
 
 const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;
 
-type Kind = RecoveryJob["kind"];
+type Kind = Exclude<JobKind, "scan">;
+type Task = Omit<RecoveryTask, "kind">;
 
 const tasks =
-  <T>(kind: Kind, find: Find<T>, taskOf: (found: T, scan: Scan) => Omit<RecoveryTask, "kind">) =>
-  async (scan: Scan): Promise<RecoveryTask[]> =>
-    (await find(scan)).map((found) => ({ kind, ...taskOf(found, scan) }));
+  <T>(find: Find<T>, taskOf: (found: T, scan: Scan) => Task) =>
+  async (scan: Scan): Promise<Task[]> =>
+    (await find(scan)).map((found) => taskOf(found, scan));
 
-const job = (kind: Kind, ...finders: Find<RecoveryTask>[]): RecoveryJob => ({ kind, finders });
-
-/** Everything that recovery finds and does, in this order. If two finders return the same task, the later one wins. */
-export const recoveryJobs: readonly RecoveryJob[] = [
-  job(
-    "note_paid",
-    tasks("note_paid", findUnnoted, (orderId, { sql }) => ({
-      id: orderId,
-      orderId,
-      run: () => noteIfPaid(sql, [orderId]),
+const finders: Record<Kind, readonly Find<Task>[]> = {
+  note_paid: [
+    tasks(findUnnoted, (orderId, { sql }) => ({ id: orderId, orderId, run: () => noteIfPaid(sql, [orderId]) })),
+  ],
+  cancel_order: unpaidOrderFinders.map((find) =>
+    tasks(find, (order) => ({
+      id: order.orderId,
+      orderId: order.orderId,
+      run: (container, options) => cancelIfUnpaid(container, order, options),
     })),
   ),
-  job(
-    "cancel_order",
-    ...unpaidOrderFinders.map((find) =>
-      tasks("cancel_order", find, (order) => ({
-        id: order.orderId,
-        orderId: order.orderId,
-        run: (container, options) => cancelIfUnpaid(container, order, options),
-      })),
-    ),
-  ),
-  job(
-    "reverse",
-    tasks("reverse", findChargedCanceled, (charge) => ({
+  reverse: [
+    tasks(findChargedCanceled, (charge) => ({
       id: charge.reference,
       orderId: charge.orderId,
       run: (container) => reverseCanceled(container, charge, leaseOf(container)),
     })),
-    tasks("reverse", findOrderless, (charge) => ({
+    tasks(findOrderless, (charge) => ({
       id: charge.reference,
       orderId: charge.orderId,
       run: (container) => voidOrderless(container, charge),
     })),
-  ),
-  job(
-    "release_payment",
-    tasks("release_payment", findStrayPayments, (payment) => ({
+  ],
+  release_payment: [
+    tasks(findStrayPayments, (payment) => ({
       id: payment.paymentId,
       orderId: null,
       cartId: payment.cartId,
       run: (container, { isAsked = false }) => releaseStray(container, payment, isAsked),
     })),
-    tasks("release_payment", findCanceledPayments, (payment) => ({
+    tasks(findCanceledPayments, (payment) => ({
       id: payment.paymentId,
       orderId: payment.orderId,
       run: (container, { isAsked = false }) => releaseCanceled(container, payment, isAsked),
     })),
-  ),
-  job(
-    "credit_line",
-    tasks("credit_line", findBegunCreditLines, (begun) => ({
+  ],
+  credit_line: [
+    tasks(findBegunCreditLines, (begun) => ({
       id: begun.changeId,
       orderId: begun.orderId,
       run: (container) => endCreditLine(container, begun),
     })),
-  ),
-  job(
-    "record_payment",
-    tasks("record_payment", findUnrecorded, (entry) => ({
+  ],
+  record_payment: [
+    tasks(findUnrecorded, (entry) => ({
       id: entry.entryId,
       orderId: entry.orderId,
       run: (container) => recordPayment(container, entry),
     })),
-  ),
-  job(
-    "capture",
-    tasks("capture", findUncaptured, (order) => ({
+  ],
+  capture: [
+    tasks(findUncaptured, (order) => ({
       id: order.orderId,
       orderId: order.orderId,
       run: (container, options) => captureMissed(container, order, options),
     })),
-  ),
-  job(
-    "unknown_refund",
-    tasks("unknown_refund", findUnknownRefunds, (refund) => ({
+  ],
+  unknown_refund: [
+    tasks(findUnknownRefunds, (refund) => ({
       id: refund.refundId,
       orderId: refund.orderId,
       run: (container, { isAsked = false }) => forgetRefund(container, refund, isAsked),
       exempt: (container) => bookRefund(container, refund),
     })),
-  ),
-  job(
-    "close_cart",
-    tasks("close_cart", findReopened, ({ orderId, cartId }) => ({
+  ],
+  close_cart: [
+    tasks(findReopened, ({ orderId, cartId }) => ({
       id: cartId,
       orderId,
       run: (container) => withCartLock(container, cartId, () => closeCart(container, cartId)),
     })),
-  ),
-  job(
-    "open_cart",
-    tasks("open_cart", findClosed, (cartId) => ({
+  ],
+  open_cart: [
+    tasks(findClosed, (cartId) => ({
       id: cartId,
       orderId: null,
       cartId,
       run: (container) => withCartLock(container, cartId, () => openCart(container, cartId)),
     })),
-  ),
-];
+  ],
+};
+
+/**
+ * Everything that recovery finds and does, by kind and in this order. If two finders return the same task, the later one
+ * wins. A finder only reads, so that a dry run can call it.
+ */
+export const recoveryJobs = (Object.keys(finders) as Kind[]).map((kind) => ({ kind, finders: finders[kind] }));

@@ -5,11 +5,10 @@ import { withCartLock } from "../cart/cart-turn.js";
 import { paidOrderOf } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import { takeScanPage } from "../journal-tables/scan-pages.js";
-import { endExpiredLocks } from "../medusa-tables/locks.js";
+import { endExpiredLocks } from "../medusa-tables/carts.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { forgetRemainders } from "../medusa-tables/unpaid-orders.js";
 import { RECOVERY_LOCK } from "../names.js";
-import type { CancelBudget } from "./cancel-limit.js";
 import {
   exemptJob,
   type FailingJob,
@@ -21,28 +20,22 @@ import {
   readExemptJobs,
   readJob,
 } from "./failing-jobs.js";
-import { type RecoveryJob, type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
+import type { CancelBudget } from "./pending-cancellations.js";
+import { type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
 /** How long a run captures cards. The next run continues. */
 const CAPTURE_MS = 20_000;
-
-export interface Recovery {
-  /** The charges that it dealt with, in their state afterwards. */
-  readonly charges: readonly Charge[];
-  readonly canceledOrderIds: readonly string[];
-  readonly failed: readonly JobKey[];
-}
 
 /**
  * Finishes what crashes and lost responses left behind: charges whose completion died, owed reversals, orders that
  * were never paid, or canceled or deleted without a reversal, remainders that didn't settle in time, payments without
  * an order, begun captures and refunds, and cards that are still to be captured. Safe to run at any time, and in several
  * processes at once. A failure doesn't stop other jobs: it is recorded with its reason, shown to people, and retried.
+ * @returns `charges`: those that it dealt with, in their state afterwards
  * @throws if Medusa's database can't be used
  */
-export async function recoverNow(container: MedusaContainer): Promise<Recovery> {
+export async function recoverNow(container: MedusaContainer) {
   const { engine, sql, settings } = contextOf(container);
-  const { leaseMs, pendingRemainderMs, maxCancelsPerRun, capture } = settings;
   const failed: JobKey[] = [];
   const fail = async (key: JobKey, error: unknown) => {
     failed.push(key);
@@ -51,15 +44,8 @@ export async function recoverNow(container: MedusaContainer): Promise<Recovery> 
   await tryScan(sql, "locks", fail, () => endExpiredLocks(sql));
   const orderOf = (charge: Charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder);
   const charges = (await tryScan(sql, "charges", fail, () => engine.recover({ orderOf }))) ?? [];
-  const scan: Scan = {
-    sql,
-    leaseMs,
-    pendingRemainderMs,
-    capture,
-    only: null,
-    after: await takeScanPage(sql),
-  };
-  const budget: CancelBudget = { left: maxCancelsPerRun };
+  const scan: Scan = { sql, ...settings, only: null, after: await takeScanPage(sql) };
+  const budget: CancelBudget = { left: settings.maxCancelsPerRun };
   const canceledOrderIds: string[] = [];
   for (const job of recoveryJobs) {
     const captureUntil = Date.now() + CAPTURE_MS;
@@ -107,13 +93,17 @@ async function tryScan<T>(sql: Sql, id: string, fail: Fail, scan: () => Promise<
 }
 
 /** Finds all tasks of a kind, without those that a person has exempted. */
-async function findTasks({ kind, finders }: RecoveryJob, scan: Scan, fail: Fail): Promise<RecoveryTask[]> {
+async function findTasks(
+  { kind, finders }: (typeof recoveryJobs)[number],
+  scan: Scan,
+  fail: Fail,
+): Promise<RecoveryTask[]> {
   const found = new Map<string, RecoveryTask>();
   let hasFailed = false;
   for (const [index, find] of finders.entries()) {
     const tasks = await tryScan(scan.sql, `${kind} ${index + 1}`, fail, () => find(scan));
     if (!tasks) hasFailed = true;
-    for (const task of tasks ?? []) found.set(task.id, task);
+    for (const task of tasks ?? []) found.set(task.id, { kind, ...task });
   }
   if (!hasFailed) await forgetOthers(scan.sql, kind, [...found.keys()]);
   const exempt = await readExemptJobs(scan.sql, kind);
@@ -195,11 +185,9 @@ async function findTask(container: MedusaContainer, job: FailingJob): Promise<Re
   const { sql, settings } = contextOf(container);
   const only = orderOrCart(job);
   if (only === null) return undefined;
-  const { leaseMs, pendingRemainderMs, capture } = settings;
-  const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only };
+  const scan: Scan = { sql, ...settings, after: "", only };
   const found = new Map<string, RecoveryTask>();
-  for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? []) {
-    for (const task of await find(scan)) found.set(task.id, task);
-  }
+  for (const find of recoveryJobs.find(({ kind }) => kind === job.kind)?.finders ?? [])
+    for (const task of await find(scan)) found.set(task.id, { ...task, kind: job.kind });
   return found.get(job.id);
 }

@@ -1,7 +1,11 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
+import { withCartLock } from "../cart/cart-turn.js";
+import { restoreSession, withdrawSession } from "../cart/sessions.js";
 import { contextOf } from "../context/context.js";
+import { readPaymentStanding, readSessionPayments } from "../medusa-tables/payments.js";
+import { hadOrder, isOrderless, type StrayPayment } from "../medusa-tables/stray-payments.js";
 import { hasRows } from "../rows.js";
 
 /** A payment without an order, as Medusa records it. */
@@ -59,7 +63,7 @@ export async function releaseGiftcardPayment(
  * Records that a payment is to be released, before anything is done, so that recovery finds it until it is.
  * @returns whether a refund of it was begun before
  */
-export async function beginRelease(sql: Sql, paymentId: string, cartId: string): Promise<boolean> {
+async function beginRelease(sql: Sql, paymentId: string, cartId: string): Promise<boolean> {
   const [row] = await sql(
     `insert into giftcard_release as known (payment_id, cart_id) values ($1, $2)
      on conflict (payment_id) do update set cart_id = known.cart_id returning refund_begun_at`,
@@ -84,6 +88,37 @@ async function endRefund(sql: Sql, paymentId: string): Promise<void> {
 }
 
 /** Deletes the record of a payment that is released, or that turned out to have an order. */
-export async function endRelease(sql: Sql, paymentId: string): Promise<void> {
+async function endRelease(sql: Sql, paymentId: string): Promise<void> {
   await sql("delete from giftcard_release where payment_id = $1", [paymentId]);
+}
+
+/**
+ * Releases a payment that no order has: the shopper gets the money back, and pays again. Its session is deleted first, so
+ * that no completion can use it from then on, however long this process stalls.
+ * @param isAsked a person wants it retried
+ * @throws the payment method's error, or one if another job uses the cart for too long
+ */
+export async function releaseStray(
+  container: MedusaContainer,
+  { paymentId, sessionId, cartId }: StrayPayment,
+  isAsked: boolean,
+): Promise<void> {
+  const { sql } = contextOf(container);
+  await withCartLock(container, cartId, async () => {
+    const isRefundBegun = await beginRelease(sql, paymentId, cartId);
+    const isFree = () => isOrderless(sql, cartId);
+    const sessions = sessionId === null || isRefundBegun ? [] : await readSessionPayments(sql, [sessionId]);
+    for (const session of sessions) {
+      const isGone = session.status === null;
+      // Another process may have withdrawn this session from an order, then crashed before it restored the session.
+      if (isGone && (await hadOrder(sql, cartId, session.id))) await restoreSession(container, session.id);
+      else if (isGone || (await withdrawSession(container, session, isFree))) continue;
+      return endRelease(sql, paymentId);
+    }
+    const standing = await readPaymentStanding(sql, paymentId);
+    if (!standing || standing.isCanceled) return endRelease(sql, paymentId);
+    await releasePayment(container, { paymentId, cartId, ...standing }, isAsked);
+    const line = `giftcard cart=${cartId} payment=${paymentId} released: no order has it`;
+    contextOf(container).logger.warn(line);
+  });
 }

@@ -9,11 +9,12 @@ import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-paym
 import { notePaid } from "../medusa-tables/orders.js";
 import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { type Reason, sentencesOf } from "../sentences.js";
-import { type CancelBudget, mayCancel } from "./cancel-limit.js";
 import { sentenceOf } from "./failing-jobs.js";
 import {
+  type CancelBudget,
   forgetPendingCancellation,
   isExempt,
+  mayCancel,
   noteCanceled,
   notePendingCancellation,
   noteRefusal,

@@ -1,9 +1,8 @@
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
-import type { Sold } from "../medusa-tables/sold-items.js";
+import type { Sold } from "../medusa-tables/bulk-refunds.js";
 import { hasRows, readRows } from "../rows.js";
 import type { Reason } from "../sentences.js";
-import type { PlannedCapture } from "./order-books.js";
-import type { RefundPart } from "./order-refund.js";
+import type { PlannedCapture, RefundPart } from "./order-books.js";
 
 export interface PlannedOrder {
   readonly orderId: string;
@@ -158,6 +157,22 @@ export async function endOrder(
     [bulkRefundId, orderId, owner, state, why && JSON.stringify(why)],
   );
 }
+
+/**
+ * Retries an order of a bulk refund, or exempts it, as a person decided.
+ * @returns false if it doesn't wait for a person
+ */
+export const decideOrder = (
+  sql: Sql,
+  { bulkRefundId, orderId }: { readonly bulkRefundId: string; readonly orderId: string },
+  state: "open" | "exempted",
+): Promise<boolean> =>
+  hasRows(
+    sql,
+    `update giftcard_bulk_refund_order set state = $3, lease_until = null, updated_at = now()
+     where bulk_refund_id = $1 and order_id = $2 and state = 'person' returning 1`,
+    [bulkRefundId, orderId, state],
+  );
 
 export async function openBulkRefunds(sql: Sql): Promise<string[]> {
   const rows = await sql(

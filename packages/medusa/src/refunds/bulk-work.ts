@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { captureFirst } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { nameOf, reasonsOf } from "../errors.js";
 import { readBulkRefundBasis, readBulkRefundParts } from "../medusa-tables/bulk-refunds.js";
@@ -20,7 +21,6 @@ import {
   openBulkRefunds,
   writeBulkRefund,
 } from "./bulk-store.js";
-import { captureFirst } from "./capture-first.js";
 import type { OrderBooks } from "./order-books.js";
 import { refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 
@@ -80,14 +80,15 @@ function reportFailure(container: MedusaContainer, { orderId, bulkRefundId }: Bu
 
 const stopped = (failure: unknown): Reason => ({ code: "stopped", values: { fault: sentenceOf(failure) } });
 
-/** How an attempt to refund an order ended, or why a person has to look. */
-type RefundEnd = "done" | "wait" | readonly Reason[];
-
 /**
  * Refunds each part that isn't refunded yet.
  * @returns "done"; "wait" until another job has finished what was begun; or why a person has to look
  */
-async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, books: OrderBooks): Promise<RefundEnd> {
+async function refundOnce(
+  container: MedusaContainer,
+  order: BulkRefundOrder,
+  books: OrderBooks,
+): Promise<"done" | "wait" | readonly Reason[]> {
   const { sql, settings } = contextOf(container);
   if (!(await holdOrder(sql, order, settings.leaseMs))) return "wait";
   if (!(await endCreditLines(container, order.orderId))) return "wait";
@@ -109,10 +110,7 @@ async function refundOnce(container: MedusaContainer, order: BulkRefundOrder, bo
     if (made) continue;
     if (isChanged) return changed(books);
     if (!(await holdOrder(sql, order, settings.leaseMs, isFirst ? basis : null))) return "wait";
-    const named = {
-      units: new Map(Object.entries(order.units)),
-      also: { [BULK_REFUND]: order.bulkRefundId },
-    };
+    const named = { units: new Map(Object.entries(order.units)), also: { [BULK_REFUND]: order.bulkRefundId } };
     const failure = await refundPart(container, part, named).then(
       () => null,
       (error: unknown) => error,

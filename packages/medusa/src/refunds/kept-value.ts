@@ -25,29 +25,19 @@ export const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number
     placedCents,
   );
 
-/** The inputs of an order's value. */
-interface Valued {
-  readonly items: readonly ItemHistory[];
-  readonly lines: readonly OrderLine[];
-}
-
-/** Values what the buyer keeps. */
-interface Valuer {
-  /** Returns the units of the order's own lines among those that are back. */
-  returnedOf(back: UnitsBack): Map<string, number>;
-  /** Returns the value of what the buyer keeps once these units are back, in cents. */
-  keptCents(back: UnitsBack): number;
-}
-
 /**
  * Values what the buyer keeps: units of the order's own lines by their recorded cents, and what was added or priced anew
  * since by Medusa's figures.
  */
-export function valuer({ items, lines }: Valued, charges: readonly ChargePieces[]): Valuer {
+export function valuer(
+  { items, lines }: { readonly items: readonly ItemHistory[]; readonly lines: readonly OrderLine[] },
+  charges: readonly ChargePieces[],
+) {
   const historyById = new Map(items.map((history) => [history.item.id, history]));
   const keptUnits = ({ item, kept, sold }: ItemHistory, back: UnitsBack) =>
     keepFirst(kept, sold - (back.get(item.id) ?? 0));
-  const returnedOf = (back: UnitsBack) =>
+  /** Returns the units of the order's own lines among those that are back. */
+  const returnedOf = (back: UnitsBack): Map<string, number> =>
     new Map(
       lines.map((line) => {
         const history = historyById.get(line.id);
@@ -55,7 +45,8 @@ export function valuer({ items, lines }: Valued, charges: readonly ChargePieces[
         return [line.id, Math.max(0, line.quantity - countOf(kept))];
       }),
     );
-  const keptCents = (back: UnitsBack) => {
+  /** Returns the value of what the buyer keeps once these units are back, in cents. */
+  const keptCents = (back: UnitsBack): number => {
     const pieces = returnedUnits(lines, charges, returnedOf(back));
     const kept = items.map((history) => ({ ...history, kept: keptUnits(history, back) }));
     const evened = evenedOf(

@@ -14,7 +14,16 @@ import {
 import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
 import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
 
-export type { UnitsBack };
+/** The part of a refund that goes to one payment. */
+export interface RefundPart {
+  readonly paymentId: string;
+  readonly providerId: string;
+  /** null for another method than a card. */
+  readonly lastFour: string | null;
+  readonly cents: number;
+  /** The references of the card's charges to reverse. */
+  readonly references: readonly string[];
+}
 
 /** A payment that is captured before its order is refunded. */
 export interface PlannedCapture {
@@ -29,7 +38,7 @@ export interface PlannedCapture {
  * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's
  * page, of a bulk refund, and Medusa's own.
  */
-export interface OrderBooks extends Omit<RefundableOrder, "items"> {
+export interface OrderBooks extends Omit<RefundableOrder, "items">, ReturnType<typeof valuer> {
   /** In whole cents, as they were paid. They state what a unit is worth when it is returned. */
   readonly lines: readonly OrderLine[];
   /** Whether the lines are recorded. From then on, the plugin keeps Medusa's books at what it owes. */
@@ -58,10 +67,6 @@ export interface OrderBooks extends Omit<RefundableOrder, "items"> {
   asCaptured(): OrderBooks;
   /** Returns what the order owes once these units are back, in cents. */
   owedWith(back: UnitsBack): number;
-  /** Returns the units of the order's own lines among those that are back. */
-  returnedOf(back: UnitsBack): Map<string, number>;
-  /** Returns the value of what the buyer keeps once these units are back, in cents. */
-  keptCents(back: UnitsBack): number;
 }
 
 /** The most that Medusa's fractions of a cent add up to. */
@@ -125,8 +130,8 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
   // The plugin refunds only what is owed: by then, every earlier refund ahead has become owed.
   const latest = order.refunds.findLastIndex(({ units }) => units !== null);
   const lately = order.refunds.slice(Math.max(0, latest));
+  const latelyByHand = lately.filter(({ units }) => units === null);
   const aheadCents = aheadOf(order, charges, lately);
-  const aheadByHandCents = sum(lately.map((refund) => (refund.units === null ? refund.aheadCents : 0)));
   const missingCents = Math.max(0, -balanceCents - uncapturedCents - aheadCents);
   const byHand = order.refunds.filter(({ units }) => units === null);
   // Medusa may have crashed after a refund by hand, before it waived what wasn't owed.
@@ -147,7 +152,7 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
     asCaptured: () => toBooks(withCaptures(order), charged),
     back,
     leftCents,
-    byHandCents: crashedCents + Math.min(aheadCents, aheadByHandCents),
+    byHandCents: crashedCents + Math.min(aheadCents, sum(latelyByHand.map((refund) => refund.aheadCents))),
     owedWith,
     owedCents: order.isCanceled ? 0 : owedCents,
     dueCents: order.isCanceled ? 0 : dueCents,

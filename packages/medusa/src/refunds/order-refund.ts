@@ -2,7 +2,8 @@ import { planRefund, type RefundPlan, type RefundSplit, toOpenCharge } from "@gi
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
-import { euro, fromCents } from "../amount.js";
+import { fromCents } from "../amount.js";
+import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, withReasons } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
@@ -13,18 +14,8 @@ import { sentenceOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
-import { captureFirst, sumOfCaptures } from "./capture-first.js";
-import { FRACTION_CENTS, type OrderBooks, type PlannedCapture, type UnitsBack } from "./order-books.js";
-
-export interface RefundPart {
-  readonly paymentId: string;
-  readonly providerId: string;
-  /** null for another method than a card. */
-  readonly lastFour: string | null;
-  readonly cents: number;
-  /** The references of the card's charges to reverse. */
-  readonly references: readonly string[];
-}
+import type { UnitsBack } from "./kept-value.js";
+import { FRACTION_CENTS, type OrderBooks, type PlannedCapture, type RefundPart } from "./order-books.js";
 
 /** How a sum is refunded: to which payments, and how much to each. */
 export interface SplitRefund {
@@ -196,7 +187,7 @@ export async function refundParts(
 }
 
 /** The metadata that Medusa stores with a refund. */
-export interface NamedRefund {
+interface NamedRefund {
   readonly actor?: string | undefined;
   /** How many units of each line are back once all parts of the refund are made. */
   readonly units: UnitsBack;

@@ -1,33 +1,24 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
+import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded } from "../errors.js";
 import { noteLines } from "../medusa-tables/orders.js";
-import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { planRest } from "./bulk-plan.js";
 import type { PlannedOrder } from "./bulk-store.js";
-import { captureFirst, sumOfCaptures } from "./capture-first.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
-import { findWanted, type OwedRefund, refundParts, type SplitRefund, toOwedRefund } from "./order-refund.js";
-
-/** The refund of everything that is left of an order, shipping included. */
-export interface RestRefund extends SplitRefund {
-  /** The reasons that prevent it, and what to do. null if it is possible; otherwise there are no parts. */
-  readonly why: readonly Reason[] | null;
-}
+import { findWanted, refundParts, type SplitRefund, toOwedRefund } from "./order-refund.js";
 
 /** The refunds of an order that a person can make on its page. */
-export interface OrderRefund extends OwedRefund {
-  /** null if nothing is left, or the order is canceled. */
-  readonly rest: RestRefund | null;
-}
+export type OrderRefund = Awaited<ReturnType<typeof readOrderRefund>>;
 
 /**
  * Reads what an order owes its customer after a return, claim, exchange or edit, and what is left of it, and how both can be
  * refunded. Changes nothing and calls nobody.
+ * @returns `rest`: null if nothing is left, or the order is canceled; its `why` is null if it is possible, else it has no parts
  * @throws {MedusaError} if there is no such order
  */
-export async function readOrderRefund(container: MedusaContainer, orderId: string): Promise<OrderRefund> {
+export async function readOrderRefund(container: MedusaContainer, orderId: string) {
   const books = await readBooks(container, orderId);
   const rest = await planRest(container, books);
   const owed = toOwedRefund(books);

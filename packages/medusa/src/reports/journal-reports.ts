@@ -1,4 +1,4 @@
-import type { Days, PaymentQuery, ReconcileOptions, Reconciliation, Statement } from "@giftcard-pay/checkout/operator";
+import type { Days, PaymentQuery, ReconcileOptions } from "@giftcard-pay/checkout/operator";
 import { type ReportSource, readReconciliation, readStatement, type Sql } from "@giftcard-pay/checkout/plugin";
 import { readOrderNames } from "../medusa-tables/orders.js";
 import { readCancelRefunds, readGiftcardPayments } from "../medusa-tables/payments.js";
@@ -8,16 +8,11 @@ export interface ReportContext extends ReportSource {
   readonly sql: Sql;
 }
 
-/** The display names of the orders in a report, such as `#12`, by their ids. */
-interface OrderNames {
-  readonly orderNames: Record<string, string>;
-}
-
 /** Reads the statement. @throws {RangeError} for invalid days or an invalid commission */
 export async function readMedusaStatement(
   context: ReportContext,
   options: Days & { commissionPercent?: number | undefined },
-): Promise<Statement & OrderNames> {
+) {
   const findCancelRefunds = (refundIds: readonly string[]) => readCancelRefunds(context.sql, refundIds);
   const statement = await readStatement(context, { ...options, findCancelRefunds });
   const orderIds = statement.lines.flatMap(({ orderId }) => orderId ?? []);
@@ -35,7 +30,7 @@ export async function readMedusaStatement(
 export async function readMedusaReconciliation(
   context: ReportContext,
   options: Days & Pick<ReconcileOptions, "report" | "onProgress">,
-): Promise<Reconciliation & OrderNames> {
+) {
   const payments = (query: PaymentQuery) => readGiftcardPayments(context.sql, query);
   const result = await readReconciliation(context, { ...options, payments });
   const orderIds = result.differences.flatMap(({ orderId }) => orderId ?? []);

@@ -1,96 +1,43 @@
 import { createSqlJournal, type Sql } from "@giftcard-pay/checkout/plugin";
 import { uncapturedStates } from "@giftcard-pay/checkout/store";
 import { paidOrderOf, wasPaid } from "../completion/paid-orders.js";
-import { countCardsAndActions, OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
+import { OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
 import { everyScanPage } from "../journal-tables/scan-pages.js";
 import { type OrderPayment, readOrderPayments } from "../medusa-tables/order-payment.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { PENDING_REMAINDERS, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
-import type { Settings } from "../options.js";
-import { type CancelStop, readCancelStop } from "../recovery/cancel-limit.js";
+import type { readRecoverySettings } from "../options.js";
 import { type JobKind, readExemptJobs } from "../recovery/failing-jobs.js";
-import { isExempt } from "../recovery/pending-cancellations.js";
+import { isExempt, readCancelStop } from "../recovery/pending-cancellations.js";
 import { recoveryJobs, unpaidOrderFinders } from "../recovery/recovery-jobs.js";
 import { whyNotCanceled } from "../recovery/unpaid-orders.js";
 import { readRows } from "../rows.js";
 import { sentencesOf } from "../sentences.js";
 
-/** A charge that is due: it is voided (nothing was sent), settled by its key, committed to its order, or reversed. */
-interface PlannedCharge {
-  readonly reference: string;
-  readonly state: string;
-  readonly cartId: string;
-  readonly orderId: string | null;
-  readonly amountCents: number;
-  readonly next: "void" | "settle" | "commit" | "reverse";
-}
-
-/** An order with open work, and the next action: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
-interface PlannedOrder extends UnpaidOrder {
-  readonly next: "cancel" | "person" | "reverse" | "nothing";
-  readonly why: string;
-}
-
-/** The number of charges, and their sum. */
-interface ChargeSum {
-  readonly count: number;
-  readonly cents: number;
-}
+/** The contents of the gift card tables: the open work, recovery's next actions, and finished work. */
+export type Status = Awaited<ReturnType<typeof readStatus>>;
 
 /** The open work, by kind. As long as there is any, removing the tables would lose track of money. */
-interface OpenWork {
-  readonly pendingRemainders: number;
-  readonly unpaidOrders: number;
-  /** Payments without an order that aren't canceled or refunded yet. */
-  readonly releases: number;
-  readonly failingJobs: number;
-}
-
-/** The contents of the gift card tables: the open work, recovery's next actions, and finished work. */
-export interface Status {
-  /** `charges`: by state. */
-  readonly open: OpenWork & { readonly charges: Readonly<Record<string, ChargeSum>> };
-  readonly next: RecoveryPlan;
-  /** Finished work. Anything that happens to it later still needs the tables. */
-  readonly stays: {
-    /** Captured charges. Without the tables, a later refund can't reach the card. */
-    readonly captured: ChargeSum;
-    readonly decisions: number;
-    /** Cards on carts that aren't ordered. Nothing was taken from them. */
-    readonly appliedCards: number;
-  };
-  readonly isEmpty: boolean;
-}
-
-/** The actions of the next runs of recovery, computed from the database only. */
-interface RecoveryPlan {
-  readonly charges: readonly PlannedCharge[];
-  readonly orders: readonly PlannedOrder[];
-  readonly jobs: readonly { readonly kind: JobKind; readonly id: string; readonly orderId: string | null }[];
-  /** If there are more orders to cancel, recovery stops until a person resumes it. */
-  readonly maxCancelsPerRun: number;
-  readonly cancelStop: CancelStop | null;
-}
-
-type PlanSettings = Pick<
-  Settings,
-  "leaseMs" | "pendingRemainderMs" | "allowPendingRemainder" | "maxCancelsPerRun" | "capture"
->;
-
 const OPEN_WORK = `select (${PENDING_REMAINDERS})::integer as "pendingRemainders",
   (select count(*) from giftcard_unpaid_order where exempted_at is null and canceled_at is null)::integer as "unpaidOrders",
   (${OPEN_RELEASES})::integer as releases,
   (select count(*) from giftcard_job where exempted_at is null)::integer as "failingJobs"`;
 
-const EXEMPTED = `select ((select count(*) from giftcard_unpaid_order where exempted_at is not null)
-  + (select count(*) from giftcard_job where exempted_at is not null))::integer as count`;
+/** People's decisions, and cards on carts that aren't ordered: nothing was taken from them. */
+const STAYS = `select ((select count(*) from giftcard_action)
+    + (select count(*) from giftcard_unpaid_order where exempted_at is not null)
+    + (select count(*) from giftcard_job where exempted_at is not null))::integer as decisions,
+  (select count(*) from giftcard_tender where state = 'applied')::integer as "appliedCards"`;
 
 /** Reads the open work, and what recovery would do now. Changes nothing and calls nobody. */
-export async function readStatus(sql: Sql, settings: PlanSettings): Promise<Status> {
-  const [work] = await readRows<OpenWork>(sql, OPEN_WORK, []);
-  const [exempted] = await readRows<{ count: number }>(sql, EXEMPTED, []);
-  if (!work || !exempted) throw new TypeError("A count has no rows.");
-  const { appliedCards, actions } = await countCardsAndActions(sql);
+export async function readStatus(sql: Sql, settings: ReturnType<typeof readRecoverySettings>) {
+  const [work] = await readRows<Record<"pendingRemainders" | "unpaidOrders" | "releases" | "failingJobs", number>>(
+    sql,
+    OPEN_WORK,
+    [],
+  );
+  const [stays] = await readRows<{ decisions: number; appliedCards: number }>(sql, STAYS, []);
+  if (!work || !stays) throw new TypeError("A count has no rows.");
   const byState = await sumByState(sql);
   const { captured = { count: 0, cents: 0 } } = byState;
   const isOpen = ([state]: [string, unknown]) => uncapturedStates.some((open) => open === state);
@@ -99,15 +46,15 @@ export async function readStatus(sql: Sql, settings: PlanSettings): Promise<Stat
   return {
     open: { charges, ...work },
     next: await planRecovery(sql, settings),
-    stays: { captured, decisions: actions + exempted.count, appliedCards },
+    // Without the tables, a later refund can't reach the card of a captured charge.
+    stays: { captured, ...stays },
     isEmpty: Object.keys(charges).length === 0 && openJobs === 0,
   };
 }
 
-async function planRecovery(sql: Sql, settings: PlanSettings): Promise<RecoveryPlan> {
-  const { leaseMs, pendingRemainderMs, allowPendingRemainder, maxCancelsPerRun, capture } = settings;
-  const scan: Scan = { sql, leaseMs, pendingRemainderMs, capture, after: "", only: null };
-  const jobs = new Map<string, RecoveryPlan["jobs"][number]>();
+async function planRecovery(sql: Sql, settings: ReturnType<typeof readRecoverySettings>) {
+  const scan: Scan = { sql, ...settings, after: "", only: null };
+  const jobs = new Map<string, { kind: JobKind; id: string; orderId: string | null }>();
   for (const { kind, finders } of recoveryJobs.filter((job) => job.kind !== "cancel_order")) {
     const exempt = await readExemptJobs(sql, kind);
     for (const find of finders) {
@@ -116,35 +63,30 @@ async function planRecovery(sql: Sql, settings: PlanSettings): Promise<RecoveryP
     }
   }
   return {
-    charges: await planCharges(sql, allowPendingRemainder),
+    charges: await planCharges(sql, settings.allowPendingRemainder),
     orders: await planOrders(scan),
     jobs: [...jobs.values()],
-    maxCancelsPerRun,
+    maxCancelsPerRun: settings.maxCancelsPerRun,
     cancelStop: await readCancelStop(sql),
   };
 }
 
-async function planCharges(sql: Sql, mayBePending: boolean): Promise<PlannedCharge[]> {
+/** Plans the charges that are due: nothing was sent, they are settled by their key, committed to their order, or reversed. */
+async function planCharges(sql: Sql, mayBePending: boolean) {
   const journal = createSqlJournal(sql);
-  const charges: PlannedCharge[] = [];
+  const charges = [];
   for (let due = await journal.nextDue(""); due; due = await journal.nextDue(due.reference)) {
     const { reference, state, cartId, orderId, externalId, amountCents } = due;
     const paid = state === "devalued" ? await paidOrderOf(sql, { cartId, externalId }, mayBePending) : null;
     const isSent = state === "sent" || state === "unknown";
     const next = state === "intent" ? "void" : isSent ? "settle" : "reverse";
-    charges.push({
-      reference,
-      state,
-      cartId,
-      amountCents,
-      orderId: paid ?? orderId,
-      next: paid === null ? next : "commit",
-    });
+    const planned = { reference, state, cartId, amountCents, orderId: paid ?? orderId };
+    charges.push({ ...planned, next: paid === null ? next : "commit" });
   }
   return charges;
 }
 
-async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
+async function planOrders(scan: Scan) {
   const found = new Map<string, UnpaidOrder>();
   for (const find of unpaidOrderFinders) {
     for (const order of await find(scan)) {
@@ -154,7 +96,7 @@ async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
   }
   const payments = await readOrderPayments(scan.sql, [...found.keys()]);
   const exemptJobs = await readExemptJobs(scan.sql, "cancel_order");
-  const plans: PlannedOrder[] = [];
+  const plans = [];
   for (const payment of payments) {
     const order = found.get(payment.orderId) as UnpaidOrder;
     const isLeft = exemptJobs.has(order.orderId) || (await isExempt(scan.sql, order.orderId));
@@ -163,8 +105,9 @@ async function planOrders(scan: Scan): Promise<PlannedOrder[]> {
   return plans;
 }
 
-function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean): PlannedOrder {
-  const plan = (next: PlannedOrder["next"], why: string): PlannedOrder => ({ ...order, next, why });
+/** Plans an order with open work: recovery cancels it, reverses a charge, leaves it to a person, or does nothing. */
+function planOrder(order: UnpaidOrder, payment: OrderPayment, isLeft: boolean) {
+  const plan = (next: "cancel" | "person" | "reverse" | "nothing", why: string) => ({ ...order, next, why });
   if (isLeft) return plan("nothing", "a person has exempted it");
   if (payment.paidAt !== null) return plan("nothing", "it was paid");
   if (payment.isCanceled) {

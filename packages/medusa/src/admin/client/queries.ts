@@ -1,21 +1,56 @@
 import type { Evidence, Health, Reconciliation, Statement } from "@giftcard-pay/checkout/operator";
 import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
+import Medusa from "@medusajs/js-sdk";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, type UseQueryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
+import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
-import type { Sold } from "../../medusa-tables/sold-items.js";
-import type { CancelStop } from "../../recovery/cancel-limit.js";
+import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { Failing } from "../../recovery/failing-jobs.js";
-import type { RefusedOrder } from "../../recovery/pending-cancellations.js";
+import type { CancelStop, RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
-import type { EuroRegion } from "../../reports/regions.js";
+import type { Reason } from "../../sentences.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { type PostError, post, sdk } from "./sdk.js";
+
+/** Medusa's build of the admin defines these: the shop's address, and how people log in. */
+declare const __BACKEND_URL__: string | undefined;
+declare const __AUTH_TYPE__: "session" | "jwt" | undefined;
+declare const __JWT_TOKEN_STORAGE_KEY__: string | undefined;
+
+const baseUrl = __BACKEND_URL__ ?? "/";
+
+/** Calls the shop as the person who is logged in, like the admin itself. */
+const sdk = new Medusa({
+  baseUrl,
+  auth: {
+    type: __AUTH_TYPE__ ?? "session",
+    ...(__JWT_TOKEN_STORAGE_KEY__ && { jwtTokenStorageKey: __JWT_TOKEN_STORAGE_KEY__ }),
+  },
+});
+
+/** A refused request: the reasons if the shop answered with codes. */
+interface PostError extends Error {
+  readonly reasons?: readonly Reason[];
+}
+
+/** Posts like `sdk.client.fetch`, whose errors have nothing but the message. @throws {PostError} */
+async function post<T>(path: string, body?: object): Promise<T> {
+  const token = await sdk.client.getToken();
+  const response = await fetch(baseUrl.replace(/\/$/, "") + path, {
+    method: "POST",
+    credentials: "include",
+    headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return answer;
+  throw Object.assign(new Error(answer.message ?? response.statusText), { reasons: answer.reasons });
+}
 
 /** A value after its way through JSON. */
 export type Json<T> = T extends Date
@@ -67,14 +102,9 @@ function useRead<T>(url: string, query: Query = {}, options: ReadOptions<T> = {}
   });
 }
 
-interface Call {
-  path: string;
-  body?: object;
-}
-
 /** Posts a person's decision. Then refetches the plugin's data, or everything if Medusa's own parts of the page change. */
 function usePost<T, R = unknown>(
-  callOf: (what: T) => Call,
+  callOf: (what: T) => { path: string; body?: object },
   { onSuccess, changesMedusa = false }: { onSuccess?: (answer: R) => unknown; changesMedusa?: boolean } = {},
 ) {
   const queries = useQueryClient();
@@ -105,7 +135,7 @@ export function useRefetchAfterChanges(): void {
 
 export const useHealth = () => useRead<HealthView>(at("health"), {}, { refetchInterval: 30_000 });
 
-export interface ChargeQuery {
+interface ChargeQuery {
   q?: string;
   states?: readonly ChargeState[] | undefined;
   customerId?: string;

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Input, Label, Table, Text, usePrompt } from "@medusajs/ui";
 import { useState } from "react";
-import type { Sold } from "../../medusa-tables/sold-items.js";
+import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
 import { useBeginBulkRefund, useProducts, useRefundPlan } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";

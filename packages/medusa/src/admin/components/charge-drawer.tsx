@@ -1,9 +1,15 @@
-import { Button, Copy, Drawer, Heading } from "@medusajs/ui";
-import { type ActionRow, type ChargeRow, type LineTitles, useCharge } from "../client/queries.js";
+import { Button, Copy, Drawer, Heading, toast, usePrompt } from "@medusajs/ui";
+import {
+  type ActionRow,
+  type ChargeRow,
+  type Decision,
+  type LineTitles,
+  useCharge,
+  useDecision,
+} from "../client/queries.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { actorName, cardName, codeText, piecesText, reasonText, stateText, takenCents } from "./labels.js";
 import { Fact, OrderLink, Small, SmallButton, StateBadge, Strong } from "./section.js";
-import { useDecide } from "./use-decide.js";
 
 export function ChargeDrawer({ reference, onClose }: { reference: string; onClose: () => void }) {
   const texts = useTexts();
@@ -149,4 +155,30 @@ function Decisions({ charge }: { charge: ChargeRow }) {
       )}
     </Drawer.Footer>
   );
+}
+
+/** Asks for confirmation, then carries out the decision. The shop records who decided. */
+export function useDecide() {
+  const texts = useTexts();
+  const { t, money } = texts;
+  const prompt = usePrompt();
+  const { mutateAsync, isPending, variables } = useDecision();
+  async function decide(charge: ChargeRow, decision: Decision): Promise<void> {
+    const card = cardName(charge.lastFour);
+    const about = t("decide.about", { card, amount: money(takenCents(charge)) });
+    const isConfirmed =
+      // Retrying an owed reversal is always safe.
+      (decision === "retry" && charge.state === "reversing") ||
+      (await prompt({
+        title: t(`decide.${decision}.title`),
+        description: `${about} ${t(`decide.${decision}.question`)}`,
+        confirmText: t(`decide.${decision}.button`),
+        cancelText: t("common.cancel"),
+        variant: decision === "retry" ? "confirmation" : "danger",
+      }));
+    if (!isConfirmed) return;
+    const done = await mutateAsync({ reference: charge.reference, decision }).catch(() => null);
+    if (done) toast.info(t("decide.done", { card, state: stateText(texts, done.charge.state) }));
+  }
+  return { decide, pendingReference: isPending ? variables?.reference : undefined };
 }

@@ -2,8 +2,7 @@ import { Badge, StatusBadge, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { type HealthView, useHealth, useRecovery } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { HealthTiles, healthTiles } from "./health-tiles.js";
-import { useOpenWork } from "./open-work.js";
+import { HealthTiles, healthTiles, useOpenWork } from "./health-tiles.js";
 import { Nothing, Section, SmallButton } from "./section.js";
 
 /**
@@ -40,13 +39,10 @@ export function HealthSection() {
 
 export function EnvironmentBadge({ environment }: { environment: string }) {
   const { t } = useTexts();
-  return environment === "sandbox" ? (
-    <Badge size="2xsmall" color="orange">
-      {t("page.sandbox")}
-    </Badge>
-  ) : (
-    <Badge size="2xsmall" color="green">
-      {t("page.live")}
+  const isSandbox = environment === "sandbox";
+  return (
+    <Badge size="2xsmall" color={isSandbox ? "orange" : "green"}>
+      {t(isSandbox ? "page.sandbox" : "page.live")}
     </Badge>
   );
 }

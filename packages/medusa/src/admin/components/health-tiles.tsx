@@ -1,7 +1,7 @@
 import type { ProtocolErrorCode, UnreachableErrorCode } from "@giftcard-pay/client";
 import { StatusBadge, Text } from "@medusajs/ui";
-import type { HealthView } from "../client/queries.js";
-import type { Texts } from "../i18n/use-texts.js";
+import { type HealthView, useBulkRefunds, useCharges, useHealth, useJobs, useUnpaidOrders } from "../client/queries.js";
+import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { type BadgeColor, codeText } from "./labels.js";
 
 /** Beyond this, times in the logs of the two sides can't be compared. */
@@ -20,7 +20,7 @@ export interface Tile {
 }
 
 /** Returns the parts that a person has to fix, without those whose problems have lists of their own. */
-export const problemsOf = (tiles: readonly Tile[]): Tile[] =>
+const problemsOf = (tiles: readonly Tile[]): Tile[] =>
   tiles.filter(({ color, isListed, isAwaited }) => (color === "red" || color === "orange") && !isListed && !isAwaited);
 
 /** Describes each part of the shop's health. */
@@ -162,3 +162,26 @@ const HealthTile = ({ name, color, label, about, isAwaited = false }: Tile) => (
     </Text>
   </div>
 );
+
+export const OPEN_WORK_LIMIT = 100;
+
+/** Reads everything that needs a person, and its number; undefined until its lists are read. */
+export function useOpenWork() {
+  const texts = useTexts();
+  const health = useHealth().data;
+  const attention = useCharges({ states: ["needs_attention"], limit: OPEN_WORK_LIMIT, offset: 0 }).data;
+  const unpaid = useUnpaidOrders().data;
+  // Reversals and unknown outcomes are charges, and listed as such.
+  const jobs = useJobs().data?.jobs.filter(({ kind }) => kind !== "reversal" && kind !== "outcome");
+  const refunds = useBulkRefunds().data?.bulkRefunds.filter(({ waiting }) => waiting.length > 0);
+  if (!attention || !unpaid || !jobs || !refunds) return undefined;
+  const waiting = refunds.reduce((sum, one) => sum + one.waiting.length, 0);
+  const tiles = health ? healthTiles(texts, health) : [];
+  const [problems, cancelStop] = [problemsOf(tiles), health?.cancelStop ?? null];
+  return {
+    ...{ attention, unpaid, jobs, refunds, problems, cancelStop },
+    /** Whether the shop waits for the service. */
+    isAwaiting: tiles.some(({ isAwaited }) => isAwaited),
+    count: problems.length + (cancelStop ? 1 : 0) + attention.count + unpaid.count + jobs.length + waiting,
+  };
+}

@@ -1,6 +1,6 @@
 import type { DifferenceKind } from "@giftcard-pay/checkout/operator";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import type { RefundPart } from "../../refunds/order-refund.js";
+import type { RefundPart } from "../../refunds/order-books.js";
 import type { ChargeRow, LineTitles } from "../client/queries.js";
 import en from "../i18n/en.json";
 import type { TextKey, Texts } from "../i18n/use-texts.js";
@@ -68,12 +68,11 @@ export const targetOf = (
   { lastFour, providerId }: Pick<RefundPart, "lastFour" | "providerId">,
 ): string => (lastFour === null ? methodName(texts, providerId) : texts.t("refund.card", { card: cardName(lastFour) }));
 
-/** Names a part of a refund, such as `€22.45 to card •••• 1234`. */
-export const partText = (texts: Texts, part: Pick<RefundPart, "lastFour" | "providerId" | "cents">): string =>
-  texts.t("refund.part", { amount: texts.money(part.cents), target: targetOf(texts, part) });
-
+/** Names parts of a refund, such as `€22.45 to card •••• 1234`. */
 export const partsText = (texts: Texts, parts: readonly Pick<RefundPart, "lastFour" | "providerId" | "cents">[]) =>
-  parts.map((part) => partText(texts, part)).join(", ");
+  parts
+    .map((part) => texts.t("refund.part", { amount: texts.money(part.cents), target: targetOf(texts, part) }))
+    .join(", ");
 
 export const takenCents = ({ deductedCents, amountCents }: ChargeRow): number => deductedCents ?? amountCents;
 

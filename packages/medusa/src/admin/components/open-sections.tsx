@@ -14,13 +14,11 @@ import {
 } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { WaitingRefunds } from "./bulk-refund-list.js";
-import { ChargeDrawer } from "./charge-drawer.js";
+import { ChargeDrawer, useDecide } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
-import { HealthTiles, type Tile } from "./health-tiles.js";
+import { HealthTiles, OPEN_WORK_LIMIT, type Tile, useOpenWork } from "./health-tiles.js";
 import { codeText, faultText } from "./labels.js";
-import { OPEN_WORK_LIMIT, useOpenWork } from "./open-work.js";
 import { Nothing, OrderLink, Section, SmallButton } from "./section.js";
-import { useDecide } from "./use-decide.js";
 
 const retried: readonly ChargeState[] = ["reversing", "unknown"];
 
@@ -78,7 +76,7 @@ function RetriedCharges({ onOpen }: { onOpen: (reference: string) => void }) {
 type CancelStop = NonNullable<HealthView["cancelStop"]>;
 
 /** Lists the parts of the shop's health that a person has to fix. */
-export function ProblemsSection({ problems, stop }: { problems: readonly Tile[]; stop: CancelStop | null }) {
+function ProblemsSection({ problems, stop }: { problems: readonly Tile[]; stop: CancelStop | null }) {
   const { t } = useTexts();
   const count = problems.length + (stop ? 1 : 0);
   return (
@@ -118,7 +116,7 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: CancelStop }) 
 type UnpaidOrders = NonNullable<ReturnType<typeof useUnpaidOrders>["data"]>;
 
 /** Lists unpaid orders that the shop doesn't cancel by itself. */
-export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
+function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
   const { t, time, why } = useTexts();
   const { mutate, variables, isPending } = useExemptOrder();
   const prompt = usePrompt();
@@ -154,7 +152,7 @@ export function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
 }
 
 /** Lists the jobs that fail each time the shop retries them. */
-export function JobsSection({ jobs }: { jobs: readonly JobRow[] }) {
+function JobsSection({ jobs }: { jobs: readonly JobRow[] }) {
   const { t } = useTexts();
   return (
     <Section title={t("jobs.title", { count: jobs.length })} about={t("jobs.about")}>

@@ -1,6 +1,6 @@
 import { Button, Text, usePrompt } from "@medusajs/ui";
 import type { SplitRefund } from "../../refunds/order-refund.js";
-import type { OrderRefund, RestRefund } from "../../refunds/rest-refund.js";
+import type { OrderRefund } from "../../refunds/rest-refund.js";
 import { useOrderRefund, useRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { partsText, targetOf } from "./labels.js";
@@ -96,6 +96,8 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
     </section>
   );
 }
+
+type RestRefund = NonNullable<OrderRefund["rest"]>;
 
 /** Offers to refund all that is left of the order, such as if its show is off. */
 function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: RestRefund }) {

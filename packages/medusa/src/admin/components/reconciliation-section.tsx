@@ -1,12 +1,13 @@
 import type { Difference } from "@giftcard-pay/checkout/operator";
 import type { ReportFault } from "@giftcard-pay/checkout/plugin";
+import { ArrowUpTray } from "@medusajs/icons";
 import { Badge, Button, Input, StatusBadge, Table, Text } from "@medusajs/ui";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
 import { reportDay } from "../i18n/formats.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { cardName, differenceText, stateText } from "./labels.js";
-import { Field, FieldError, FileField, Nothing, OrderLink, Section, TableHead } from "./section.js";
+import { Field, FieldError, Nothing, OrderLink, Section, Small, SmallButton, TableHead } from "./section.js";
 
 /** Compares the shop's records with Medusa's payments and, if it is shared, with the card issuer's report. */
 export function ReconciliationSection() {
@@ -38,12 +39,8 @@ export function ReconciliationSection() {
       <form className="flex flex-wrap items-end gap-4 px-6 py-4" onSubmit={(event) => void compare(event)}>
         {day("from")}
         {day("to")}
-        <FileField
-          label={t("reconciliation.report")}
-          id="giftcard-report"
-          accept=".json,.csv,application/json,text/csv"
+        <ReportField
           isInvalid={fault !== null}
-          errorId="giftcard-report-error"
           onChoose={(file) => {
             setReport(file);
             reset();
@@ -56,6 +53,47 @@ export function ReconciliationSection() {
       </form>
       {data?.reconciliation ? <Result result={data.reconciliation} /> : <Nothing>{t("reconciliation.hint")}</Nothing>}
     </Section>
+  );
+}
+
+/** The field for the service's report, in the style of Medusa's own buttons. */
+function ReportField(props: { isInvalid: boolean; onChoose: (file: File | undefined) => void }) {
+  const { isInvalid, onChoose } = props;
+  const { t } = useTexts();
+  const input = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState<string>();
+  return (
+    <Field label={t("reconciliation.report")} id="giftcard-report">
+      <div className="flex items-center gap-x-2">
+        <input
+          ref={input}
+          id="giftcard-report"
+          type="file"
+          tabIndex={-1}
+          accept=".json,.csv,application/json,text/csv"
+          className="sr-only"
+          aria-invalid={isInvalid}
+          aria-describedby="giftcard-report-error"
+          onChange={({ target }) => {
+            setName(target.files?.[0]?.name);
+            onChoose(target.files?.[0]);
+          }}
+        />
+        <SmallButton
+          type="button"
+          aria-describedby="giftcard-report-error"
+          onClick={() => {
+            // Otherwise the browser reports no change if the same file is chosen again, after it was corrected.
+            if (input.current) input.current.value = "";
+            input.current?.click();
+          }}
+        >
+          <ArrowUpTray />
+          {t("common.chooseFile")}
+        </SmallButton>
+        <Small>{name ?? t("common.noFile")}</Small>
+      </div>
+    </Field>
   );
 }
 

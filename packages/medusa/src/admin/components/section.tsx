@@ -1,7 +1,6 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import { ArrowUpTray } from "@medusajs/icons";
-import { Button, Container, Heading, Input, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
-import { type ComponentProps, type ReactNode, useRef, useState } from "react";
+import { Button, Container, Heading, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
+import type { ComponentProps, ReactNode } from "react";
 import { Link } from "react-router-dom";
 import { useTexts } from "../i18n/use-texts.js";
 import { stateColors, stateText } from "./labels.js";
@@ -119,71 +118,6 @@ export const FieldError = ({ id, children }: { id: string; children: string | nu
   </Text>
 );
 
-/** A field for a month such as `2026-11`. */
-export function MonthField({ id, month, onChange }: { id: string; month: string; onChange: (month: string) => void }) {
-  const { t } = useTexts();
-  return (
-    <Field label={t("common.month")} id={id}>
-      <Input
-        id={id}
-        size="small"
-        type="month"
-        value={month}
-        onChange={({ target }) => target.value && onChange(target.value)}
-      />
-    </Field>
-  );
-}
-
-/** A field for a file, in the style of Medusa's own buttons. */
-export function FileField(props: {
-  label: string;
-  id: string;
-  accept: string;
-  isInvalid: boolean;
-  /** The id of its error's text. */
-  errorId: string;
-  onChoose: (file: File | undefined) => void;
-}) {
-  const { label, id, accept, isInvalid, errorId, onChoose } = props;
-  const { t } = useTexts();
-  const input = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState<string>();
-  return (
-    <Field label={label} id={id}>
-      <div className="flex items-center gap-x-2">
-        <input
-          ref={input}
-          id={id}
-          type="file"
-          tabIndex={-1}
-          accept={accept}
-          className="sr-only"
-          aria-invalid={isInvalid}
-          aria-describedby={errorId}
-          onChange={({ target }) => {
-            setName(target.files?.[0]?.name);
-            onChoose(target.files?.[0]);
-          }}
-        />
-        <SmallButton
-          type="button"
-          aria-describedby={errorId}
-          onClick={() => {
-            // Otherwise the browser reports no change if the same file is chosen again, after it was corrected.
-            if (input.current) input.current.value = "";
-            input.current?.click();
-          }}
-        >
-          <ArrowUpTray />
-          {t("common.chooseFile")}
-        </SmallButton>
-        <Small>{name ?? t("common.noFile")}</Small>
-      </div>
-    </Field>
-  );
-}
-
 /** A small select. Screen readers read its label. */
 export function Choice(props: {
   label: string;
@@ -216,13 +150,4 @@ export function StateBadge({ state }: { state: ChargeState }) {
       {stateText(texts, state)}
     </StatusBadge>
   );
-}
-
-/** Saves a text, or bytes, as a file in the browser. */
-export function download(name: string, type: string, content: BlobPart): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content], { type }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

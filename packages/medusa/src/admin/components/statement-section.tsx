@@ -3,18 +3,7 @@ import { useState } from "react";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { readPercent, reportDay } from "../i18n/formats.js";
 import { useTexts } from "../i18n/use-texts.js";
-import {
-  download,
-  Field,
-  FieldError,
-  MonthField,
-  Nothing,
-  OrderLink,
-  Section,
-  SmallButton,
-  Strong,
-  TableHead,
-} from "./section.js";
+import { Field, FieldError, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
 
 export function StatementSection() {
   const { t } = useTexts();
@@ -28,16 +17,21 @@ export function StatementSection() {
       title={t("statement.title")}
       about={t("statement.about")}
       actions={
-        <SmallButton
-          disabled={!data || !isValid}
-          onClick={() => data && download(`gift-cards-${month}.csv`, "text/csv", data.csv)}
-        >
+        <SmallButton disabled={!data || !isValid} onClick={() => data && download(`gift-cards-${month}.csv`, data.csv)}>
           {t("common.downloadCsv")}
         </SmallButton>
       }
     >
       <div className="flex flex-wrap items-end gap-4 px-6 py-4">
-        <MonthField id="giftcard-month" month={month} onChange={setMonth} />
+        <Field label={t("common.month")} id="giftcard-month">
+          <Input
+            id="giftcard-month"
+            size="small"
+            type="month"
+            value={month}
+            onChange={({ target }) => target.value && setMonth(target.value)}
+          />
+        </Field>
         <Field label={t("statement.commission")} id="giftcard-commission">
           <Input
             id="giftcard-commission"
@@ -116,4 +110,13 @@ function Amounts({ of }: { of: readonly (number | null)[] }) {
       {cents === null ? "" : money(cents)}
     </Table.Cell>
   ));
+}
+
+/** Saves a CSV file in the browser. */
+function download(name: string, csv: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -1,11 +1,11 @@
 import { defineWidgetConfig } from "@medusajs/admin-sdk";
 import { Container, Heading, Text } from "@medusajs/ui";
 import { type ChargeRow, type LineTitles, useOrderCharges, useRefetchAfterChanges } from "../client/queries.js";
+import { useDecide } from "../components/charge-drawer.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { cardName, piecesText, reasonText, takenCents } from "../components/labels.js";
 import { OrderRefundSections } from "../components/order-refund.js";
 import { SmallButton, StateBadge, Strong } from "../components/section.js";
-import { useDecide } from "../components/use-decide.js";
 import { useTexts } from "../i18n/use-texts.js";
 
 /** Shows each card's part on an order's page, with its state, and what is owed to the cards and the customer. */

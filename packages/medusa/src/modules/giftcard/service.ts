@@ -1,4 +1,11 @@
-import { createEngine, createSqlJournal, type Engine, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
+import {
+  createEngine,
+  createSqlJournal,
+  type Engine,
+  readSeals,
+  type Sealer,
+  type Sql,
+} from "@giftcard-pay/checkout/plugin";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import { container as medusa } from "@medusajs/framework";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
@@ -11,8 +18,8 @@ import type { GiftcardContext } from "../../context/context.js";
 import { createProcesses, type Processes } from "../../context/processes.js";
 import { type ConnectionPool, connectionsOf, createStatementRunner } from "../../context/statement-runner.js";
 import { nameOf } from "../../errors.js";
+import { checkVersion, TablesError } from "../../journal-tables/version.js";
 import { readSetup, type Settings } from "../../options.js";
-import { checkStart } from "./start-check.js";
 
 /** The plugin's Medusa module. It creates what the plugin's functions share. */
 export class GiftcardService implements GiftcardContext {
@@ -30,9 +37,8 @@ export class GiftcardService implements GiftcardContext {
 
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
-      const { sql, engine, sealer, settings, logger } = this;
-      registerCompletion(logger, settings.charges === "by-line");
-      await checkStart({ sql, journal: engine.journal, sealer, logger });
+      registerCompletion(this.logger, this.settings.charges === "by-line");
+      await checkStart(this);
       this.processes.start(medusa);
     },
     onApplicationShutdown: (): Promise<void> => {
@@ -70,4 +76,28 @@ export class GiftcardService implements GiftcardContext {
       onFailure: (error) => container.logger.error(`giftcard: ${nameOf(error)}`),
     });
   }
+}
+
+/**
+ * Exits Medusa if this release doesn't work with the tables, or if a card or token is sealed under a key that isn't
+ * configured: the charge of an order that is canceled later could not be reversed. Medusa swallows what is thrown at
+ * this moment, so the process exits.
+ */
+async function checkStart({ sql, engine, sealer, logger }: GiftcardContext): Promise<void> {
+  const failure = await findFailure(sql, engine.journal, sealer).catch((error: { code?: string }) =>
+    error instanceof TablesError ? error.message : `the journal can't be read (${error.code}).`,
+  );
+  if (failure === null) return;
+  logger.error(`@giftcard-pay/medusa can't start: ${failure}`);
+  process.exit(1);
+}
+
+async function findFailure(sql: Sql, journal: Engine["journal"], sealer: Sealer): Promise<string | null> {
+  await checkVersion(sql);
+  const { unopenable, missingKeyIds } = await readSeals(journal, sealer);
+  if (unopenable === 0) return null;
+  return (
+    `${unopenable} cards and cancel tokens are sealed under keys that are not configured: ${missingKeyIds.join(", ")}. ` +
+    "Add them to sealingKeys, after the newest. Then `npx giftcard-medusa reseal` makes them unnecessary."
+  );
 }

@@ -1,10 +1,9 @@
 import { RefundError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { type Charge, chargedStates, orderedStates } from "@giftcard-pay/checkout/store";
-import { formatCents } from "@giftcard-pay/client";
 import type * as medusa from "@medusajs/framework/types";
 import { AbstractPaymentProvider, MathBN, type MedusaError } from "@medusajs/framework/utils";
-import { isCents, toCents } from "../../amount.js";
+import { euro, isCents, toCents } from "../../amount.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { refusal, toMedusaError } from "../../errors.js";
 import { readRefunds } from "../../medusa-tables/order-refund.js";
@@ -183,8 +182,7 @@ export class GiftcardProvider extends AbstractPaymentProvider {
 function unlikeCharges({ possibleCents }: RefundError, charges: Charges): MedusaError {
   const isByLine = charges.some(({ pieces }) => pieces !== null);
   const open = charges.filter(({ state }) => chargedStates.includes(state));
-  const parts = open.map(({ amountCents }) => formatCents(amountCents)).join(", ");
-  const euro = (cents: number) => formatCents(cents as Charge["amountCents"]);
+  const parts = open.map(({ amountCents }) => euro(amountCents)).join(", ");
   if (isByLine) {
     const nearest = possibleCents.map(euro).join(" or ");
     return refusal(

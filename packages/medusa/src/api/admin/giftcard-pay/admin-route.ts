@@ -2,7 +2,6 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { ChargeView } from "@giftcard-pay/checkout/operator";
 import { type Sql, viewCharge } from "@giftcard-pay/checkout/plugin";
 import type { AuthenticatedMedusaRequest, MedusaNextFunction, MedusaResponse } from "@medusajs/framework/http";
-import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
 import { reasonsOf, refusal, toMedusaError, withReasons } from "../../../errors.js";
@@ -12,7 +11,7 @@ import type { ReportContext } from "../../../reports/journal-reports.js";
 import type { ReasonCode } from "../../../sentences.js";
 import { handleAnswer } from "../../answer.js";
 
-export interface AdminCall {
+interface AdminCall {
   readonly giftcard: GiftcardContext;
   readonly sql: Sql;
   readonly reports: ReportContext;
@@ -59,13 +58,8 @@ function toAdminError(error: unknown): unknown {
 export async function readActor({ auth_context, scope }: AuthenticatedMedusaRequest): Promise<string> {
   const { actor_id: id, actor_type: type } = auth_context;
   if (type !== "user") return `${type} ${id}`;
-  const email = await readEmail(scope, id);
-  return email ? `${email} (${id})` : id;
-}
-
-async function readEmail(container: MedusaContainer, id: string): Promise<string | undefined> {
-  const [user] = await container.resolve(Modules.USER).listUsers({ id }, { select: ["email"] });
-  return user?.email;
+  const [user] = await scope.resolve(Modules.USER).listUsers({ id }, { select: ["email"] });
+  return user?.email ? `${user.email} (${id})` : id;
 }
 
 /** Reads a text from the query; undefined if it is missing or empty. */

@@ -1,8 +1,9 @@
 import { readHealth } from "@giftcard-pay/checkout/plugin";
-import { readCancelStop } from "../../../../recovery/cancel-limit.js";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
+import { PROVIDER_ID } from "../../../../names.js";
 import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
-import { listRefused } from "../../../../recovery/pending-cancellations.js";
-import { listEuroRegions } from "../../../../reports/regions.js";
+import { listRefused, readCancelStop } from "../../../../recovery/pending-cancellations.js";
 import { adminRoute } from "../admin-route.js";
 
 /**
@@ -23,3 +24,24 @@ export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   ]);
   return { ...health, failingJobs, unpaidOrders, cancelStop, regions, processes };
 });
+
+export interface EuroRegion {
+  readonly id: string;
+  readonly name: string;
+  readonly takesGiftcards: boolean;
+}
+
+/** Lists the shop's regions in euro. Gift cards can't pay in other regions. */
+async function listEuroRegions(container: MedusaContainer): Promise<EuroRegion[]> {
+  const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
+    entity: "region",
+    fields: ["id", "name", "payment_providers.id"],
+    filters: { currency_code: "eur" },
+    pagination: { order: { name: "ASC" } },
+  });
+  return data.map(({ id, name, payment_providers }) => ({
+    id,
+    name,
+    takesGiftcards: (payment_providers ?? []).some((provider: { id: string } | null) => provider?.id === PROVIDER_ID),
+  }));
+}

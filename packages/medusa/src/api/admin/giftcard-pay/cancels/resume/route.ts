@@ -1,4 +1,4 @@
-import { resumeCancels } from "../../../../../recovery/cancel-limit.js";
+import { resumeCancels } from "../../../../../recovery/pending-cancellations.js";
 import { adminRoute, notOpen, readActor } from "../../admin-route.js";
 
 /** Resumes automatic cancels of unpaid orders, and records who decided. */
