@@ -59,7 +59,7 @@ async function packageTests(root) {
 
 /** @param {string} folder @returns {Promise<string>} all tests' text */
 async function readTests(folder) {
-  const names = await readdir(folder).catch(() => /** @type {string[]} */ ([]));
+  const names = await readdir(folder, { recursive: true }).catch(() => /** @type {string[]} */ ([]));
   const files = names.filter((name) => name.endsWith(".test.ts"));
   return (await Promise.all(files.map((name) => readFile(path.join(folder, name), "utf8")))).join("\n");
 }

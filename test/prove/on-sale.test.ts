@@ -4,6 +4,8 @@ import { type OnSaleOptions, runOnSale } from "./on-sale/run.js";
 const sell = (options: Partial<OnSaleOptions>) =>
   runOnSale({
     ...{ lock: "postgres", processes: 2, seats: 3, buyers: 9, bankMs: 300, isHostile: false, isPlain: false },
+    // A slow machine answers late; a buyer here is more patient than on a page.
+    ...{ patienceMs: 300_000 },
     ...{ postgresUrl: inject("postgresUrl"), say: () => {} },
     ...options,
   });

@@ -21,7 +21,6 @@ const CODE_EVERY = 5;
 
 /** All buyers press "Place order" within this time. */
 const RUSH_MS = 2000;
-const PATIENCE_MS = 60_000;
 const RETRY_MS = 1000;
 /** A load balancer gives up on a process that doesn't answer. */
 const PROXY_MS = 35_000;
@@ -81,18 +80,22 @@ export async function gather(
 export function rush(
   shop: OnSaleShop,
   buyers: readonly Buyer[],
-  onEnd: (experience: Experience) => void,
+  { patienceMs, onEnd }: { patienceMs: number; onEnd: (experience: Experience) => void },
 ): Promise<Experience[]> {
   const buy = async (buyer: Buyer, index: number) => {
     await sleep((RUSH_MS * index) / buyers.length);
-    const experience = await placeOrder(shop, buyer, index);
+    const experience = await placeOrder(shop, buyer, { index, patienceMs });
     onEnd(experience);
     return experience;
   };
   return Promise.all(buyers.map(buy));
 }
 
-async function placeOrder(shop: OnSaleShop, buyer: Buyer, index: number): Promise<Experience> {
+async function placeOrder(
+  shop: OnSaleShop,
+  buyer: Buyer,
+  { index, patienceMs }: { index: number; patienceMs: number },
+): Promise<Experience> {
   const startedAt = performance.now();
   const answers: string[] = [];
   let longestMs = 0;
@@ -106,7 +109,7 @@ async function placeOrder(shop: OnSaleShop, buyer: Buyer, index: number): Promis
     if (answer.end === "no answer") at += 1;
     const ms = performance.now() - startedAt;
     const isOver = answer.end === "order" || answer.end === "sold out" || answer.end === "refused";
-    if (isOver || ms > PATIENCE_MS) {
+    if (isOver || ms > patienceMs) {
       const { end, message, orderId } = answer;
       return { buyer, end, message, orderId, ms, longestMs, answers };
     }
@@ -136,8 +139,9 @@ async function ask(shop: OnSaleShop, cartId: string, at: number) {
         });
         // Medusa itself has no code for it, only its message.
         if (code === "insufficient_inventory" || /required inventory|enough stock/.test(message)) return is("sold out");
-        // Without this plugin, a lock's timeout is an error of the server: a buyer presses the button again.
-        if (status === 409 || status >= 500) return is("wait");
+        // Without this plugin, a lock's timeout is an error of the server: a buyer presses the button again. So does a
+        // buyer whose workflow of Medusa failed in two steps at once, which Medusa answers with its own state's error.
+        if (status === 409 || status >= 500 || message.startsWith("Updating Status from")) return is("wait");
         return is("refused");
       },
       () => silence,

@@ -5,8 +5,6 @@ import type { Experience } from "./buyers.js";
 import { LEASE_MS, MATINEE, type OnSaleShop, SHOW } from "./shop.js";
 
 const SETTLE_MS = 120_000;
-/** Nobody waits longer for an answer. */
-const LONGEST_MS = 30_000;
 
 /** An order as the shop's tables have it. */
 interface Placed {
@@ -33,7 +31,12 @@ export interface Verdict {
 export async function judge(
   shop: OnSaleShop,
   experiences: readonly Experience[],
-  { seats, isPlain, isHostile }: { seats: number; isPlain: boolean; isHostile: boolean },
+  {
+    seats,
+    isPlain,
+    isHostile,
+    patienceMs,
+  }: { seats: number; isPlain: boolean; isHostile: boolean; patienceMs: number },
 ): Promise<Verdict> {
   if (!isPlain) await settle(shop);
   const placed = await readOrders(shop);
@@ -44,7 +47,7 @@ export async function judge(
   const [reserved, reservedToo] = [await readReserved(shop, SHOW), await readReserved(shop, MATINEE)];
   const wrong = [
     ...(reservedToo > seats ? [`${reservedToo} seats of the matinee are reserved of ${seats}`] : []),
-    ...judgeAnswers(experiences, standing, isHostile),
+    ...judgeAnswers(experiences, standing, { isHostile, longestWaitMs: patienceMs / 2 }),
     ...judgeSeats({ orders: standing.length, reserved, seats, spared: abandoned.length, isHostile }, experiences),
     ...standing
       .filter((order) => !isPaid(order))
@@ -76,7 +79,11 @@ async function judgeMoney(
   });
 }
 
-function judgeAnswers(experiences: readonly Experience[], placed: readonly Placed[], isHostile: boolean): string[] {
+function judgeAnswers(
+  experiences: readonly Experience[],
+  placed: readonly Placed[],
+  { isHostile, longestWaitMs }: { isHostile: boolean; longestWaitMs: number },
+): string[] {
   const wrong: string[] = [];
   const standing = new Map(placed.map(({ id, cartId }) => [id, cartId]));
   for (const { buyer, end, orderId, longestMs, answers, message } of experiences) {
@@ -86,7 +93,7 @@ function judgeAnswers(experiences: readonly Experience[], placed: readonly Place
     if (end === "refused") wrong.push(`${name} was refused: ${answers.at(-1)} ${message}`);
     if (isHostile) continue;
     if (end === "no answer" || end === "wait") wrong.push(`${name} gave up: ${answers.slice(-3).join(", ")}`);
-    if (longestMs > LONGEST_MS) wrong.push(`${name} waited ${Math.round(longestMs / 1000)} s for an answer`);
+    if (longestMs > longestWaitMs) wrong.push(`${name} waited ${Math.round(longestMs / 1000)} s for an answer`);
     const bare = answers.filter((label) => label.startsWith("500"));
     if (bare.length > 0) wrong.push(`${name} got ${bare.length} times ${bare[0]}`);
     if (end !== "order" && [...standing.values()].includes(buyer.cartId))

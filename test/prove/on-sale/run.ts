@@ -20,6 +20,8 @@ export interface OnSaleOptions {
   readonly isHostile: boolean;
   /** The same shop without this plugin. */
   readonly isPlain: boolean;
+  /** How long a buyer asks again. Nobody may wait for a single answer for longer than half of it. */
+  readonly patienceMs: number;
   /** A PostgreSQL server to use. Default: a new one. */
   readonly postgresUrl?: string;
   readonly say: (text: string) => void;
@@ -51,7 +53,7 @@ interface Percentiles {
 
 /** Sells a show to more buyers than it has seats, and compares what they were told with the books. */
 export async function runOnSale(options: OnSaleOptions): Promise<OnSaleResult> {
-  const { isHostile, isPlain, bankMs, seats, say } = options;
+  const { isHostile, isPlain, bankMs, seats, patienceMs, say } = options;
   const postgres = options.postgresUrl === undefined ? await startPostgres() : null;
   let shop: OnSaleShop | undefined;
   try {
@@ -68,15 +70,18 @@ export async function runOnSale(options: OnSaleOptions): Promise<OnSaleResult> {
     let done = 0;
     const progress = setInterval(() => say(`${done} of ${buyers.length} buyers have their answer`), 5000);
     const attacking = isHostile ? attack(shop, say) : Promise.resolve();
-    const experiences = await rush(shop, buyers, ({ end }) => {
-      done += 1;
-      if (end === "order") orderedAt = performance.now();
+    const experiences = await rush(shop, buyers, {
+      patienceMs,
+      onEnd({ end }) {
+        done += 1;
+        if (end === "order") orderedAt = performance.now();
+      },
     }).finally(() => clearInterval(progress));
     const pageMs = percentiles(await during.stop());
     const seconds = (performance.now() - startedAt) / 1000;
     await attacking;
     say("comparing the answers with the books");
-    const verdict = await judge(shop, experiences, { seats, isPlain, isHostile });
+    const verdict = await judge(shop, experiences, { seats, isPlain, isHostile, patienceMs });
     if (verdict.wrong.length > 0 && process.env.ON_SALE_LOGS) say(shop.logs());
     const ordered = experiences.filter(({ end }) => end === "order");
     return {

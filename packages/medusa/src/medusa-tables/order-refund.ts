@@ -4,8 +4,8 @@ import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
 import { readRows } from "../rows.js";
-import { isRecordedSql, sumOf } from "./payments.js";
 import { type BookedItem, ITEMS } from "./order-items.js";
+import { isRecordedSql, sumOf } from "./payments.js";
 
 export interface OpenPayment {
   readonly id: string;
