@@ -1,13 +1,12 @@
 import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { ShopEvent } from "../event.js";
 import { writeEvents } from "../formats/format.js";
-import { FILE, type FileOptions, fileOptions, readEventFile } from "./event-file.js";
-import { exitCodes, Failure } from "./failure.js";
+import { type FileOptions, fileCommand, readEventFile } from "./event-file.js";
 import { type FormatName, formatOption, formats } from "./formats.js";
-import { faultyFile, progress, say, tellNotices } from "./output.js";
+import { exitCodes, Failure, faultyFile, progress, say, tellNotices } from "./output.js";
 
 const FORMATS = `
 Formats: feed for issuers, json-ld for web pages, icalendar to subscribe to, csv and json for all content of a file.
@@ -15,13 +14,12 @@ feed, json-ld and icalendar omit drafts. json-ld and icalendar also omit withdra
 
 /** `feed`: writes the events of a file in a public format. */
 export const feedCommand = (): Command =>
-  fileOptions(new Command("feed").argument(...FILE))
+  fileCommand("feed")
     .description("write the events of a file as a feed or in another format")
     .addOption(formatOption("output format").default("feed"))
     .option("--out <file>", "output file, replaced when complete; standard output if omitted")
     .option("--name <name>", "the calendar's name, for icalendar", "Events")
     .option("--json", "with --out: print the report as one JSON value")
-    .helpOption("-h, --help", "show this help")
     .addHelpText("after", FORMATS)
     .action(writeFeed);
 

@@ -3,9 +3,8 @@ import { Argument, Command } from "commander";
 import { readListing } from "../formats/feed.js";
 import { writeEvents } from "../formats/format.js";
 import { connect } from "./connection.js";
-import { exitCodes, Failure } from "./failure.js";
 import { type FormatName, formatOption, formats } from "./formats.js";
-import { faultLines, say, table, tell } from "./output.js";
+import { exitCodes, Failure, faultLines, say, table, tell } from "./output.js";
 
 const lists = ["providers", "concepts", "events"] as const;
 type ListName = (typeof lists)[number];
@@ -19,14 +18,13 @@ export const listCommand = (): Command =>
     .addOption(
       formatOption("print events in this format, including drafts, which the service doesn't mark").conflicts("json"),
     )
-    .helpOption("-h, --help", "show this help")
     .action(list);
 
 async function list(what: ListName | undefined, { json, format }: { json?: boolean; format?: FormatName }) {
   if (format && what !== undefined && what !== "events")
     throw new Failure(`Only events can be printed with --format, not ${what}.`, exitCodes.usage);
   const wanted: readonly ListName[] = format ? ["events"] : what ? [what] : lists;
-  const { client } = connect(process.env, { withKey: what !== "providers" });
+  const { client } = connect({ withKey: what !== "providers" });
   const providers = wanted.includes("providers") ? await client.listProviders() : undefined;
   const concepts = wanted.includes("concepts") ? await client.listEventConcepts() : undefined;
   const events = wanted.includes("events") ? await client.listEvents() : undefined;
