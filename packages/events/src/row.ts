@@ -102,11 +102,14 @@ type TimeFault = readonly [field: (typeof timeFields)[number], message: string];
 /** Finds faults of times that are valid on their own. */
 function* timeFaultsOf(row: Times): Generator<TimeFault> {
   const { event_start_date: startDate, event_end_date: date, event_end_time: time, timezone } = row;
-  const [start, end] = [startOf(row), `${date}T${time}`];
+  const start = startOf(row);
   if (!isOnClock(start, timezone)) yield ["event_start_time", SKIPPED];
   if (!date) {
     if (time) yield ["event_end_date", "is required with an end time"];
-  } else if (time && !isOnClock(end, timezone)) yield ["event_end_time", SKIPPED];
+    return;
+  }
+  const end = `${date}T${time}`;
+  if (time && !isOnClock(end, timezone)) yield ["event_end_time", SKIPPED];
   else if (time ? instantOf(end, timezone) < instantOf(start, timezone) : date < startDate)
     yield ["event_end_date", "must not be before the start"];
 }
