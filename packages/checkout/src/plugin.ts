@@ -13,6 +13,7 @@ export {
   type RecoverOptions,
   type TenderChange,
 } from "./engine/engine.js";
+export { shopErrorCodes } from "./engine/errors.js";
 export type { Guesser, GuessLimits } from "./engine/guess-limits.js";
 export type { OnFailure } from "./engine/observers.js";
 export {

@@ -3,17 +3,17 @@ import {
   type Endpoint,
   type EndpointName,
   endpoints,
+  type Fault,
   idempotencyKeyPattern,
   type RequestOf,
   type ResponseOf,
-  type Secret,
 } from "./contract/index.js";
-import { type Deadline, startDeadline } from "./deadline.js";
-import { type Fault, RefusedError } from "./errors.js";
+import { Deadline } from "./deadline.js";
+import { RefusedError } from "./errors.js";
 import { type Answer, readItems, readWhole } from "./exchange.js";
 import { readAnswer, unexpected } from "./judge.js";
 import { isTimeout, type Settings } from "./options.js";
-import { createTransport } from "./transport.js";
+import { send } from "./transport.js";
 
 /** Options of every call. */
 export interface CallOptions {
@@ -26,98 +26,84 @@ export interface CallOptions {
 /** An operation's arguments: its request without the fields that the client adds. */
 type ArgumentsOf<N extends EndpointName> = Omit<RequestOf<N>, "apiKey" | "companyId">;
 
-/** Makes calls: validates the arguments, adds the API key, sends the request, and validates the response. */
-export interface Caller {
-  call<N extends EndpointName, T = ResponseOf<N>>(
-    endpoint: N,
-    args: ArgumentsOf<N>,
-    options?: CallOptions & { readonly reference?: string | undefined },
-    judge?: (answer: Answer) => T,
-  ): Promise<T>;
-  /** Calls a list, and yields its items as they arrive. */
-  each<N extends ListName>(endpoint: N, options?: CallOptions): AsyncGenerator<ItemOf<N>, void, undefined>;
-  /** Calls `authenticate` with this Authorization header. */
-  authenticate(authorization: string, options?: CallOptions): Promise<Secret>;
+/** What a single operation adds to its call. */
+interface CallDetails<T> {
+  /** Sent as Idempotency-Key. */
+  readonly reference?: string | undefined;
+  readonly authorization?: string;
+  /** Reads the response. Default: by the operation's contract. */
+  readonly judge?: (answer: Answer) => T;
 }
 
 /** The operations whose response is a list of any length. */
 type ListName = "listEvents" | "listEventConcepts";
 type ItemOf<N extends ListName> = ResponseOf<N>[number];
 
-/** Creates the caller of one service. */
-export function createCaller(settings: Settings): Caller {
-  const send = createTransport(settings);
+/** Creates the functions that call one service. They validate the arguments and the response, and add the API key. */
+export function createCaller(settings: Settings) {
   const start = (endpoint: EndpointName, { signal, timeoutMs = settings.timeoutMs }: CallOptions): Deadline => {
     if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
-    return startDeadline(timeoutMs, signal);
+    return new Deadline(timeoutMs, signal);
   };
-  const withDeadline = async <T>(
-    endpoint: EndpointName,
-    options: CallOptions,
-    work: (deadline: Deadline) => Promise<T>,
-  ): Promise<T> => {
+
+  /** Makes a call. */
+  async function call<N extends EndpointName, T = ResponseOf<N>>(
+    endpoint: N,
+    args: ArgumentsOf<N>,
+    options: CallOptions = {},
+    { reference, authorization, judge = (answer) => readAnswer(endpoint, answer) as never }: CallDetails<T> = {},
+  ): Promise<T> {
+    const fields = encode(endpoint, args, settings);
+    if (reference !== undefined && !(typeof reference === "string" && idempotencyKeyPattern.test(reference))) {
+      throw invalid(endpoint, "reference", "must be 1 to 255 visible ASCII characters");
+    }
+    const request = { endpoint, fields, authorization, idempotencyKey: reference };
     const deadline = start(endpoint, options);
     try {
-      return await work(deadline);
+      return await send(settings, request, deadline, async (answer) => judge(await readWhole(answer, deadline)));
     } finally {
       deadline.end();
     }
-  };
+  }
 
-  return {
-    authenticate: (authorization, options = {}) =>
-      withDeadline("authenticate", options, (deadline) =>
-        send(
-          { endpoint: "authenticate", authorization },
-          deadline,
-          async (answer) => readAnswer("authenticate", await readWhole(answer, deadline)).apiKey,
-        ),
-      ),
-
-    async call(endpoint, args, { reference, ...options } = {}, judge) {
-      const fields = encode(endpoint, args, settings);
-      if (reference !== undefined && !(typeof reference === "string" && idempotencyKeyPattern.test(reference))) {
-        throw invalid(endpoint, "reference", "must be 1 to 255 visible ASCII characters");
+  /** Calls a list, and yields its items as they arrive. */
+  async function* each<N extends ListName>(
+    endpoint: N,
+    options: CallOptions = {},
+  ): AsyncGenerator<ItemOf<N>, void, undefined> {
+    const { element } = endpoints[endpoint].response.def;
+    const request = { endpoint, fields: encode(endpoint, {}, settings) };
+    const deadline = start(endpoint, options);
+    try {
+      const answer = await send(settings, request, deadline, async (answer) => {
+        if (answer.head.status >= 400) readAnswer(endpoint, await readWhole(answer, deadline));
+        return answer;
+      });
+      for await (const item of readItems(answer, deadline)) {
+        const read = z.safeDecode(element, item as never);
+        if (!read.success) throw unexpected(answer.head);
+        yield read.data as ItemOf<N>;
       }
-      const read = judge ?? ((answer: Answer) => readAnswer(endpoint, answer) as never);
-      const request = { endpoint, fields, idempotencyKey: reference };
-      return withDeadline(endpoint, options, (deadline) =>
-        send(request, deadline, async (answer) => read(await readWhole(answer, deadline))),
-      );
-    },
+    } finally {
+      deadline.end();
+    }
+  }
 
-    async *each(endpoint, options = {}) {
-      const { element } = endpoints[endpoint].response.def;
-      const request = { endpoint, fields: encode(endpoint, {}, settings) };
-      const deadline = start(endpoint, options);
-      try {
-        const answer = await send(request, deadline, async (answer) => {
-          if (answer.head.status >= 400) readAnswer(endpoint, await readWhole(answer, deadline));
-          return answer;
-        });
-        for await (const item of readItems(answer, deadline)) {
-          const read = z.safeDecode(element, item as never);
-          if (!read.success) throw unexpected(answer.head);
-          yield read.data as ItemOf<typeof endpoint>;
-        }
-      } finally {
-        deadline.end();
-      }
-    },
-  };
+  return { call, each };
 }
 
 /** Encodes the arguments under their API names. Refuses invalid ones before anything is sent. */
 function encode(endpoint: EndpointName, args: object, { apiKey, companyId }: Settings): Record<string, unknown> {
   const row: Endpoint = endpoints[endpoint];
-  if (row.auth !== "none" && !apiKey) throw invalid(endpoint, "apikey", "the client was made without apiKey");
+  const hasKey = row.auth === "key" || row.auth === "company";
+  if (hasKey && !apiKey) throw invalid(endpoint, "apikey", "the client was made without apiKey");
   if (row.auth === "company" && companyId === undefined) {
     throw invalid(endpoint, "company_id", "the client was made without companyId");
   }
   const written = z.safeEncode(row.request, {
     ...args,
-    ...(row.auth === "none" ? {} : { apiKey }),
-    ...(row.auth === "company" ? { companyId } : {}),
+    ...(hasKey && { apiKey }),
+    ...(row.auth === "company" && { companyId }),
   });
   if (written.success) return written.data as Record<string, unknown>;
   throw new RefusedError("invalid_request", { endpoint, faults: written.error.issues.map(faultOf) });

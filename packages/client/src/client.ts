@@ -17,9 +17,6 @@ import type { Answer } from "./exchange.js";
 import { readAnswer, refusalOf, unexpected } from "./judge.js";
 import { type ClientOptions, type Environment, readOptions } from "./options.js";
 
-export type { CallOptions } from "./caller.js";
-export type { ClientOptions, Environment } from "./options.js";
-
 /** A card's number and PIN. They are strings, because numbers would lose leading zeros. */
 export interface CardCredentials {
   readonly cardNumber: string | Secret;
@@ -149,7 +146,7 @@ type End = Awaited<ReturnType<GiftcardClient["resolveDevalue"]>>;
  */
 export function createClient(options: ClientOptions): GiftcardClient {
   const settings = readOptions(options);
-  const { call, each, authenticate } = createCaller(settings);
+  const { call, each } = createCaller(settings);
   const { environment, baseUrl, companyId } = settings;
   const client: GiftcardClient = {
     environment,
@@ -163,42 +160,37 @@ export function createClient(options: ClientOptions): GiftcardClient {
     authenticate: async ({ email, password }, options) => {
       const bytes = new TextEncoder().encode(`${email}:${Secret.of(password).reveal()}`);
       const authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`;
-      return { apiKey: await authenticate(authorization, callOptions(options)) };
+      const { apiKey } = await call("authenticate", {}, options, { authorization });
+      return { apiKey };
     },
-    listEvents: (options) => call("listEvents", {}, callOptions(options)),
-    eachEvent: (options) => each("listEvents", callOptions(options)),
-    listEventConcepts: (options) => call("listEventConcepts", {}, callOptions(options)),
-    eachEventConcept: (options) => each("listEventConcepts", callOptions(options)),
-    listProviders: (options) => call("listProviders", {}, callOptions(options)),
+    listEvents: (options) => call("listEvents", {}, options),
+    eachEvent: (options) => each("listEvents", options),
+    listEventConcepts: (options) => call("listEventConcepts", {}, options),
+    eachEventConcept: (options) => each("listEventConcepts", options),
+    listProviders: (options) => call("listProviders", {}, options),
     createEventConcept: async ({ representative, register, providerId }, options) =>
-      call("createEventConcept", { representative, register, providerId }, callOptions(options)),
+      call("createEventConcept", { representative, register, providerId }, options),
     createEvents: async (events, options) =>
-      call("createEvents", { events: [...events] }, { ...callOptions(options), reference: options?.reference }),
+      call("createEvents", { events: [...events] }, options, { reference: options?.reference }),
     async balance({ cardNumber, pin }, options) {
       const card = { cardNumber: Secret.of(cardNumber), pin: Secret.of(pin) };
-      const { balanceCents, currency, cardStatus, expiryDate } = await call("balance", card, callOptions(options));
+      const { balanceCents, currency, cardStatus, expiryDate } = await call("balance", card, options);
       return { balanceCents, currency, cardStatus, expiryDate };
     },
     async devalue({ cardNumber, pin, amountCents, reference }, options) {
       const args = { cardNumber: Secret.of(cardNumber), pin: Secret.of(pin), amountCents };
-      const judge = (answer: Answer) => readDeduction(answer, amountCents);
-      return call("devalue", args, { ...callOptions(options), reference }, judge);
+      return call("devalue", args, options, { reference, judge: (answer) => readDeduction(answer, amountCents) });
     },
     async cancelDevalue({ cancelToken }, options) {
       const args = { cancelToken: Secret.of(cancelToken) };
-      const { refundedCents, balanceCents } = await call("cancelDevalue", args, callOptions(options));
+      const { refundedCents, balanceCents } = await call("cancelDevalue", args, options);
       return { refundedCents, balanceCents };
     },
     // An empty reference would send no key at all, so it has to fail the pattern: hence String().
     resolveDevalue: (reference, options) =>
-      call("cancelDevalue", {}, { ...callOptions(options), reference: String(reference ?? "") }, readEnd),
+      call("cancelDevalue", {}, options, { reference: String(reference ?? ""), judge: readEnd }),
   };
   return Object.freeze(client);
-}
-
-/** Picks the options of every call, so that no other property of the caller's object is passed on. */
-function callOptions(options: CallOptions = {}): CallOptions {
-  return { signal: options.signal, timeoutMs: options.timeoutMs };
 }
 
 /** Reads a deduction. It succeeded only if its amounts add up. The contract limits it to 50.00 euro. */

@@ -1,80 +1,76 @@
 /** Ends a call on its timeout or its caller's signal, whichever comes first. */
-export interface Deadline {
-  /** Passed to fetch, so that the connection closes too. */
-  readonly signal: AbortSignal;
+export class Deadline {
   /** Why the call ended; undefined while it is running. */
-  readonly reason: "timeout" | "aborted" | undefined;
-  readonly remainingMs: number;
-  /** Waits for work until the deadline, even if the work ignores the signal. */
-  race<T>(work: Promise<T>): Promise<T>;
-  sleep(ms: number): Promise<void>;
-  /** Stops the timeout until `renew`. The caller's signal still ends the call. */
-  pause(): void;
-  /** Restarts the timeout. */
-  renew(): void;
-  /** Releases the timer and the listener. */
-  end(): void;
-}
-
-/**
- * Starts the timeout of one call.
- *
- * @param signal the caller's signal to abort
- */
-export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline {
-  const controller = new AbortController();
-  let endsAt = performance.now() + timeoutMs;
-  let reason: Deadline["reason"];
-  let reject: (error: Error) => void;
-  const ended = new Promise<never>((_, no) => {
-    reject = no;
+  reason: "timeout" | "aborted" | undefined;
+  readonly #controller = new AbortController();
+  #reject: (error: Error) => void = () => {};
+  readonly #ended = new Promise<never>((_, reject) => {
+    this.#reject = reject;
   });
-  ended.catch(() => {}); // unhandled if nothing is racing
-  const stop = (why: NonNullable<Deadline["reason"]>) => {
-    reason ??= why;
-    controller.abort();
-    reject(new Error(reason));
-  };
-  const onAbort = () => stop("aborted");
-  let timer = setTimeout(() => stop("timeout"), timeoutMs);
-  const pause = () => clearTimeout(timer);
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
+  #endsAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  const race = <T>(work: Promise<T>): Promise<T> => {
+  /**
+   * Starts the timeout of one call.
+   *
+   * @param callerSignal the caller's signal to abort
+   */
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly callerSignal?: AbortSignal,
+  ) {
+    this.#ended.catch(() => {}); // unhandled if nothing is racing
+    this.renew();
+    if (callerSignal?.aborted) this.#onAbort();
+    else callerSignal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Passed to fetch, so that the connection closes too. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get remainingMs(): number {
+    return this.#endsAt - performance.now();
+  }
+
+  /** Waits for work until the deadline, even if the work ignores the signal. */
+  race<T>(work: Promise<T>): Promise<T> {
     work.catch(() => {}); // the work may fail after the race
-    return Promise.race([work, ended]);
-  };
-  return {
-    signal: controller.signal,
-    get reason() {
-      return reason;
-    },
-    get remainingMs() {
-      return endsAt - performance.now();
-    },
-    race,
-    async sleep(ms) {
-      let wake: ReturnType<typeof setTimeout> | undefined;
-      try {
-        await race(
-          new Promise<void>((resolve) => {
-            wake = setTimeout(resolve, ms);
-          }),
-        );
-      } finally {
-        clearTimeout(wake);
-      }
-    },
-    pause,
-    renew() {
-      pause();
-      endsAt = performance.now() + timeoutMs;
-      timer = setTimeout(() => stop("timeout"), timeoutMs);
-    },
-    end() {
-      pause();
-      signal?.removeEventListener("abort", onAbort);
-    },
-  };
+    return Promise.race([work, this.#ended]);
+  }
+
+  async sleep(ms: number): Promise<void> {
+    let wake: ReturnType<typeof setTimeout> | undefined;
+    const elapsed = new Promise<void>((resolve) => {
+      wake = setTimeout(resolve, ms);
+    });
+    await this.race(elapsed).finally(() => clearTimeout(wake));
+  }
+
+  /** Stops the timeout until `renew`. The caller's signal still ends the call. */
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Restarts the timeout. */
+  renew(): void {
+    this.pause();
+    this.#endsAt = performance.now() + this.timeoutMs;
+    this.#timer = setTimeout(() => this.#stop("timeout"), this.timeoutMs);
+  }
+
+  /** Releases the timer and the listener. */
+  end(): void {
+    this.pause();
+    this.callerSignal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.#stop("aborted");
+
+  #stop(why: NonNullable<Deadline["reason"]>): void {
+    this.reason ??= why;
+    this.#controller.abort();
+    this.#reject(new Error(this.reason));
+  }
 }

@@ -1,4 +1,4 @@
-import { type EndpointName, type ErrorCode, errorDefinitions, recognizeCopies } from "./contract/index.js";
+import { type EndpointName, type ErrorCode, errorDefinitions, type Fault, recognizeCopies } from "./contract/index.js";
 
 /** Codes of an {@link UnreachableError}. With `not_connected` nothing was sent; with any other, the outcome is unknown. */
 export type UnreachableErrorCode =
@@ -25,12 +25,6 @@ export type RefusedErrorCode = Exclude<ErrorCode, "internal" | "overloaded"> | "
 
 /** All codes of a {@link GiftcardError}. */
 export type GiftcardErrorCode = RefusedErrorCode | UnreachableErrorCode | ProtocolErrorCode;
-
-/** A fault in a request: the field's path by its API names, and what is wrong with it. */
-export interface Fault {
-  readonly path: string;
-  readonly message: string;
-}
 
 /** Details of a failed call. Never the request, the response, a header or an address. */
 export interface FailureDetails {

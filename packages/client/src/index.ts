@@ -1,11 +1,5 @@
-export type {
-  CallOptions,
-  CardCredentials,
-  ClientOptions,
-  Environment,
-  GiftcardClient,
-} from "./client.js";
-export { createClient } from "./client.js";
+export type { CallOptions } from "./caller.js";
+export { type CardCredentials, createClient, type GiftcardClient } from "./client.js";
 export {
   type Cents,
   type CreatedEvent,
@@ -17,6 +11,7 @@ export {
   type EventConcept,
   type EventInput,
   type EventProvider,
+  type Fault,
   formatCents,
   idempotencyKeyPattern,
   MAX_AMOUNT_CENTS,
@@ -26,7 +21,6 @@ export {
 } from "./contract/index.js";
 export {
   type ConnectionFault,
-  type Fault,
   GiftcardError,
   type GiftcardErrorCode,
   ProtocolError,
@@ -36,4 +30,4 @@ export {
   UnreachableError,
   type UnreachableErrorCode,
 } from "./errors.js";
-export type { RequestInfo, RequestOutcome } from "./options.js";
+export type { ClientOptions, Environment, RequestInfo, RequestOutcome } from "./options.js";

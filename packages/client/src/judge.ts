@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
-import { type Endpoint, type EndpointName, endpoints, type ResponseOf, readErrorCode } from "./contract/index.js";
-import { type Fault, ProtocolError, RefusedError, type RefusedErrorCode } from "./errors.js";
+import {
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  type Fault,
+  type ResponseOf,
+  readErrorCode,
+} from "./contract/index.js";
+import { ProtocolError, RefusedError, type RefusedErrorCode } from "./errors.js";
 import type { Answer } from "./exchange.js";
 
 /** Codes that only a service with the idempotency extension uses. */

@@ -44,18 +44,7 @@ export interface ClientOptions {
 }
 
 /** The validated options. */
-export interface Settings {
-  readonly environment: Environment | undefined;
-  readonly baseUrl: string;
-  readonly apiKey: Secret | undefined;
-  readonly companyId: number | undefined;
-  readonly fetch: typeof fetch;
-  /** Whether `fetch` is the caller's. It may retry, so its errors don't prove that nothing was sent. */
-  readonly isForeignFetch: boolean;
-  readonly timeoutMs: number;
-  readonly maxRetries: number;
-  readonly onRequest: ((info: RequestInfo) => unknown) | undefined;
-}
+export type Settings = ReturnType<typeof readOptions>;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_RETRIES = 2;
@@ -71,7 +60,7 @@ export const isTimeout = (value: unknown): value is number =>
  *
  * @throws {TypeError} that names the option and what it should be, never its value
  */
-export function readOptions(options: ClientOptions): Settings {
+export function readOptions(options: ClientOptions) {
   if (typeof options !== "object" || options === null) throw new TypeError("createClient takes an object of options.");
   const { environment, companyId, timeoutMs = DEFAULT_TIMEOUT_MS, onRequest } = options;
   const { maxRetries = DEFAULT_RETRIES } = options;
@@ -94,9 +83,10 @@ export function readOptions(options: ClientOptions): Settings {
     baseUrl: readAddress(options.baseUrl, options.allowHttp === true),
     apiKey: options.apiKey === undefined ? undefined : readSecret("apiKey", options.apiKey),
     companyId,
-    // Look it up at each call: a page or a test may replace the global fetch later.
+    /** Whether `fetch` is the caller's. It may retry, so its errors don't prove that nothing was sent. */
     isForeignFetch: options.fetch !== undefined,
-    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    // Look it up at each call: a page or a test may replace the global fetch later.
+    fetch: options.fetch ?? ((...args: Parameters<typeof fetch>) => globalThis.fetch(...args)),
     timeoutMs,
     maxRetries,
     onRequest,

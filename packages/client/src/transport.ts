@@ -1,38 +1,31 @@
-import { type Endpoint, endpoints } from "./contract/index.js";
+import { endpoints } from "./contract/index.js";
 import type { Deadline } from "./deadline.js";
 import { type ConnectionFault, GiftcardError, UnreachableError } from "./errors.js";
 import { exchange, isRepeatable, type OpenAnswer, type Outgoing, type Seen } from "./exchange.js";
 import type { RequestOutcome, Settings } from "./options.js";
 
+const FIRST_WAIT_MS = 200;
+
 /** Sends a request and reads its response. Retries only reads. */
-export type Transport = <T>(
+export async function send<T>(
+  settings: Settings,
   request: Outgoing,
   deadline: Deadline,
   read: (answer: OpenAnswer) => Promise<T>,
-) => Promise<T>;
-
-const FIRST_WAIT_MS = 200;
-
-/** Creates the function that sends all requests. */
-export function createTransport(settings: Settings): Transport {
-  return async (request, deadline, read) => {
-    const row: Endpoint = endpoints[request.endpoint];
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await tryOnce(settings, request, deadline, attempt, read);
-      } catch (error) {
-        if (!row.read || attempt > settings.maxRetries || !isTransient(error)) throw error;
-        const waitMs = waitBefore(attempt, error.retryAfterSeconds);
-        if (waitMs >= deadline.remainingMs) throw error;
-        await deadline.sleep(waitMs).catch(() => {
-          throw new UnreachableError(deadline.reason ?? "aborted", {
-            endpoint: request.endpoint,
-            retryable: true,
-          });
-        });
-      }
+): Promise<T> {
+  const { endpoint } = request;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryOnce(settings, request, deadline, attempt, read);
+    } catch (error) {
+      if (!endpoints[endpoint].read || attempt > settings.maxRetries || !isTransient(error)) throw error;
+      const waitMs = waitBefore(attempt, error.retryAfterSeconds);
+      if (waitMs >= deadline.remainingMs) throw error;
+      await deadline.sleep(waitMs).catch(() => {
+        throw new UnreachableError(deadline.reason ?? "aborted", { endpoint, retryable: true });
+      });
     }
-  };
+  }
 }
 
 /** The error codes of Node and Bun for a connection that could not be made. Nothing was sent. */

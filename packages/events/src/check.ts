@@ -1,7 +1,16 @@
 import type * as z from "zod";
 import { DEFAULT_TIME_ZONE } from "./clock.js";
 import type { ShopEvent } from "./event.js";
-import { type EventRow, filled, type RowField, requiredFields, rowFields, rowOf, rowSchema } from "./row.js";
+import {
+  type EventRow,
+  filled,
+  type RowField,
+  requiredFields,
+  rowFields,
+  rowOf,
+  rowSchema,
+  venueFields,
+} from "./row.js";
 
 /** A fault of an event, with a message that says what to write instead. */
 export interface EventFault {
@@ -10,7 +19,7 @@ export interface EventFault {
   /** The field's name in the input; "" for the whole row. */
   readonly field: string;
   readonly message: string;
-  /** The text in the table or calendar, shortened. */
+  /** The text in the table, shortened. */
   readonly read?: string;
 }
 
@@ -22,7 +31,7 @@ export interface Reading {
   readonly omittedFaults?: number;
 }
 
-/** The result of reading a table or a calendar. */
+/** The result of reading a table. */
 export interface FileReading extends Reading {
   /** Parts of the file that were ignored, and assumptions. They are no faults. */
   readonly notices: readonly EventFault[];
@@ -63,9 +72,10 @@ export const fault = (row: number, field: string, message: string): EventFault =
  * @returns the events of the rows without faults, in order, and all faults of the others
  */
 export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {}): Reading {
-  const { timeZone = DEFAULT_TIME_ZONE, defaults = {}, maxFaults, keyOf, judge } = options;
+  const { timeZone = DEFAULT_TIME_ZONE, defaults = {}, maxFaults = Number.POSITIVE_INFINITY, keyOf, judge } = options;
   const entries: { row: number; event: ShopEvent }[] = [];
-  const faults = new FaultList(maxFaults);
+  const faults: EventFault[] = [];
+  let omittedFaults = 0;
   const rowOfKey = new Map<string, number>();
   for (const { row, values, faults: unread = [], texts } of rows) {
     const given = { ...trimmed(defaults), ...trimmed(values) };
@@ -89,36 +99,11 @@ export function checkRows(rows: Iterable<UncheckedRow>, options: ReadOptions = {
       rowOfKey.set(event.key, twin ?? row);
       if (found.length === 0) entries.push({ row, event });
     }
-    for (const each of found) faults.add(quoting(each, texts?.[each.field]));
+    const reported = found.slice(0, maxFaults - faults.length);
+    faults.push(...reported.map((each) => quoting(each, texts?.[each.field])));
+    omittedFaults += found.length - reported.length;
   }
-  return { entries, ...faults.result() };
-}
-
-/** Collects faults up to a limit, and counts the others. The occurrences of a repeating event report a fault once. */
-class FaultList {
-  readonly #faults: EventFault[] = [];
-  readonly #limit: number;
-  #omitted = 0;
-  #row = Number.NaN;
-  #reported = new Set<string>();
-
-  constructor(limit = Number.POSITIVE_INFINITY) {
-    this.#limit = limit;
-  }
-
-  add(found: EventFault): void {
-    if (found.row !== this.#row) this.#reported = new Set();
-    this.#row = found.row;
-    const content = `${found.field} ${found.message}`;
-    if (this.#reported.has(content)) return;
-    this.#reported.add(content);
-    if (this.#faults.length < this.#limit) this.#faults.push(found);
-    else this.#omitted += 1;
-  }
-
-  result(): Pick<Reading, "faults" | "omittedFaults"> {
-    return { faults: this.#faults, ...(this.#omitted > 0 && { omittedFaults: this.#omitted }) };
-  }
+  return { entries, faults, ...(omittedFaults > 0 && { omittedFaults }) };
 }
 
 const QUOTED_CHARACTERS = 60;
@@ -175,12 +160,7 @@ const modelNames: Partial<Record<string, string>> = {
   event_end_date: "end",
   event_end_time: "end",
   timezone: "timeZone",
-  building_name: "venue.name",
-  streetname: "venue.streetName",
-  streetnumber: "venue.streetNumber",
-  zipcode: "venue.zipCode",
-  city: "venue.city",
-  country: "venue.country",
+  ...Object.fromEntries(Object.entries(venueFields).map(([name, field]) => [field, `venue.${name}`])),
   poster_url: "posterUrl",
   banner_url: "bannerUrl",
   event_introductiontext: "description",

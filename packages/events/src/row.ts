@@ -1,7 +1,7 @@
 import { type Cents, endpoints, formatCents } from "@giftcard-pay/client/contract";
 import * as z from "zod";
 import { instantOf, isOnClock, isTimeZone } from "./clock.js";
-import { type EventState, eventStates, isRetracted, type ShopEvent, type Venue } from "./event.js";
+import { eventStates, isRetracted, type ShopEvent, type Venue } from "./event.js";
 import { PRICE_FORM, readEuros } from "./price.js";
 
 const list = endpoints.createEvents.request.def.in.shape.events;
@@ -94,26 +94,24 @@ const isTimeField = (field: unknown) => (timeFields as readonly unknown[]).inclu
 type Times = Pick<z.output<z.ZodObject<typeof shape>>, (typeof timeFields)[number]>;
 
 const startOf = (row: Times) => `${row.event_start_date}T${row.event_start_time}`;
-const endOf = ({ event_end_date: date, event_end_time: clock }: Times) => (clock ? `${date}T${clock}` : date);
 
 const SKIPPED = "doesn't exist on that day, because clocks skip this hour. Give the time that they show";
 
 type TimeFault = readonly [field: (typeof timeFields)[number], message: string];
 
 /** Finds faults of times that are valid on their own. */
-const timeFaultsOf = (row: Times): TimeFault[] =>
-  [startFaultOf(row), endFaultOf(row)].filter((found) => found !== undefined);
-
-const startFaultOf = (row: Times): TimeFault | undefined =>
-  isOnClock(startOf(row), row.timezone) ? undefined : ["event_start_time", SKIPPED];
-
-function endFaultOf(row: Times): TimeFault | undefined {
-  const { event_end_date: date, event_end_time: time, timezone } = row;
-  if (!date) return time ? ["event_end_date", "is required with an end time"] : undefined;
+function* timeFaultsOf(row: Times): Generator<TimeFault> {
+  const { event_start_date: startDate, event_end_date: date, event_end_time: time, timezone } = row;
+  const start = startOf(row);
+  if (!isOnClock(start, timezone)) yield ["event_start_time", SKIPPED];
+  if (!date) {
+    if (time) yield ["event_end_date", "is required with an end time"];
+    return;
+  }
   const end = `${date}T${time}`;
-  if (time && !isOnClock(end, timezone)) return ["event_end_time", SKIPPED];
-  const isBefore = time ? instantOf(end, timezone) < instantOf(startOf(row), timezone) : date < row.event_start_date;
-  return isBefore ? ["event_end_date", "must not be before the start"] : undefined;
+  if (time && !isOnClock(end, timezone)) yield ["event_end_time", SKIPPED];
+  else if (time ? instantOf(end, timezone) < instantOf(start, timezone) : date < startDate)
+    yield ["event_end_date", "must not be before the start"];
 }
 
 /** Reads a row as an event. */
@@ -126,38 +124,34 @@ export const rowSchema = z
     // Also runs if other fields are faulty, so that all faults are reported at once.
     { when: ({ issues }) => !issues.some(({ path }) => isTimeField(path?.[0])) },
   )
-  .transform((row): ShopEvent => {
-    const optional = {
-      end: endOf(row),
-      description: row.event_introductiontext?.trim(),
-      minimumAgeYears: row.minimumage,
-      priceFromCents: row.event_price,
-      posterUrl: row.poster_url,
-      bannerUrl: row.banner_url,
-      videoUrl: row.event_videourl,
-      eventLink: row.event_link,
-      providerId: row.eventprovider_id,
-      updatedAt: row.updated_at,
-    };
-    return {
-      key: row.event_key,
-      title: row.event_name,
-      organiser: row.event_organiser,
-      start: startOf(row),
-      timeZone: row.timezone,
-      venue: venueOf(row),
-      genres: row.genre,
-      lineup: row.lineup,
-      ticketLink: row.ticket_link,
-      state: stateOf(row),
-      ...filled(optional),
-    };
-  });
+  .transform(
+    (row): ShopEvent =>
+      filled({
+        key: row.event_key,
+        title: row.event_name,
+        organiser: row.event_organiser,
+        start: startOf(row),
+        end: row.event_end_time ? `${row.event_end_date}T${row.event_end_time}` : row.event_end_date,
+        timeZone: row.timezone,
+        venue: venueOf(row),
+        description: row.event_introductiontext?.trim(),
+        genres: row.genre,
+        lineup: row.lineup,
+        minimumAgeYears: row.minimumage,
+        priceFromCents: row.event_price,
+        posterUrl: row.poster_url,
+        bannerUrl: row.banner_url,
+        videoUrl: row.event_videourl,
+        ticketLink: row.ticket_link,
+        eventLink: row.event_link,
+        providerId: row.eventprovider_id,
+        state: row.state ?? (row.activated ? "published" : "draft"),
+        updatedAt: row.updated_at,
+      }),
+  );
 
-const stateOf = (row: { state?: EventState | undefined; activated?: number | undefined }): EventState =>
-  row.state ?? (row.activated ? "published" : "draft");
-
-const venueFields = {
+/** The interface's names of a venue's fields. */
+export const venueFields = {
   name: "building_name",
   streetName: "streetname",
   streetNumber: "streetnumber",

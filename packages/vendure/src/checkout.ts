@@ -2,8 +2,8 @@ import { type Checkout, createCheckout } from "@giftcard-pay/checkout";
 import type { Purchase } from "@giftcard-pay/checkout/store";
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from "@nestjs/common";
 import { ModuleRef } from "@nestjs/core";
-import { Injector, Logger, TransactionalConnection } from "@vendure/core";
-import { LOGGER, messageOf, SETTINGS } from "./constants.js";
+import { Injector, TransactionalConnection } from "@vendure/core";
+import { logFailure, SETTINGS } from "./constants.js";
 import { clientOf, type OpenedStore, type Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { openStore } from "./store.js";
@@ -85,7 +85,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
       onPurchase: ({ orderId, state }) => {
         if (state !== "charging" && state !== "pending") this.onDecided(orderId);
       },
-      onFailure: (error) => Object(error).code === LATER || Logger.error(messageOf(error), LOGGER),
+      onFailure: (error) => Object(error).code === LATER || logFailure(error),
     });
   }
 }

@@ -5,6 +5,7 @@ import { And, In, LessThan, MoreThanOrEqual } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
+import { heldCents, liveStates } from "./orders.js";
 
 const PAGE_SIZE = 500;
 
@@ -25,7 +26,7 @@ export class Ledger {
   /** Lists the gift card payments that were made in a period, or those of orders. An order has at most one that holds money. */
   private async *payments({ from, to, orderIds }: PaymentQuery): AsyncGenerator<ShopPayment> {
     const method = this.settings.paymentMethodCode;
-    const state = In(["Authorized", "Settled"]);
+    const state = In(liveStates);
     const where =
       orderIds.length > 0
         ? { method, state, order: { code: In([...orderIds]) } }
@@ -39,9 +40,9 @@ export class Ledger {
         take: PAGE_SIZE,
         skip,
       });
-      for (const { order, amount, refunds } of page) {
-        const refundedCents = refunds.reduce((sum, { state: now, total }) => sum + (now === "Failed" ? 0 : total), 0);
-        yield { orderId: order.code, amountCents: amount, refundedCents };
+      for (const payment of page) {
+        const { order, amount } = payment;
+        yield { orderId: order.code, amountCents: amount, refundedCents: amount - heldCents(payment) };
       }
       if (page.length < PAGE_SIZE) return;
     }

@@ -13,9 +13,6 @@ export const cartOf = ({ code, totalWithTax, currencyCode }: Order): Cart => ({
   currency: currencyCode,
 });
 
-/** Returns the id of an order line in the checkout's records. */
-export const lineIdOf = (orderLineId: unknown): string => `line-${orderLineId}`;
-
 /**
  * Returns the lines of an order with their tax and promotions. Shipping and surcharges are lines of their own and come last,
  * because they are returned last.
@@ -24,7 +21,7 @@ export function linesOf(order: Order): OrderLine[] {
   const lines = order.lines
     .filter(({ quantity }) => quantity > 0)
     .map((line) => ({
-      id: lineIdOf(line.id),
+      id: `line-${line.id}`,
       quantity: line.quantity,
       totalCents: line.proratedLinePriceWithTax,
     }));

@@ -12,7 +12,7 @@ import {
   RequestContextService,
   TransactionalConnection,
 } from "@vendure/core";
-import { LOGGER, messageOf, SETTINGS } from "./constants.js";
+import { LOGGER, logFailure, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
 
 /** The order whose transaction a call is in, and whether its payments are being closed. */
@@ -39,11 +39,16 @@ type ReadOver = () => Promise<(attemptId: string, payment: Payment) => boolean>;
 
 const DEFAULT_CHANNEL = "__default_channel__";
 
-const isLive = ({ state }: Payment): boolean => state === "Authorized" || state === "Settled";
+/** The states of payments that hold money. */
+export const liveStates: readonly Payment["state"][] = ["Authorized", "Settled"];
 
 /** Returns the part of a payment that was not refunded. */
 export const heldCents = ({ amount, refunds }: Pick<Payment, "amount"> & { refunds: readonly Refund[] }): number =>
   amount - refunds.reduce((sum, { state, total }) => sum + (state === "Failed" ? 0 : total), 0);
+
+/** Returns the sum of what payments hold. */
+export const heldCentsOf = (payments: readonly Payment[]): number =>
+  payments.reduce((sum, payment) => sum + heldCents(payment), 0);
 
 /** Reads, locks and closes Vendure's orders and payments. Changes of an order run one at a time. */
 @Injectable()
@@ -72,7 +77,14 @@ export class Orders {
   /** Returns the payments that hold money, with their refunds. */
   async livePayments(ctx: RequestContext, orderId: ID): Promise<Payment[]> {
     const found = { where: { order: { id: orderId } }, relations: ["refunds"] };
-    return (await this.connection.getRepository(ctx, Payment).find(found)).filter(isLive);
+    return (await this.connection.getRepository(ctx, Payment).find(found)).filter(({ state }) =>
+      liveStates.includes(state),
+    );
+  }
+
+  /** @internal Returns one of the payments that hold money. */
+  async livePayment(ctx: RequestContext, orderId: ID, id: ID): Promise<Payment | undefined> {
+    return (await this.livePayments(ctx, orderId)).find((payment) => payment.id === id);
   }
 
   /** @internal Whether the order has a payment by the same method with the same id at the provider. */
@@ -109,7 +121,7 @@ export class Orders {
   /** Locks the order and returns the cents that a payment still holds. Vendure has read them before without a lock. */
   async lockHeldCents(ctx: RequestContext, code: string, paymentId: ID): Promise<number> {
     const { id } = await this.lock(ctx, code);
-    const payment = (await this.livePayments(ctx, id)).find((one) => one.id === paymentId);
+    const payment = await this.livePayment(ctx, id, paymentId);
     return payment ? heldCents(payment) : 0;
   }
 
@@ -196,7 +208,7 @@ export class Orders {
   private async closePayment(code: string, id: ID): Promise<boolean> {
     try {
       return await this.alone(code, async (ctx, order) => {
-        const payment = (await this.livePayments(ctx, order.id)).find((one) => one.id === id);
+        const payment = await this.livePayment(ctx, order.id, id);
         if (!payment || heldCents(payment) === 0) return true;
         if (payment.refunds.filter(({ state }) => state === "Failed").length >= MOST_TRIES) return false;
         if (await this.close(ctx, order, payment)) return true;
@@ -206,7 +218,7 @@ export class Orders {
     } catch (error) {
       // Inside a larger transaction, nothing may be stored after a failure.
       if (this.isInside(code)) throw error;
-      Logger.error(`Order ${code}: ${messageOf(error)}`, LOGGER);
+      logFailure(error, code);
       return false;
     }
   }
@@ -242,7 +254,7 @@ export class Orders {
     return this.alone(code, async (ctx, order) => {
       const payments = await this.livePayments(ctx, order.id);
       const beside = payments.filter((one) => !this.isCard(one) && (this.attemptOf(one) ?? attemptId) === attemptId);
-      return beside.reduce((sum, payment) => sum + heldCents(payment), 0);
+      return heldCentsOf(beside);
     });
   }
 

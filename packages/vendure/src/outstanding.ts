@@ -2,7 +2,7 @@ import { cartStates } from "@giftcard-pay/checkout/store";
 import { type Injector, type Order, type RequestContext, UserInputError } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { cartOf } from "./lines.js";
-import { heldCents, Orders } from "./orders.js";
+import { heldCentsOf, Orders } from "./orders.js";
 
 /** The amount that other methods still have to pay for an order. */
 export interface Outstanding {
@@ -36,7 +36,7 @@ export async function outstandingOf(injector: Injector, ctx: RequestContext, ord
     if ((await calls.list(cartOf(order))).coveredCents > 0)
       throw new UserInputError("Gift cards are applied to this order. Charge them first, or remove them.");
   }
-  const amountCents = order.totalWithTax - payments.reduce((sum, payment) => sum + heldCents(payment), 0);
+  const amountCents = order.totalWithTax - heldCentsOf(payments);
   if (amountCents <= 0) throw new UserInputError("This order has no outstanding amount.");
   return { amountCents, attemptId: card?.transactionId };
 }

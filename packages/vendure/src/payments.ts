@@ -5,14 +5,11 @@ import { Inject, Injectable } from "@nestjs/common";
 import { type CreatePaymentResult, type Order, Payment, type RequestContext } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { cartOf, linesOf } from "./lines.js";
-import { heldCents, Orders } from "./orders.js";
+import { heldCents, heldCentsOf, Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
 
 /** Whether the cards of a purchase are charged, and not being reversed. */
 const isCharged = (purchase: Purchase | null) => purchase?.state === "pending" || purchase?.state === "paid";
-
-const sumHeld = (payments: readonly Payment[]): number =>
-  payments.reduce((sum, payment) => sum + heldCents(payment), 0);
 
 /** Charges an order's cards, from inside Vendure's `addPaymentToOrder`. */
 @Injectable()
@@ -54,7 +51,7 @@ export class CardPayments {
       throw new CheckoutError("amount_changed", { message });
     }
     // Another method has paid while the cards were charged.
-    if (sumHeld(await this.othersOf(ctx, order)) !== sumHeld(besides)) {
+    if (heldCentsOf(await this.othersOf(ctx, order)) !== heldCentsOf(besides)) {
       await this.orders.within(ctx, code, () => this.checkout.calls.cancel(code, attemptId));
       throw new CheckoutError("amount_changed");
     }
@@ -86,7 +83,7 @@ export class CardPayments {
     if (coveredCents === 0) throw new CheckoutError("nothing_to_pay");
     if (this.orders.hasOld(await this.orders.livePayments(ctx, order.id), undefined))
       throw new CheckoutError("payment_in_progress");
-    const otherCents = sumHeld(others);
+    const otherCents = heldCentsOf(others);
     if (coveredCents + otherCents <= totalCents) return others;
     const message = `Other payments of ${formatCents(otherCents)} exist already. The cards may pay at most ${formatCents(totalCents - otherCents)}.`;
     throw new CheckoutError("amount_changed", { message });

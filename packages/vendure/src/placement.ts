@@ -1,6 +1,6 @@
 import { Inject, Injectable } from "@nestjs/common";
 import { HistoryService, Order, OrderLine, type RequestContext } from "@vendure/core";
-import { heldCents, Orders } from "./orders.js";
+import { heldCentsOf, Orders } from "./orders.js";
 
 /** Places paid orders, and keeps placed ones placed. */
 @Injectable()
@@ -18,7 +18,7 @@ export class Placement {
     const { state, totalWithTax } = await this.orders.lock(ctx, code);
     const payments = await this.orders.livePayments(ctx, id);
     const isSettled = payments.every((payment) => payment.state === "Settled");
-    const paidCents = payments.reduce((sum, payment) => sum + heldCents(payment), 0);
+    const paidCents = heldCentsOf(payments);
     const isWaiting = state === "ArrangingPayment" || state === "PaymentAuthorized";
     if (isWaiting && payments.length > 0 && isSettled && paidCents >= totalWithTax)
       await this.orders.service.transitionToState(ctx, id, "PaymentSettled");

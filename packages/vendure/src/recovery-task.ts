@@ -1,10 +1,10 @@
 import { Inject, Injectable } from "@nestjs/common";
-import { Logger, Payment, ScheduledTask } from "@vendure/core";
+import { Payment, ScheduledTask } from "@vendure/core";
 import { In, IsNull, Not } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";
-import { LOGGER, messageOf, SETTINGS } from "./constants.js";
+import { logFailure, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
-import { Orders } from "./orders.js";
+import { liveStates, Orders } from "./orders.js";
 import { CardRefunds } from "./refunds.js";
 import { Settlement } from "./settlement.js";
 
@@ -44,7 +44,7 @@ export class Recovery {
       }
       await this.settlement.settle(code).catch((error: unknown) => {
         hasFailed = true;
-        Logger.error(`Order ${code}: ${messageOf(error)}`, LOGGER);
+        logFailure(error, code);
       });
     }
     // After a failure, the next run looks at the same orders again.
@@ -54,7 +54,7 @@ export class Recovery {
 
   /** Returns orders with payments that are not placed, or are canceled. */
   private async openOrders(): Promise<string[]> {
-    const state = In(["Authorized", "Settled"]);
+    const state = In(liveStates);
     const method = this.settings.paymentMethodCode;
     const where = [
       { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull() } },

@@ -6,7 +6,6 @@ import { cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import {
   type CreateRefundResult,
-  Logger,
   type Order,
   type Payment,
   Refund,
@@ -14,7 +13,7 @@ import {
   UserInputError,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
-import { LOGGER, messageOf } from "./constants.js";
+import { logFailure } from "./constants.js";
 import { heldCents as heldOf, Orders } from "./orders.js";
 
 /** The refund that Vendure requests. */
@@ -120,9 +119,7 @@ export class CardRefunds {
       });
       const ofCards = pending.filter(({ payment }) => payment?.order && this.orders.isCard(payment));
       for (const { id, total, payment } of ofCards)
-        await this.finishRefund(id, total, payment).catch((error: unknown) =>
-          Logger.error(`Order ${payment.order.code}: ${messageOf(error)}`, LOGGER),
-        );
+        await this.finishRefund(id, total, payment).catch((error: unknown) => logFailure(error, payment.order.code));
       if (pending.length < PAGE_SIZE) return;
     }
   }
@@ -135,7 +132,7 @@ export class CardRefunds {
   ): Promise<void> {
     await this.orders.alone(code, async (ctx, order) => {
       if ((await this.movingCharges(code)).length > 0) return;
-      const payment = (await this.orders.livePayments(ctx, order.id)).find((one) => one.id === paymentId);
+      const payment = await this.orders.livePayment(ctx, order.id, paymentId);
       if (!payment) return;
       const [leftCents, offCents] = [heldOf(payment), await this.offCents(code, payment)];
       const fail = () => this.orders.service.transitionRefundToState(ctx, id, "Failed");

@@ -14,9 +14,9 @@ import {
   type RequestContext,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
-import { LOGGER, messageOf, SETTINGS } from "./constants.js";
+import { LOGGER, logFailure, SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
-import { heldCents, Orders } from "./orders.js";
+import { heldCents, heldCentsOf, Orders } from "./orders.js";
 import { Placement } from "./placement.js";
 
 /** The type of a note in Vendure's history of an order. Vendure's enum for it is not exported. */
@@ -24,8 +24,6 @@ const ORDER_NOTE = "ORDER_NOTE" as keyof OrderHistoryEntryData;
 
 /** The attempt of a payment that the order doesn't need. */
 const NO_ATTEMPT = "none";
-
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Whether an order still has the total and currency that its cards were charged for. */
 const isFor = ({ totalCents, currency }: Purchase, { totalWithTax, currencyCode }: Order): boolean =>
@@ -63,7 +61,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
   soon(code: string, origin?: RequestContext): void {
     const work: Promise<unknown> = this.orders
       .outside(() => new Promise((resolve) => setImmediate(resolve)).then(() => this.settle(code, origin)))
-      .catch((error: unknown) => Logger.error(messageOf(error), LOGGER))
+      .catch(logFailure)
       .finally(() => this.#running.delete(work));
     this.#running.add(work);
   }
@@ -133,7 +131,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     let refundedCents = 0;
     for (const { id } of payments)
       refundedCents += await this.orders.alone(code, async (ctx, order) => {
-        const payment = (await this.orders.livePayments(ctx, order.id)).find((one) => one.id === id);
+        const payment = await this.orders.livePayment(ctx, order.id, id);
         if (!payment || this.orders.isCard(payment) || payment.state !== "Settled") return 0;
         if (this.orders.attemptOf(payment) !== purchase.attemptId) return 0;
         const cents = Math.min(await excess(), heldCents(payment));
@@ -165,7 +163,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     const beside = others.filter(
       (one) => !this.orders.isCard(one) && this.orders.attemptOf(one) === card.transactionId,
     );
-    const isCovered = orderPlacedAt == null && sumOf(beside.map(heldCents)) >= remainderCents;
+    const isCovered = orderPlacedAt == null && heldCentsOf(beside) >= remainderCents;
     const isNeeded = /^Arranging/.test(state) && !isCovered;
     return isNeeded ? card.transactionId : NO_ATTEMPT;
   }

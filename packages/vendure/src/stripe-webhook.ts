@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { formatCents } from "@giftcard-pay/client";
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from "@nestjs/common";
-import { Logger } from "@vendure/core";
 import { from, lastValueFrom, type Observable } from "rxjs";
-import { LOGGER, messageOf } from "./constants.js";
+import { logFailure } from "./constants.js";
 import { Settlement } from "./settlement.js";
 
 /** The metadata that StripePlugin writes into its intents. */
@@ -47,8 +46,7 @@ export class StripeWebhookInterceptor implements NestInterceptor {
       this.#current.run(intent, async () => {
         const answer = await lastValueFrom(next.handle(), { defaultValue: undefined });
         // StripePlugin has checked the signature, and answers 400 if it is wrong.
-        if (http.getResponse<{ statusCode: number }>().statusCode === 200)
-          await this.check(intent).catch((error: unknown) => Logger.error(messageOf(error), LOGGER));
+        if (http.getResponse<{ statusCode: number }>().statusCode === 200) await this.check(intent).catch(logFailure);
         return answer;
       }),
     );

@@ -3,9 +3,8 @@ import { html, nothing, type PropertyDeclarations, type PropertyValues, type Tem
 import { CallError, isRetryable } from "./call-errors.js";
 import { cardQuote } from "./card-quote.js";
 import { CartCards } from "./cart-cards.js";
-import { cartView } from "./cart-view.js";
+import { cartView, changeText } from "./cart-view.js";
 import { CartWatch } from "./cart-watch.js";
-import { changeText } from "./change-text.js";
 import { moveFocus } from "./focus.js";
 import { FormAssociatedElement } from "./form-associated-element.js";
 import { register } from "./giftcard-element.js";

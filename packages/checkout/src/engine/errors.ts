@@ -73,6 +73,9 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   },
 };
 
+/** The codes of all refusals. */
+export const shopErrorCodes = Object.keys(definitions) as readonly ShopErrorCode[];
+
 /** A refusal of the money flow. It has a code and figures, but no card, token or request. */
 export class CheckoutError extends Error {
   override readonly name = "CheckoutError";

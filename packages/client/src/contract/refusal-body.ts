@@ -1,7 +1,7 @@
 import type { Endpoint } from "./endpoints.js";
 import { type ErrorCode, errorDefinition } from "./error-codes.js";
 
-/** A fault in a field, by its path in the request. */
+/** A fault in a request: the field's path by its API names, and what is wrong with it. */
 export interface Fault {
   readonly path: string;
   readonly message: string;

@@ -1,15 +1,14 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { type EventState, eventStates } from "../event.js";
 import { missingForGoogle } from "../formats/json-ld.js";
-import { FILE, type FileOptions, fileOptions, readEventFile } from "./event-file.js";
+import { type FileOptions, fileCommand, readEventFile } from "./event-file.js";
 import { faultyFile, say, tellNotices } from "./output.js";
 
 /** `check`: reports the faults of a file. It needs no service. */
 export const checkCommand = (): Command =>
-  fileOptions(new Command("check").argument(...FILE))
+  fileCommand("check")
     .description("report the faults of a file of events; sends nothing")
     .option("--json", "print the report as one JSON value")
-    .helpOption("-h, --help", "show this help")
     .action(check);
 
 async function check(file: string, { json, ...options }: FileOptions & { json?: boolean }) {

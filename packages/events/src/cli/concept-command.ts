@@ -1,14 +1,12 @@
 import { Command } from "commander";
 import { isUnanswered } from "../push/create-events.js";
 import { connect } from "./connection.js";
-import { exitCodes, Failure } from "./failure.js";
-import { say, wholeNumber } from "./output.js";
+import { exitCodes, Failure, say, wholeNumber } from "./output.js";
 
 /** `concept create`: creates an event concept, the container of an organiser's events. */
 export const conceptCommand = (): Command =>
   new Command("concept")
     .description("manage event concepts")
-    .helpOption("-h, --help", "show this help")
     .addCommand(
       new Command("create")
         .description("create an event concept")
@@ -20,7 +18,6 @@ export const conceptCommand = (): Command =>
           wholeNumber(1, 999_999_999),
         )
         .option("--json", "print one JSON value")
-        .helpOption("-h, --help", "show this help")
         .action(create),
     );
 
@@ -32,7 +29,7 @@ interface CreateOptions {
 }
 
 async function create({ representative, register, provider, json }: CreateOptions) {
-  const { client } = connect(process.env);
+  const { client } = connect();
   try {
     const concept = await client.createEventConcept({ representative, register, providerId: provider });
     say(json ? JSON.stringify(concept) : `Concept ${concept.id} created.`);

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { FileReading, Reading } from "../check.js";
 import { DEFAULT_TIME_ZONE, isTimeZone } from "../clock.js";
 import type { CsvOptions, DateOrder } from "../formats/csv.js";
@@ -11,25 +11,22 @@ import { readFeed } from "../formats/feed.js";
 import { readJson } from "../formats/json.js";
 import { TableError } from "../formats/table.js";
 import { type EventRow, type RowField, rowFields } from "../row.js";
-import { exitCodes, Failure } from "./failure.js";
-import { faultLines } from "./output.js";
+import { exitCodes, Failure, faultLines } from "./output.js";
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const MAX_FAULTS = 100;
 
-/** The file of a command. */
-export const FILE = ["<file>", "events.csv, events.json or a feed"] as const;
-
-/** The values of `fileOptions`. */
+/** The options of `fileCommand`. */
 export interface FileOptions {
   readonly timezone: string;
   readonly dates?: DateOrder;
   readonly default?: EventRow;
 }
 
-/** Adds the options of commands that read a file. */
-export const fileOptions = (command: Command): Command =>
-  command
+/** Creates a command that reads a file. */
+export const fileCommand = (name: string): Command =>
+  new Command(name)
+    .argument("<file>", "events.csv, events.json or a feed")
     .addOption(
       new Option("--timezone <name>", "the time zone of events that name none")
         .default(DEFAULT_TIME_ZONE)
@@ -57,29 +54,29 @@ function withDefault(text: string, others: EventRow = {}): EventRow {
   return { ...others, [field]: value.join("=") };
 }
 
-/** Returns the SHA-256 of a text in hexadecimal. */
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
 /** Computes a row's key from its content, so that changes elsewhere in the file don't create the event again. */
-const keyOf = (row: EventRow) =>
-  `row-${sha256(JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).slice(0, 32)}`;
-
-type Judge = Pick<CsvOptions, "judge">;
+function keyOf(row: EventRow): string {
+  const content = JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `row-${createHash("sha256").update(content).digest("hex").slice(0, 32)}`;
+}
 
 /**
  * Reads a file of events: a CSV table or a JSON array of rows with the interface's field names, or a feed.
  *
- * @param judge finds further faults of a row
  * @throws {Failure} if the file can't be read, or has no events
  */
-export async function readEventFile(file: string, options: FileOptions, judge: Judge = {}): Promise<FileReading> {
+export async function readEventFile(
+  file: string,
+  options: FileOptions,
+  judge?: CsvOptions["judge"],
+): Promise<FileReading> {
   const { timezone: timeZone, dates, default: defaults } = options;
   const reading = await readWith(file, {
     timeZone,
     maxFaults: MAX_FAULTS,
     ...(dates && { dates }),
     ...(defaults && { defaults }),
-    ...judge,
+    ...(judge && { judge }),
   });
   if (reading.entries.length + reading.faults.length > 0) return { notices: [], ...reading };
   const lines = [`${file} contains no events.`, ...faultLines(reading.notices ?? [])];

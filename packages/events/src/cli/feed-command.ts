@@ -1,13 +1,11 @@
 import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { Command } from "commander";
-import type { ShopEvent } from "../event.js";
+import type { Command } from "commander";
 import { writeEvents } from "../formats/format.js";
-import { FILE, type FileOptions, fileOptions, readEventFile } from "./event-file.js";
-import { exitCodes, Failure } from "./failure.js";
+import { type FileOptions, fileCommand, readEventFile } from "./event-file.js";
 import { type FormatName, formatOption, formats } from "./formats.js";
-import { faultyFile, progress, say, tellNotices } from "./output.js";
+import { exitCodes, Failure, faultyFile, say, tellNotices } from "./output.js";
 
 const FORMATS = `
 Formats: feed for issuers, json-ld for web pages, icalendar to subscribe to, csv and json for all content of a file.
@@ -15,13 +13,12 @@ feed, json-ld and icalendar omit drafts. json-ld and icalendar also omit withdra
 
 /** `feed`: writes the events of a file in a public format. */
 export const feedCommand = (): Command =>
-  fileOptions(new Command("feed").argument(...FILE))
+  fileCommand("feed")
     .description("write the events of a file as a feed or in another format")
     .addOption(formatOption("output format").default("feed"))
     .option("--out <file>", "output file, replaced when complete; standard output if omitted")
     .option("--name <name>", "the calendar's name, for icalendar", "Events")
     .option("--json", "with --out: print the report as one JSON value")
-    .helpOption("-h, --help", "show this help")
     .addHelpText("after", FORMATS)
     .action(writeFeed);
 
@@ -41,7 +38,7 @@ async function writeFeed(file: string, { format, name, out, json, ...options }: 
   const events = reading.entries.map(({ event }) => event);
   const plain = formats[format](events, name);
   let count = 0;
-  const text = writeEvents(withProgress(events), {
+  const text = writeEvents(events, {
     ...plain,
     write(event) {
       const written = plain.write(event);
@@ -52,14 +49,6 @@ async function writeFeed(file: string, { format, name, out, json, ...options }: 
   if (out === undefined) return pipeline(text, process.stdout, { end: false });
   await replace(out, text);
   say(json ? JSON.stringify({ file: out, format, events: count }) : `${out}: ${count} events.`);
-}
-
-function* withProgress(events: readonly ShopEvent[]) {
-  const report = progress();
-  for (const [index, event] of events.entries()) {
-    yield event;
-    report(`${index + 1} of ${events.length} events`);
-  }
 }
 
 /** Replaces a file atomically: readers never see a part of it, even after a power failure. */

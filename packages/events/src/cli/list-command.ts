@@ -1,11 +1,10 @@
-import type { Event, EventConcept } from "@giftcard-pay/client";
+import type { Event } from "@giftcard-pay/client";
 import { Argument, Command } from "commander";
 import { readListing } from "../formats/feed.js";
 import { writeEvents } from "../formats/format.js";
 import { connect } from "./connection.js";
-import { exitCodes, Failure } from "./failure.js";
 import { type FormatName, formatOption, formats } from "./formats.js";
-import { faultLines, say, table, tell } from "./output.js";
+import { exitCodes, Failure, faultLines, printable, say, tell } from "./output.js";
 
 const lists = ["providers", "concepts", "events"] as const;
 type ListName = (typeof lists)[number];
@@ -19,22 +18,21 @@ export const listCommand = (): Command =>
     .addOption(
       formatOption("print events in this format, including drafts, which the service doesn't mark").conflicts("json"),
     )
-    .helpOption("-h, --help", "show this help")
     .action(list);
 
 async function list(what: ListName | undefined, { json, format }: { json?: boolean; format?: FormatName }) {
   if (format && what !== undefined && what !== "events")
     throw new Failure(`Only events can be printed with --format, not ${what}.`, exitCodes.usage);
   const wanted: readonly ListName[] = format ? ["events"] : what ? [what] : lists;
-  const { client } = connect(process.env, { withKey: what !== "providers" });
+  const { client } = connect({ withKey: what !== "providers" });
   const providers = wanted.includes("providers") ? await client.listProviders() : undefined;
   const concepts = wanted.includes("concepts") ? await client.listEventConcepts() : undefined;
   const events = wanted.includes("events") ? await client.listEvents() : undefined;
   if (format) return writeListing(events ?? [], format);
   if (json) return say(JSON.stringify({ providers, concepts, events }));
-  if (providers) say(table("Providers", providers));
-  if (concepts) say(table("Concepts", concepts.map(conceptOf)));
-  if (events) say(table("Events", events.map(eventOf)));
+  if (providers) say(table("Providers", providers, ["id", "name"]));
+  if (concepts) say(table("Concepts", concepts, ["id", "register", "representative", "providerId"]));
+  if (events) say(table("Events", events, ["id", "date", "time", "title", "location"]));
 }
 
 async function writeListing(listed: readonly Event[], format: FormatName) {
@@ -48,11 +46,8 @@ async function writeListing(listed: readonly Event[], format: FormatName) {
   for await (const text of writeEvents(events, formats[format](events))) process.stdout.write(text);
 }
 
-const conceptOf = ({ id, register, representative, providerId }: EventConcept) => ({
-  id,
-  register,
-  representative,
-  providerId,
-});
-
-const eventOf = ({ id, date, time, title, location }: Event) => ({ id, date, time, title, location });
+/** Formats rows as a table with tabs. */
+function table<Row extends object>(title: string, rows: readonly Row[], columns: readonly (keyof Row & string)[]) {
+  const lines = rows.map((row) => columns.map((name) => printable(String(row[name]))).join("\t"));
+  return [title, ...(lines.length > 0 ? [columns.join("\t"), ...lines] : ["none"])].join("\n");
+}

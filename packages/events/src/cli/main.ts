@@ -5,10 +5,9 @@ import { Command, CommanderError } from "commander";
 import { isUnanswered, isUnsent } from "../push/create-events.js";
 import { checkCommand } from "./check-command.js";
 import { conceptCommand } from "./concept-command.js";
-import { exitCodes, Failure } from "./failure.js";
 import { feedCommand } from "./feed-command.js";
 import { listCommand } from "./list-command.js";
-import { say, tell } from "./output.js";
+import { exitCodes, Failure, say, tell } from "./output.js";
 import { pushCommand } from "./push-command.js";
 
 const MORE_HELP = `
@@ -32,7 +31,6 @@ function program() {
   const root = new Command("giftcard-events")
     .description("Send a shop's events to a gift card service, list them, and write feeds")
     .version(version, "-V, --version", "show the version")
-    .helpOption("-h, --help", "show this help")
     .addHelpText("after", MORE_HELP)
     .addCommand(checkCommand())
     .addCommand(pushCommand())
@@ -40,7 +38,7 @@ function program() {
     .addCommand(listCommand())
     .addCommand(conceptCommand());
   const everywhere = (command: Command) => {
-    command.exitOverride();
+    command.exitOverride().helpOption("-h, --help", "show this help");
     command.commands.forEach(everywhere);
   };
   everywhere(root);

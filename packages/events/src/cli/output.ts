@@ -1,9 +1,22 @@
 import { InvalidArgumentError } from "commander";
 import { type EventFault, type FileReading, inOrder, type Reading } from "../check.js";
-import { exitCodes, Failure } from "./failure.js";
 
 const SHOWN_FAULTS = 100;
-const PROGRESS_EVERY_MS = 1000;
+
+/** The exit codes. `--help` prints their meaning. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, faultyRows: 3, unanswered: 4 } as const;
+
+/** A failure whose message tells the user what to do. It contains no secret. */
+export class Failure extends Error {
+  /** @param details further properties of the JSON output */
+  constructor(
+    message: string,
+    readonly exitCode: number = exitCodes.failed,
+    readonly details: object = {},
+  ) {
+    super(message);
+  }
+}
 
 /** Prints a result to standard output. */
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -11,27 +24,8 @@ export const say = (text: string): void => void process.stdout.write(`${text}\n`
 /** Prints a notice to standard error. */
 export const tell = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Returns a function that prints progress, at most once per second. */
-export function progress(): (text: string) => void {
-  let printedAt = performance.now();
-  return (text) => {
-    if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
-    printedAt = performance.now();
-    tell(text);
-  };
-}
-
 /** Replaces control characters, which a terminal would obey. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, " ");
-
-/** Formats rows as a table with tabs. */
-export const table = (title: string, rows: readonly object[]): string =>
-  [title, Object.keys(rows[0] ?? { none: "" }).join("\t"), ...rows.map(lineOf)].join("\n");
-
-const lineOf = (row: object) =>
-  Object.values(row)
-    .map((cell) => printable(String(cell)))
-    .join("\t");
 
 /** Formats faults, one per line, with row, field and the text that was read. */
 export function faultLines(faults: readonly EventFault[], omitted = 0): string[] {

@@ -1,13 +1,12 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { Reading } from "../check.js";
 import { hasBegun, newEventFaults } from "../newevent.js";
 import { isUnanswered, isUnsent } from "../push/create-events.js";
-import { pushEvents, type Result } from "../push/push-events.js";
+import { outcomes, pushEvents, type Result } from "../push/push-events.js";
 import { requiredFields, rowFields, rowOf } from "../row.js";
 import { connect } from "./connection.js";
-import { FILE, type FileOptions, fileOptions, readEventFile } from "./event-file.js";
-import { exitCodes, Failure } from "./failure.js";
-import { faultyFile, printable, say, tell, tellNotices, wholeNumber } from "./output.js";
+import { type FileOptions, fileCommand, readEventFile } from "./event-file.js";
+import { exitCodes, Failure, faultyFile, printable, say, tell, tellNotices, wholeNumber } from "./output.js";
 
 const needed: readonly string[] = ["eventprovider_id", ...requiredFields];
 
@@ -22,13 +21,12 @@ can.`;
 
 /** `push`: sends the events of a file. */
 export const pushCommand = (): Command =>
-  fileOptions(new Command("push").argument(...FILE))
+  fileCommand("push")
     .description("send the events of a file to the service")
     .option("--dry-run", "validate the file, and send nothing")
     .option("--skip-faulty", "send the events without faults, although others have some")
     .option("--retries <n>", "how often to retry a call without a response", wholeNumber(0, 99), 4)
     .option("--json", "print the report as one JSON value")
-    .helpOption("-h, --help", "show this help")
     .addHelpText("after", FIELDS)
     .action(push);
 
@@ -41,10 +39,10 @@ interface PushCommandOptions extends FileOptions {
 
 async function push(file: string, { dryRun, skipFaulty, retries, json, ...options }: PushCommandOptions) {
   // A dry run needs no service. If its address is set, the providers are checked too.
-  const connection = dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect(process.env, { withKey: !dryRun });
+  const connection = dryRun && !process.env.GIFTCARD_BASE_URL ? undefined : connect({ withKey: !dryRun });
   const providers = await connection?.client.listProviders();
   const service = { providerIds: providers && new Set(providers.map(({ id }) => id)) };
-  const reading = await readEventFile(file, options, { judge: (row, values) => newEventFaults(row, values, service) });
+  const reading = await readEventFile(file, options, (row, values) => newEventFaults(row, values, service));
   const { entries, notices } = reading;
   tellNotices(file, reading);
   const isSkipping = skipFaulty && entries.length > 0;
@@ -94,20 +92,8 @@ function failureOf(error: unknown, report: object): Failure {
   return new Failure(`${message} ${advice} Push the same file again: nothing is created twice.`, exitCode, report);
 }
 
-function countsOf(results: readonly Result[]) {
-  const counts = {
-    created: 0,
-    existing: 0,
-    unknown: 0,
-    refused: 0,
-    not_sent: 0,
-    past: 0,
-    canceled: 0,
-    withdrawn: 0,
-  };
-  for (const { outcome } of results) counts[outcome] += 1;
-  return counts;
-}
+const countsOf = (results: readonly Result[]): Record<string, number> =>
+  Object.fromEntries(outcomes.map((name) => [name, results.filter(({ outcome }) => outcome === name).length]));
 
 function textOf(results: readonly Result[]): string {
   const lines = results.map(({ row, outcome, id, title, fault }) => {

@@ -1,7 +1,8 @@
-import type { Event as ListedEvent } from "@giftcard-pay/client/contract";
+import { endpoints, type Event as ListedEvent } from "@giftcard-pay/client/contract";
+import * as z from "zod";
 import { checkRows, fault, type Reading, type ReadOptions, renamed, type UncheckedRow } from "../check.js";
 import type { EventState, ShopEvent } from "../event.js";
-import { filled, type RowField, rowFields, rowOf } from "../row.js";
+import { filled, type RowField, rowFields, rowOf, venueFields } from "../row.js";
 import { type EventFormat, only } from "./format.js";
 import { objectsOf } from "./json.js";
 
@@ -22,7 +23,6 @@ const feedNames = {
 const nameOf = (field: string): string => feedNames[field as keyof typeof feedNames] ?? field;
 
 const rowFieldOf = new Map(rowFields.map((field) => [nameOf(field), field]));
-const addressFields = ["building_name", "streetname", "streetnumber", "zipcode", "city", "country"] as const;
 
 /** Returns an event's place as one line, as the service lists it. */
 export function locationOf({ venue }: Pick<ShopEvent, "venue">): string {
@@ -84,7 +84,7 @@ export function readFeed(value: unknown, options: Omit<ReadOptions, "keyOf"> = {
 const stateOf = (state: unknown = "published") =>
   feedStates.find((known) => known === (state === "cancelled" ? "canceled" : state));
 
-const hasAddress = (values: UncheckedRow["values"]) => addressFields.some((field) => values[field]);
+const hasAddress = (values: UncheckedRow["values"]) => Object.values(venueFields).some((field) => values[field]);
 
 function rowOfItem({ row, values }: UncheckedRow): UncheckedRow {
   const known = Object.entries(values).flatMap(([name, value]) => {
@@ -104,24 +104,13 @@ function rowOfItem({ row, values }: UncheckedRow): UncheckedRow {
 
 /**
  * Converts the result of `listEvents`. The list has the service's ids, which become the keys. It doesn't mark drafts, so all
- * events are `published`.
+ * events are `published`. Its update times are the service's own, and are ignored.
  *
  * @returns the events, and the faults of those that aren't valid
  */
 export function readListing(listed: readonly ListedEvent[]): Reading {
-  const events = listed.map((event) => ({
-    event_id: String(event.id),
-    title: event.title,
-    description: event.description,
-    organiser: event.organiser,
-    date: event.date,
-    time: event.time,
-    end_date: event.endDate,
-    end_time: event.endTime,
-    location: event.location,
-    poster: event.posterUrl,
-    bannerpath: event.bannerUrl,
-    ticket_link: event.ticketLink,
-  }));
-  return readFeed({ events });
+  const { element } = endpoints.listEvents.response.def;
+  return readFeed({
+    events: listed.map((event) => ({ ...z.encode(element, event), event_id: String(event.id), updated_at: undefined })),
+  });
 }

@@ -3,10 +3,10 @@ import { tzlib_get_ical_block, tzlib_get_timezones } from "timezones-ical-librar
 import { DEFAULT_TIME_ZONE, isTwiceOnClock, zoned } from "../clock.js";
 import type { ShopEvent } from "../event.js";
 import { locationOf } from "./feed.js";
-import { foldLine } from "./fold.js";
 import { type EventFormat, only } from "./format.js";
 
 const LINE_END = "\r\n";
+const MAX_LINE_BYTES = 75;
 
 /** Options of a calendar. */
 export interface CalendarOptions {
@@ -38,7 +38,7 @@ export function iCalendar({ name, at, domain, timeZones = [DEFAULT_TIME_ZONE] }:
     between: "",
     tail: `${end}${LINE_END}`,
     write: only(["published", "canceled"], (event) =>
-      entryOf(event, shared).split(LINE_END).map(foldLine).join(LINE_END),
+      entryOf(event, shared).split(LINE_END).map(folded).join(LINE_END),
     ),
   };
 }
@@ -54,6 +54,23 @@ function describedZones(names: Iterable<string>): Map<string, string> {
 function descriptionOf(name: string): string {
   const [block = ""] = tzlib_get_ical_block(name);
   return `${block.replaceAll(/^(TZID|X-LIC-LOCATION):.*$/gm, `$1:${name}`)}${LINE_END}`;
+}
+
+/** Folds a line. The library's own folding creates an encoder per character, which takes seconds for a long list. */
+function folded(line: string): string {
+  let text = "";
+  let bytes = 0;
+  for (const character of line) {
+    const code = character.codePointAt(0) ?? 0;
+    const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (bytes + size > MAX_LINE_BYTES) {
+      text += `${LINE_END} `;
+      bytes = 1;
+    }
+    text += character;
+    bytes += size;
+  }
+  return text;
 }
 
 /** Removes control characters, which are invalid in a calendar. */

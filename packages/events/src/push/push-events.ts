@@ -5,13 +5,17 @@ import { hasBegun, newEventInput, newEventJson, newEventLimits } from "../neweve
 import { rowOf } from "../row.js";
 import { type CreateResult, createEvents, type EventVerdict, isUnanswered, isUnsent } from "./create-events.js";
 
+/** All outcomes, in the order of reports. */
+export const outcomes = [
+  ...(["created", "existing", "unknown", "refused", "not_sent"] as const),
+  ...(["past", "canceled", "withdrawn"] as const),
+] as const;
+
 /**
  * The outcome of an event: `created` by this push; `existing`, created by an earlier one; `unknown`, sent without a response;
  * `refused`; `not_sent`. An event that has begun (`past`), is `canceled` or `withdrawn` is never sent.
  */
-export type Outcome =
-  | ("created" | "existing" | "unknown" | "refused" | "not_sent")
-  | ("past" | "canceled" | "withdrawn");
+export type Outcome = (typeof outcomes)[number];
 
 /** The result of one event. */
 export interface Result {

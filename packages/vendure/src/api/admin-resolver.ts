@@ -147,18 +147,10 @@ export class AdminResolver {
   }
 
   private async showPurchase(purchase: Purchase) {
-    const { orderId: orderCode, state, totalCents, remainderCents, tries, lastError, createdAt } = purchase;
+    const { orderId: orderCode, state, totalCents: total, remainderCents: remainder } = purchase;
+    const { tries, lastError, createdAt } = purchase;
     const overcollected = state === "pending" ? await this.settlement.excessCents(purchase) : 0;
-    return {
-      orderCode,
-      state,
-      total: totalCents,
-      remainder: remainderCents,
-      overcollected,
-      tries,
-      lastError,
-      createdAt,
-    };
+    return { orderCode, state, total, remainder, overcollected, tries, lastError, createdAt };
   }
 
   /** @throws {ForbiddenError} if the order isn't in this channel */
@@ -191,10 +183,7 @@ const pageOf = (skip?: number | null, take?: number | null) => ({
 const actorOf = (ctx: RequestContext): string => ctx.session?.user?.identifier ?? String(ctx.activeUserId);
 
 function showCharge(charge: ChargeView) {
-  const { reference, orderId, state, lastFour, amountCents, reason, tries, lastError, createdAt, stateChangedAt } =
-    charge;
-  return {
-    ...{ reference, orderCode: orderId, state, lastFour, amount: amountCents },
-    ...{ reason, tries, lastError, createdAt, stateChangedAt },
-  };
+  const { reference, orderId: orderCode, state, lastFour, amountCents: amount } = charge;
+  const { reason, tries, lastError, createdAt, stateChangedAt } = charge;
+  return { reference, orderCode, state, lastFour, amount, reason, tries, lastError, createdAt, stateChangedAt };
 }

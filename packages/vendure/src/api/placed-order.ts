@@ -1,8 +1,8 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from "@nestjs/common";
 import { GqlExecutionContext } from "@nestjs/graphql";
-import { internal_getRequestContext as contextOfRequest, Logger, Order, type RequestContext } from "@vendure/core";
+import { internal_getRequestContext as contextOfRequest, Order, type RequestContext } from "@vendure/core";
 import { mergeMap, type Observable } from "rxjs";
-import { LOGGER, messageOf } from "../constants.js";
+import { logFailure } from "../constants.js";
 import { Orders } from "../orders.js";
 import { Settlement } from "../settlement.js";
 
@@ -35,7 +35,7 @@ export class PlacedOrderInterceptor implements NestInterceptor {
       return (await this.orders.service.findOne(await this.orders.contextOf(answer.code, origin), answer.id)) ?? answer;
     } catch (error) {
       // The payment is stored; recovery places the order later.
-      Logger.error(messageOf(error), LOGGER);
+      logFailure(error);
       return answer;
     }
   }

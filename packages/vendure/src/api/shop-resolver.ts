@@ -3,17 +3,9 @@ import { addressOf } from "@giftcard-pay/checkout/node";
 import type { ApplyRequest, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { Inject } from "@nestjs/common";
 import { Args, Mutation, Query, Resolver } from "@nestjs/graphql";
-import {
-  ActiveOrderService,
-  Allow,
-  Ctx,
-  Logger,
-  PaymentMethodService,
-  Permission,
-  type RequestContext,
-} from "@vendure/core";
+import { ActiveOrderService, Allow, Ctx, PaymentMethodService, Permission, type RequestContext } from "@vendure/core";
 import { GiftcardCheckout } from "../checkout.js";
-import { LOGGER, messageOf, SETTINGS } from "../constants.js";
+import { logFailure, SETTINGS } from "../constants.js";
 import { cartOf } from "../lines.js";
 import type { Settings } from "../options.js";
 
@@ -114,7 +106,7 @@ async function answer<T>(work: () => Promise<T>) {
     return await work();
   } catch (error) {
     const refusal = error instanceof CheckoutError ? error : new CheckoutError("internal");
-    if (refusal !== error) Logger.error(messageOf(error), LOGGER);
+    if (refusal !== error) logFailure(error);
     const { code, message, retryAfterSeconds } = refusal;
     return { __typename: "GiftcardError", errorCode: "GIFTCARD_ERROR", code, message, retryAfterSeconds };
   }

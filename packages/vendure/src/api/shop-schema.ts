@@ -1,33 +1,5 @@
-import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
+import { shopErrorCodes } from "@giftcard-pay/checkout/plugin";
 import { parse } from "graphql";
-
-/** Every code, so that the schema's enum has them all. */
-const codes: Readonly<Record<ShopErrorCode, true>> = {
-  invalid_request: true,
-  invalid_card: true,
-  card_blocked: true,
-  card_expired: true,
-  card_no_balance: true,
-  card_not_active: true,
-  card_already_applied: true,
-  too_many_cards: true,
-  too_many_attempts: true,
-  nothing_to_pay: true,
-  giftcard_not_payable: true,
-  quote_expired: true,
-  applied_card_not_found: true,
-  applied_card_expired: true,
-  balance_changed: true,
-  amount_changed: true,
-  cart_not_found: true,
-  cart_completed: true,
-  currency_not_supported: true,
-  giftcards_not_accepted: true,
-  payment_in_progress: true,
-  outcome_unknown: true,
-  service_unavailable: true,
-  internal: true,
-};
 
 /** How an order was paid. In the Shop API and in the Admin API. */
 export const paymentTypes = /* GraphQL */ `
@@ -58,7 +30,7 @@ export const shopSchema = parse(/* GraphQL */ `
   ${paymentTypes}
 
   enum GiftcardErrorCode {
-    ${Object.keys(codes).join("\n    ")}
+    ${shopErrorCodes.join("\n    ")}
   }
 
   "A refusal. The message is for developers; pages show their own text for the code."

@@ -2,7 +2,6 @@
 import { defineDashboardExtension } from "@vendure/dashboard";
 import { GiftcardsPage } from "./components/giftcards-page.js";
 import { OrderGiftcards } from "./components/order-giftcards.js";
-import { NAV_TITLE } from "./i18n/nav-title.js";
 import { useTexts } from "./i18n/use-texts.js";
 
 const Title = () => <>{useTexts().t("page.title")}</>;
@@ -13,7 +12,8 @@ defineDashboardExtension({
       path: "/giftcards",
       component: () => <GiftcardsPage />,
       navMenuItem: {
-        ...{ id: "giftcards", sectionId: "sales", title: NAV_TITLE, order: 300 },
+        // The dashboard translates the title by the `.po` files.
+        ...{ id: "giftcards", sectionId: "sales", title: "Gift cards", order: 300 },
         requiresPermission: ["ReadGiftcards"],
       },
     },

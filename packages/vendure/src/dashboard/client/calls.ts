@@ -149,7 +149,8 @@ export const useOrderPayment = (id: string, code: string) =>
   );
 
 /** Returns the ids of orders by their codes, for links. Requires Vendure's permission ReadOrder. */
-export function useOrderIds(codes: readonly string[]): Readonly<Record<string, string>> {
+export function useOrderIds(orderCodes: readonly (string | null)[]): Readonly<Record<string, string>> {
+  const codes = [...new Set(orderCodes.filter((code) => code !== null))].toSorted();
   const { data } = useRead<{ orders: { items: { id: string; code: string }[] } }>(
     "orders",
     "query ($codes: [String!]) { orders(options: { filter: { code: { in: $codes } } }) { items { id code } } }",

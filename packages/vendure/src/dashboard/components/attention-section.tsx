@@ -1,5 +1,5 @@
 import { Button } from "@vendure/dashboard";
-import { useId, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import {
   type ChargeRow,
   type Decision,
@@ -21,7 +21,6 @@ import {
   Note,
   OrderLink,
   Outcome,
-  reasonText,
 } from "./parts.js";
 
 /** Lists the charges that need a person's decision, each with its evidence. */
@@ -30,7 +29,7 @@ export function AttentionSection() {
   const { data, error, refetch } = useChargesThatNeedAttention();
   const [outcome, setOutcome] = useState("");
   const charges = data?.giftcardCharges.items ?? [];
-  const ids = useOrderIds(codesOf(charges));
+  const ids = useOrderIds(charges.map(({ orderCode }) => orderCode));
   if (!data) return <Loading error={error} onRetry={refetch} />;
   return (
     <div className="flex flex-col gap-4">
@@ -47,10 +46,6 @@ export function AttentionSection() {
   );
 }
 
-/** Returns the codes of the orders of charges, each once. */
-export const codesOf = (rows: readonly { readonly orderCode: string | null }[]): string[] =>
-  [...new Set(rows.flatMap(({ orderCode }) => orderCode ?? []))].toSorted();
-
 interface AttentionProps {
   readonly charge: ChargeRow;
   readonly ids: Readonly<Record<string, string>>;
@@ -59,8 +54,7 @@ interface AttentionProps {
 
 /** Shows a charge in a line. Its evidence opens below. */
 function Attention({ charge, ids, onDecided }: AttentionProps) {
-  const texts = useTexts();
-  const { t, money } = texts;
+  const { t, money, codeText } = useTexts();
   const [isOpen, setIsOpen] = useState(false);
   const panel = useId();
   const card = cardName(charge.lastFour);
@@ -84,7 +78,7 @@ function Attention({ charge, ids, onDecided }: AttentionProps) {
           {t("open.review")}
         </Button>
       </div>
-      <Note>{reasonText(texts, charge.reason)}</Note>
+      <Note>{charge.reason && codeText("reasons", charge.reason)}</Note>
       <div id={panel} hidden={!isOpen}>
         {isOpen && <Review charge={charge} onDecided={onDecided} />}
       </div>
@@ -140,38 +134,39 @@ function meaningOf({ t, money }: Texts, fellCents: number, askedCents: number): 
 function OtherCharges({ charges }: { charges: readonly ChargeRow[] }) {
   const { t, money, time } = useTexts();
   return (
-    <section className="flex flex-col gap-1">
-      <h3 className="text-sm font-medium">{t("charge.others")}</h3>
-      {charges.length === 0 && <Note>{t("charge.noOthers")}</Note>}
-      <ul className="flex flex-col gap-1 text-sm">
-        {charges.map(({ reference, amount, createdAt, orderCode, state }) => (
-          <li key={reference} className="flex flex-wrap items-center gap-2">
-            {t("charge.amountAt", { amount: money(amount), time: time(createdAt) })}
-            {orderCode && `, ${orderCode}`}
-            <ChargeState state={state} />
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Listing title={t("charge.others")} none={t("charge.noOthers")}>
+      {charges.map(({ reference, amount, createdAt, orderCode, state }) => (
+        <li key={reference} className="flex flex-wrap items-center gap-2">
+          {t("charge.amountAt", { amount: money(amount), time: time(createdAt) })}
+          {orderCode && `, ${orderCode}`}
+          <ChargeState state={state} />
+        </li>
+      ))}
+    </Listing>
   );
 }
 
 function History({ actions }: { actions: Evidence["actions"] }) {
   const { t, time, codeText } = useTexts();
   return (
-    <section className="flex flex-col gap-1">
-      <h3 className="text-sm font-medium">{t("charge.history")}</h3>
-      {actions.length === 0 && <Note>{t("charge.noHistory")}</Note>}
-      <ul className="flex flex-col gap-1 text-sm">
-        {actions.map(({ action, actor, createdAt }) => (
-          <li key={`${createdAt} ${action}`}>
-            {codeText("actions", action)}, {time(createdAt)}, {actor}
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Listing title={t("charge.history")} none={t("charge.noHistory")}>
+      {actions.map(({ action, actor, createdAt }) => (
+        <li key={`${createdAt} ${action}`}>
+          {codeText("actions", action)}, {time(createdAt)}, {actor}
+        </li>
+      ))}
+    </Listing>
   );
 }
+
+/** Shows a list below its title, or that it is empty. */
+const Listing = ({ title, none, children }: { title: string; none: string; children: readonly ReactNode[] }) => (
+  <section className="flex flex-col gap-1">
+    <h3 className="text-sm font-medium">{title}</h3>
+    {children.length === 0 && <Note>{none}</Note>}
+    <ul className="flex flex-col gap-1 text-sm">{children}</ul>
+  </section>
+);
 
 const decisions: readonly Decision[] = ["retry", "mark-not-taken", "mark-taken"];
 

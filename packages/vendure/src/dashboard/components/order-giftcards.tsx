@@ -1,4 +1,5 @@
 import { DetailPageButton } from "@vendure/dashboard";
+import type { ReactNode } from "react";
 import { type ChargeRow, type OrderPayment, useOrderPayment } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { Overcollection } from "./overcollection.js";
@@ -34,31 +35,33 @@ function Amounts({ payment, charges }: { payment: Payment; charges: readonly Cha
     <ul className="flex flex-col divide-y text-sm">
       {payment.cards.map(({ lastFour, amount, refunded }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: cards keep their order, and two can end in the same digits
-        <li key={index} className="flex flex-wrap items-center justify-between gap-2 py-2">
-          <span>{t("charge.title", { card: cardName(lastFour) })}</span>
-          <span className="flex items-center gap-3">
-            {refunded > 0 && (
-              <span className="text-muted-foreground">{t("order.refunded", { amount: money(refunded) })}</span>
-            )}
-            <span className="font-medium">{money(amount)}</span>
-          </span>
-        </li>
+        <Amount key={index} name={t("charge.title", { card: cardName(lastFour) })} cents={amount}>
+          {refunded > 0 && (
+            <span className="text-muted-foreground">{t("order.refunded", { amount: money(refunded) })}</span>
+          )}
+        </Amount>
       ))}
       {payment.cards.length === 0 &&
         charges.map(({ reference, lastFour, amount, state }) => (
-          <li key={reference} className="flex flex-wrap items-center justify-between gap-2 py-2">
-            <span>{t("charge.title", { card: cardName(lastFour) })}</span>
-            <span className="flex items-center gap-3">
-              <ChargeState state={state} />
-              <span className="font-medium">{money(amount)}</span>
-            </span>
-          </li>
+          <Amount key={reference} name={t("charge.title", { card: cardName(lastFour) })} cents={amount}>
+            <ChargeState state={state} />
+          </Amount>
         ))}
-      <li className="flex flex-wrap items-center justify-between gap-2 py-2">
-        <span>{t("order.remainder")}</span>
-        <span className="font-medium">{money(payment.remainder)}</span>
-      </li>
+      <Amount name={t("order.remainder")} cents={payment.remainder} />
     </ul>
+  );
+}
+
+function Amount({ name, cents, children }: { name: string; cents: number; children?: ReactNode }) {
+  const { money } = useTexts();
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-2 py-2">
+      <span>{name}</span>
+      <span className="flex items-center gap-3">
+        {children}
+        <span className="font-medium">{money(cents)}</span>
+      </span>
+    </li>
   );
 }
 

@@ -8,7 +8,7 @@ import {
   PermissionGuard,
 } from "@vendure/dashboard";
 import type { ReactNode } from "react";
-import { type Texts, useTexts } from "../i18n/use-texts.js";
+import { useTexts } from "../i18n/use-texts.js";
 
 /** Shows that data is loading, or why it could not be loaded, with a button to try again. */
 export function Loading({ error, onRetry }: { error: Error | null; onRetry: () => unknown }) {
@@ -106,7 +106,3 @@ export function OrderLink({ code, ids }: { code: string | null; ids: Readonly<Re
 }
 
 export const cardName = (lastFour: string): string => `•••• ${lastFour}`;
-
-/** Puts the reason of a charge into words. */
-export const reasonText = ({ codeText }: Texts, reason: string | null): string =>
-  reason === null ? "" : codeText("reasons", reason);

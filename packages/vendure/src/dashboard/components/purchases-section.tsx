@@ -1,16 +1,15 @@
 import { Button, PermissionGuard } from "@vendure/dashboard";
 import { type PurchaseRow, useOrderIds, usePurchases, useRetryPurchase } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { codesOf } from "./attention-section.js";
 import { Overcollection } from "./overcollection.js";
-import { Fact, Facts, Fault, Loading, Note, OrderLink, Outcome, reasonText, StateBadge } from "./parts.js";
+import { Fact, Facts, Fault, Loading, Note, OrderLink, Outcome, StateBadge } from "./parts.js";
 
 /** Lists the orders whose payment isn't settled. */
 export function PurchasesSection() {
   const { t } = useTexts();
   const { data, error, refetch } = usePurchases();
   const purchases = data?.giftcardPurchases.items ?? [];
-  const ids = useOrderIds(codesOf(purchases));
+  const ids = useOrderIds(purchases.map(({ orderCode }) => orderCode));
   if (!data) return <Loading error={error} onRetry={refetch} />;
   return (
     <div className="flex flex-col gap-4">
@@ -27,8 +26,7 @@ export function PurchasesSection() {
 }
 
 function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Record<string, string>> }) {
-  const texts = useTexts();
-  const { t, money, codeText } = texts;
+  const { t, money, codeText } = useTexts();
   const { mutate, isPending, isSuccess, data, error } = useRetryPurchase();
   const { orderCode, state, total, remainder, tries, lastError } = purchase;
   return (
@@ -50,7 +48,7 @@ function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Rec
         <Fact name={t("purchases.total")}>{money(total)}</Fact>
         <Fact name={t("purchases.remainder")}>{money(remainder)}</Fact>
         <Fact name={t("purchases.tries")}>{tries}</Fact>
-        {lastError && <Fact name={t("purchases.error")}>{reasonText(texts, lastError)}</Fact>}
+        {lastError && <Fact name={t("purchases.error")}>{codeText("reasons", lastError)}</Fact>}
       </Facts>
       <Outcome>{isSuccess && data === null && t("purchases.settled")}</Outcome>
       <Fault error={error} />

@@ -89,7 +89,7 @@ function Result({ result }: { result: ReconciliationView }) {
 
 function Differences({ differences }: Pick<ReconciliationView, "differences">) {
   const { t, money, codeText } = useTexts();
-  const ids = useOrderIds([...new Set(differences.flatMap(({ orderId }) => orderId ?? []))].toSorted());
+  const ids = useOrderIds(differences.map(({ orderId }) => orderId));
   return (
     <Table>
       <TableHeader>
