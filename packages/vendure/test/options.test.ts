@@ -15,7 +15,6 @@ test("fills in the defaults", () => {
   GiftcardPlugin.init({ ...options, companyId: "7" });
   expect(GiftcardPlugin.settings).toMatchObject({
     ...{ companyId: 7, paymentMethodCode: "giftcard", maxCards: 5, leaseMs: 120_000 },
-    guessLimits: { perCart: 10 },
   });
 });
 
@@ -28,8 +27,6 @@ const wrong: [string, object][] = [
   ["sealingKeys", { sealingKeys: [{ id: "a", key: "short" }] }],
   ["maxCards", { maxCards: 21 }],
   ["charges", { charges: "by-order" }],
-  ["guessLimits.perCart", { guessLimits: { perCart: 0 } }],
-  ["guessLimits.perOrder", { guessLimits: { perOrder: 5 } }],
   ["leaseMs", { leaseMs: 10_000 }],
   ["schema", { schema: "Gift Cards" }],
   ["sqliteFile", { sqliteFile: "cards.sqlite" }],
