@@ -15,6 +15,22 @@ export interface TableMigration {
   readonly purchases: string;
 }
 
+/** The parts of a migration's SQL that aren't the same in each database. */
+export interface Dialect {
+  /** A time. */
+  readonly time: string;
+  /** A time that is never null. On PostgreSQL, its default is the present. */
+  readonly filledTime: string;
+  /** An amount that may be larger than a charge. */
+  readonly cents: string;
+  /** The key of rows that are numbered by the database. */
+  readonly identity: string;
+  /** Ends the definition of a table. */
+  readonly options: string;
+  /** Indexes that only a database for many processes needs. */
+  readonly serverOnly: (indexes: string) => string;
+}
+
 /** Why the store can't be used, and what to do. */
 const faults = {
   not_migrated: "are missing, or older than @giftcard-pay/checkout: run store.migrate() before the shop starts.",

@@ -1,9 +1,18 @@
+import { migration0001 } from "../migrations/0001.js";
 import { newestOf, StoreError, type TableMigration } from "../migrations.js";
 import type { Sqlite } from "./database.js";
-import { migration0001 } from "./migrations/0001.js";
 
-/** All migrations. */
-export const sqliteMigrations: readonly TableMigration[] = [migration0001];
+/** All migrations. Times are in milliseconds since 1970. */
+export const sqliteMigrations: readonly TableMigration[] = [
+  migration0001({
+    time: "integer",
+    filledTime: "integer not null",
+    cents: "integer",
+    identity: "integer primary key",
+    options: " strict",
+    serverOnly: () => "",
+  }),
+];
 
 /**
  * Runs all pending migrations in one transaction. The version is stored in a table, because a shop may have tables of its
