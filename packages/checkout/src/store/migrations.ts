@@ -1,4 +1,5 @@
 import { recognizeCopies } from "@giftcard-pay/client/contract";
+import { migration0001 } from "./migrations/0001.js";
 
 /**
  * A numbered migration of the tables. Its SQL never changes after its release, because a database runs it only once. Later
@@ -15,8 +16,8 @@ export interface TableMigration {
   readonly purchases: string;
 }
 
-/** The parts of a migration's SQL that aren't the same in each database. */
-export interface Dialect {
+/** The words of a migration that differ by database. In its SQL, they are in braces. */
+export interface Words {
   /** A time. */
   readonly time: string;
   /** A time that is never null. On PostgreSQL, its default is the present. */
@@ -27,8 +28,17 @@ export interface Dialect {
   readonly identity: string;
   /** Ends the definition of a table. */
   readonly options: string;
-  /** Indexes that only a database for many processes needs. */
-  readonly serverOnly: (indexes: string) => string;
+  /** Whether to create the indexes in `{server …}`, which only a database for many processes needs. */
+  readonly isServer: boolean;
+}
+
+/** Returns the migrations of a database. */
+export function migrationsOf(words: Words): TableMigration[] {
+  const fill = (text: string) =>
+    text
+      .replace(/\{server([^}]*)\}/g, words.isServer ? "$1" : "")
+      .replace(/\{(\w+)\}/g, (_, name: Exclude<keyof Words, "isServer">) => words[name]);
+  return [migration0001].map((one) => ({ ...one, journal: fill(one.journal), purchases: fill(one.purchases) }));
 }
 
 /** Why the store can't be used, and what to do. */

@@ -24,17 +24,10 @@ const livingSeals = ({ ms }: Database) => `
   union all
   select 'giftcard_secret', 'sealed', name, sealed from giftcard_secret`;
 
-/** The limits of a page: its first and last reference, and its number of charges. */
-interface PageBounds {
-  readonly after: string;
-  readonly last?: string;
-  readonly limit: number;
-}
-
 async function pageBetween(
   database: Database,
   filter: ChargeFilter,
-  { after, last, limit }: PageBounds,
+  { after, last, limit }: { after: string; last?: string; limit: number },
 ): Promise<Charge[]> {
   const { params, p } = newParams(after, limit);
   const condition = conditionOf(filter, database, p);

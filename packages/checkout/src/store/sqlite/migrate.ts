@@ -1,18 +1,15 @@
-import { migration0001 } from "../migrations/0001.js";
-import { newestOf, StoreError, type TableMigration } from "../migrations.js";
+import { migrationsOf, newestOf, StoreError, type TableMigration } from "../migrations.js";
 import type { Sqlite } from "./database.js";
 
 /** All migrations. Times are in milliseconds since 1970. */
-export const sqliteMigrations: readonly TableMigration[] = [
-  migration0001({
-    time: "integer",
-    filledTime: "integer not null",
-    cents: "integer",
-    identity: "integer primary key",
-    options: " strict",
-    serverOnly: () => "",
-  }),
-];
+export const sqliteMigrations: readonly TableMigration[] = migrationsOf({
+  time: "integer",
+  filledTime: "integer not null",
+  cents: "integer",
+  identity: "integer primary key",
+  options: " strict",
+  isServer: false,
+});
 
 /**
  * Runs all pending migrations in one transaction. The version is stored in a table, because a shop may have tables of its
