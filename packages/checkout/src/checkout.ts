@@ -148,16 +148,9 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const { issuer, store, leaseMs = 2 * MINUTE_MS, pendingRemainderMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
   const keys = typeof options.sealingKeys === "string" ? readSealingKeys(options.sealingKeys) : options.sealingKeys;
-  const {
-    store: _store,
-    sealingKeys: _keys,
-    remainder: _remainder,
-    pendingRemainderMs: _pendingMs,
-    ...others
-  } = options;
-  const { onPurchase: _onPurchase, charges, maxChargesPerCard = 50, ...engineOptions } = others;
+  const { charges, maxChargesPerCard = 50 } = options;
   const sealer = createSealer({ keys });
-  const engine = createEngine({ ...engineOptions, journal, sealer, leaseMs });
+  const engine = createEngine({ ...options, journal, sealer, leaseMs });
   const { environment } = engine;
   const companyId = issuer.companyId as number;
   // Half of a lease, so that a call has ended before another process can repeat it.

@@ -41,7 +41,8 @@ export {
 export { readSeals, resealAll, type SealReport } from "./sealing/upkeep.js";
 export type { TableMigration } from "./store/migrations.js";
 export type { Piece } from "./store/order-line.js";
-export { createSqlJournal } from "./store/postgres/journal.js";
+export { sqlInterval } from "./store/postgres/database.js";
 export { postgresMigrations } from "./store/postgres/migrate.js";
-export { isUniqueViolation, type Sql, sqlInterval } from "./store/postgres/sql.js";
-export { sqlList } from "./store/rows.js";
+export { createSqlJournal } from "./store/postgres/store.js";
+export { isUniqueViolation, type Sql } from "./store/sql/database.js";
+export { sqlList } from "./store/sql/rows.js";

@@ -1,4 +1,4 @@
-/** The checkout library's files that decide about money. Excludes types, SQL for PostgreSQL, and code that only reads or reports. */
+/** The checkout library's files that decide about money. Excludes types, and code that only reads or reports. */
 const decide = [
   "purchase/pay", // pays an order
   "purchase/steps", // decides a purchase, once
@@ -11,9 +11,9 @@ const decide = [
   "engine/create-engine", // holds a plan against the total
   "engine/charge-layout", // which charge pays which unit
   "engine/refund-plan", // which charges go back
-  "store/sqlite/move", // a change of state and what follows from it
-  "store/sqlite/purchases", // compare-and-set of purchases
-  "store/sqlite/journal", // leases, and one card once
+  "store/sql/move", // a change of state and what follows from it
+  "store/sql/purchases", // compare-and-set of purchases
+  "store/sql/journal", // leases, and one card once
   "store/sqlite/database", // nobody else writes meanwhile
 ];
 

@@ -14,18 +14,19 @@ import {
   checkOwner,
   contradiction,
   dataToCapture,
+  inTime,
   keptId,
   leftOf,
   type MadeRefund,
   type MethodOptions,
   metadataOf,
+  needed,
   ownerOf,
   type ProviderMethod,
   refundPart,
   sharedNames,
   TIMEOUT_MS,
   untilCanceled,
-  within,
 } from "./shared.js";
 
 export type { MethodOptions, PaymentAlert, ProviderMethod } from "./shared.js";
@@ -215,7 +216,7 @@ export function mollie(options: MollieOptions): MollieMethod {
         ...(captureMethod === "manual" && { captureMode: "manual" as never }),
         idempotencyKey: attemptId,
       };
-      const { id } = await within(timeoutMs, client.payments.create(params));
+      const { id } = await inTime(timeoutMs, client.payments.create(params));
       // Before the shopper gets the URL, so that nobody can pay a payment that is not stored.
       await keep({ payment: checkId(id) });
       return { status: "pending" };
@@ -229,7 +230,7 @@ export function mollie(options: MollieOptions): MollieMethod {
       if (id !== undefined) await untilCanceled(() => cancelOnce(id, request));
     },
     async refund(request, part: RemainderPart) {
-      const payment = await read(needed(idIn(request.data)), request);
+      const payment = await read(needed(idIn(request.data), "Mollie"), request);
       if (statusOf(payment) === "canceled") return;
       if (statusOf(payment) !== "paid") throw new Error("The payment is not captured. Capture it, then refund a part.");
       const amount = amountOf(part.amountCents, payment.amount.currency);
@@ -243,10 +244,10 @@ export function mollie(options: MollieOptions): MollieMethod {
     },
     async capture(purchase) {
       const { request, data } = dataToCapture(purchase);
-      const payment = await read(needed(idIn(data)), request);
+      const payment = await read(needed(idIn(data), "Mollie"), request);
       if (statusOf(payment) === "paid") return;
       const idempotencyKey = `${request.attemptId}:capture`;
-      await within(timeoutMs, client.paymentCaptures.create({ paymentId: payment.id, idempotencyKey }));
+      await inTime(timeoutMs, client.paymentCaptures.create({ paymentId: payment.id, idempotencyKey }));
     },
     async webhook(request): Promise<RemainderNotice | null> {
       const id = new URLSearchParams(await request.text()).get("id");
@@ -263,13 +264,7 @@ export function mollie(options: MollieOptions): MollieMethod {
       return { ...owner, data: { payment: id } };
     },
     async url(data) {
-      return (await within(timeoutMs, client.payments.get(needed(idIn(data))))).getCheckoutUrl() ?? null;
+      return (await inTime(timeoutMs, client.payments.get(needed(idIn(data), "Mollie")))).getCheckoutUrl() ?? null;
     },
   };
-}
-
-/** @throws if an id is missing */
-function needed(id: string | undefined): string {
-  if (id === undefined) throw new Error("The order has no payment at Mollie.");
-  return id;
 }

@@ -1,4 +1,10 @@
-import type { RemainderData, RemainderMethod, RemainderPart, RemainderRequest } from "../purchase/remainder.js";
+import {
+  type RemainderData,
+  type RemainderMethod,
+  type RemainderPart,
+  type RemainderRequest,
+  within,
+} from "../purchase/remainder.js";
 import type { Purchase } from "../store/purchase-store.js";
 
 /** A problem of a payment that a person has to look at. */
@@ -62,13 +68,9 @@ export const TIMEOUT_MS = 40_000;
  *
  * @param timeoutMs in milliseconds
  */
-export async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`The payment provider did not respond within ${timeoutMs} ms.`);
-    timer = setTimeout(() => reject(Object.assign(error, { code: "timeout" })), timeoutMs);
-  });
-  return Promise.race([call, late]).finally(() => clearTimeout(timer));
+export function inTime<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
+  const late = new Error(`The payment provider did not respond within ${timeoutMs} ms.`);
+  return within(timeoutMs, call, Object.assign(late, { code: "timeout" }));
 }
 
 /** A refund that a provider has recorded. */
@@ -103,6 +105,12 @@ export function checkOwner(metadata: unknown, { orderId, attemptId }: RemainderR
 /** @throws if an answer has no id */
 export function checkId(id: unknown): string {
   if (typeof id !== "string") throw new Error("The provider's answer has no id.");
+  return id;
+}
+
+/** @throws if an order has no payment at this provider */
+export function needed(id: string | null | undefined, provider: string): string {
+  if (typeof id !== "string") throw new Error(`The order has no payment at ${provider}.`);
   return id;
 }
 

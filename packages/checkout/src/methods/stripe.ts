@@ -6,13 +6,14 @@ import {
   checkOwner,
   contradiction,
   dataToCapture,
+  inTime,
   keptId,
   metadataOf,
+  needed,
   type ProviderMethod,
   sharedNames,
   TIMEOUT_MS,
   untilCanceled,
-  within,
 } from "./shared.js";
 import { createIntents, idOf, limitsOf, type StripeOptions } from "./stripe-intents.js";
 
@@ -95,8 +96,8 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
     const params = { ...confirmation, use_stripe_sdk: true, ...(return_url !== undefined && { return_url }) };
     const once = { ...limits, idempotencyKey: `${attemptId}:confirm` };
     try {
-      const intent = await within(timeoutMs, client.paymentIntents.confirm(id, params, once));
-      return await within(timeoutMs, intents.answerOf(intents.checked(intent, request), false));
+      const intent = await inTime(timeoutMs, client.paymentIntents.confirm(id, params, once));
+      return await inTime(timeoutMs, intents.answerOf(intents.checked(intent, request), false));
     } catch (error) {
       // The intent is canceled next, so another try can't take money.
       if ((error as { type?: unknown }).type === "StripeCardError") return { status: "declined" };
@@ -117,7 +118,7 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
         metadata: { ...(more?.metadata as Stripe.MetadataParam), ...metadataOf(request) },
       };
       const once = { ...limits, idempotencyKey: request.attemptId };
-      const { id } = await within(timeoutMs, client.paymentIntents.create(params, once));
+      const { id } = await inTime(timeoutMs, client.paymentIntents.create(params, once));
       await keep({ intent: checkId(id), ...(confirmation && { confirmedBy: "shop" }) });
       return confirmation ? confirm(id, request, confirmation) : { status: "pending" };
     },
@@ -132,25 +133,19 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
       if (id !== undefined) await intents.cancel(id, request);
     },
     async refund(request, part) {
-      await intents.refund(needed(idIn(request.data)), request, part);
+      await intents.refund(needed(idIn(request.data), "Stripe"), request, part);
     },
     async capture(purchase) {
       const { request, data } = dataToCapture(purchase);
-      await within(timeoutMs, intents.capture(needed(idIn(data)), request));
+      await inTime(timeoutMs, intents.capture(needed(idIn(data), "Stripe"), request));
     },
     webhook: intents.webhook,
     async clientSecret(data) {
-      const read = client.paymentIntents.retrieve(needed(idIn(data)), {}, limits);
-      const { client_secret } = await within(timeoutMs, read);
-      return needed(client_secret);
+      const read = client.paymentIntents.retrieve(needed(idIn(data), "Stripe"), {}, limits);
+      const { client_secret } = await inTime(timeoutMs, read);
+      return needed(client_secret, "Stripe");
     },
   };
-}
-
-/** @throws if an id is missing */
-function needed(id: string | null | undefined): string {
-  if (typeof id !== "string") throw new Error("The order has no payment at Stripe.");
-  return id;
 }
 
 /**
@@ -215,7 +210,7 @@ export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMe
   return {
     async authorize(request, { keep }) {
       const once = { ...limits, idempotencyKey: request.attemptId };
-      const { id } = await within(timeoutMs, sessions.create(paramsOf(request), once));
+      const { id } = await inTime(timeoutMs, sessions.create(paramsOf(request), once));
       await keep({ session: checkId(id) });
       return { status: "pending" };
     },
@@ -232,15 +227,15 @@ export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMe
       if (keptId(request.data, "session") !== undefined) await untilCanceled(() => cancelOnce(request));
     },
     async refund(request, part) {
-      await intents.refund(needed(await intentOf(request)), request, part);
+      await intents.refund(needed(await intentOf(request), "Stripe"), request, part);
     },
     async capture(purchase) {
       const { request } = dataToCapture(purchase);
-      await within(timeoutMs, intents.capture(needed(await intentOf(request)), request));
+      await inTime(timeoutMs, intents.capture(needed(await intentOf(request), "Stripe"), request));
     },
     webhook: intents.webhook,
     async url(data) {
-      return (await within(timeoutMs, sessions.retrieve(needed(keptId(data, "session")), {}, limits))).url;
+      return (await inTime(timeoutMs, sessions.retrieve(needed(keptId(data, "session"), "Stripe"), {}, limits))).url;
     },
   };
 }

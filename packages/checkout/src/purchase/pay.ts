@@ -36,7 +36,7 @@ interface FlowOptions extends PurchaseContext {
 
 /** Pays orders, at once or when the shopper returns. */
 export function createPurchaseFlow(options: FlowOptions) {
-  const { steps, engine, journal, purchases, remainder, leaseMs, pendingRemainderMs, report } = options;
+  const { steps, engine, journal, purchases, remainder, leaseMs, pendingRemainderMs, announce, report } = options;
 
   async function toResult(purchase: Purchase, status: PayResult["status"]): Promise<PayResult> {
     const { remainderCents, remainderData } = purchase;
@@ -136,13 +136,7 @@ export function createPurchaseFlow(options: FlowOptions) {
 
   async function waitForRemainder(purchase: Purchase, remainderData: string | undefined): Promise<Purchase> {
     const { orderId, attemptId } = purchase;
-    const wait = {
-      from: ["charging"],
-      to: "pending",
-      attemptId,
-      lease: null,
-      retryInMs: pendingRemainderMs,
-    } as const;
+    const wait = { from: ["charging"], to: "pending", attemptId, lease: null, retryInMs: pendingRemainderMs } as const;
     const pending = await steps.change(orderId, { ...wait, ...(remainderData !== undefined && { remainderData }) });
     if (!pending) throw new CheckoutError("payment_in_progress");
     // Until then, recovery can skip these charges; it would leave them to the purchase anyway.
@@ -172,8 +166,11 @@ export function createPurchaseFlow(options: FlowOptions) {
     const ids = { orderId: order.id, cartId: cart.id, attemptId };
     const currency = order.cart.currency.toUpperCase();
     const wanted = { ...ids, totalCents: cart.totalCents, currency, remainderCents: plan.remainderCents, lines };
-    const purchase = await steps.begin(wanted, { owner: attemptId, forMs: leaseMs });
-    if (purchase.attemptId === attemptId) return attempt(order, purchase, plan, input);
+    const purchase = await purchases.begin(wanted, { owner: attemptId, forMs: leaseMs });
+    if (purchase.attemptId === attemptId) {
+      announce(purchase);
+      return attempt(order, purchase, plan, input);
+    }
     if (purchase.orderId !== order.id) refuseOther(purchase);
     return repeatedResult(order, purchase);
   }

@@ -159,6 +159,15 @@ function causeOf(error: unknown): string {
   return "failed";
 }
 
+/** Throws `late` if a call doesn't end in time. */
+export function within<T>(limitMs: number, call: Promise<T>, late: Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late), limitMs);
+  });
+  return Promise.race([call, timeout]).finally(() => clearTimeout(timer));
+}
+
 /**
  * Wraps the shop's method. Invalid responses, errors and timeouts become faults.
  *
@@ -170,16 +179,8 @@ export function createRemainder(method: RemainderMethod | undefined, limitMs: nu
       throw new RemainderFault(name, "no_remainder", "The order has a remainder: createCheckout needs remainder.");
     }
     if (!method[name]) throw new RemainderFault(name, "no_function", `remainder.${name} is missing.`);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const fault = new RemainderFault(name, "timeout", `remainder.${name} did not respond within ${limitMs} ms.`);
-      timer = setTimeout(() => reject(fault), limitMs);
-    });
-    try {
-      return await Promise.race([(async () => send(method))(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = new RemainderFault(name, "timeout", `remainder.${name} did not respond within ${limitMs} ms.`);
+    return within(limitMs, (async () => send(method))(), late);
   }
 
   return {

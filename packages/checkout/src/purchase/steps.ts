@@ -6,8 +6,8 @@ import { CheckoutError } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
 import { paidStates, undecidedStates } from "../store/purchase-states.js";
-import type { Purchase, PurchaseChange, PurchaseStore, Refund } from "../store/purchase-store.js";
-import { groupByPayment } from "./card-payments.js";
+import type { Purchase, PurchaseChange } from "../store/purchase-store.js";
+import { type CardPayment, groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import { faultCode, type RemainderAnswer } from "./remainder.js";
 
@@ -21,6 +21,22 @@ type Reversing = keyof typeof reversals;
 /** Whether the whole purchase is being reversed. */
 export const isReversing = (purchase: Purchase): purchase is Purchase & { state: Reversing } =>
   purchase.state in reversals;
+
+/** Takes a step for each card. If one fails, the others continue. @returns the first fault, or null */
+async function eachCard<T>(
+  cards: readonly T[],
+  step: (card: T) => Promise<unknown>,
+  report: PurchaseContext["report"],
+): Promise<string | null> {
+  let fault: string | null = null;
+  for (const card of cards) {
+    await step(card).catch((error: unknown) => {
+      report(error);
+      fault ??= faultCode("card", error);
+    });
+  }
+  return fault;
+}
 
 /** Returns a new name for a holder of a lease. */
 export const newOwner = (): string => randomUUID();
@@ -58,12 +74,6 @@ export function createPurchaseSteps(context: PurchaseContext) {
     if (changed && !wanted.from.includes(wanted.to)) announce(changed);
     return changed;
   }
-
-  const begin: PurchaseStore["begin"] = async (wanted, lease) => {
-    const purchase = await purchases.begin(wanted, lease);
-    if (purchase.attemptId === wanted.attemptId) announce(purchase);
-    return purchase;
-  };
 
   const reread = async (purchase: Purchase): Promise<Purchase> => (await purchases.read(purchase.orderId)) ?? purchase;
 
@@ -126,18 +136,8 @@ export function createPurchaseSteps(context: PurchaseContext) {
   }
 
   /** Reverses the cards' part of a purchase. @returns the first fault, or null */
-  async function reverseCards(purchase: Purchase, reason: string): Promise<string | null> {
-    let fault: string | null = null;
-    for (const { reference } of await chargesOf(purchase)) {
-      try {
-        await engine.reverse(reference, reason);
-      } catch (error) {
-        report(error);
-        fault ??= faultCode("card", error);
-      }
-    }
-    return fault;
-  }
+  const reverseCards = async (purchase: Purchase, reason: string): Promise<string | null> =>
+    eachCard(await chargesOf(purchase), ({ reference }) => engine.reverse(reference, reason), report);
 
   /**
    * Cancels or refunds the remainder, unless another process has taken the purchase over.
@@ -190,21 +190,6 @@ export function createPurchaseSteps(context: PurchaseContext) {
     return purchases.change(orderId, retry);
   }
 
-  /** Reverses the charges of a refund. @returns the first fault in recording a reversal, or null */
-  async function refundCharges({ id, references }: Refund, charges: readonly Charge[]): Promise<string | null> {
-    const chosen = charges.filter(({ reference }) => references.includes(reference)).toReversed();
-    let fault: string | null = null;
-    for (const { externalId, amountCents } of groupByPayment(chosen)) {
-      try {
-        await engine.refund(externalId, { id, amountCents, references });
-      } catch (error) {
-        report(error);
-        fault ??= faultCode("card", error);
-      }
-    }
-    return fault;
-  }
-
   /**
    * Completes the pending refund of a purchase that this caller holds: first its charges, then the remainder's part. Each is
    * idempotent by the refund's id. If one part fails, the others continue.
@@ -216,8 +201,11 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const refund = (await purchases.refunds(orderId)).find(({ doneAt }) => doneAt === null);
     let fault: string | null = null;
     if (refund) {
-      const { id, number, remainderCents: amountCents } = refund;
-      fault = await refundCharges(refund, await chargesOf(purchase));
+      const { id, number, references, remainderCents: amountCents } = refund;
+      const chosen = (await chargesOf(purchase)).filter(({ reference }) => references.includes(reference)).reverse();
+      const refundCard = (card: CardPayment) =>
+        engine.refund(card.externalId, { id, amountCents: card.amountCents, references });
+      fault = await eachCard(groupByPayment(chosen), refundCard, report);
       const part = { id, idempotencyKey: `${attemptId}:${number}`, amountCents: cents(amountCents) };
       const send = () => remainder.refund(purchase, part);
       if (amountCents > 0) fault = (await sendToRemainder(purchase, owner, "refund", send)) ?? fault;
@@ -270,7 +258,6 @@ export function createPurchaseSteps(context: PurchaseContext) {
     chargesOf,
     chargesOfOrder,
     askRemainder,
-    begin,
     change,
     claim,
     decide,

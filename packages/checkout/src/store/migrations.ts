@@ -1,4 +1,5 @@
 import { recognizeCopies } from "@giftcard-pay/client/contract";
+import { migration0001 } from "./migrations/0001.js";
 
 /**
  * A numbered migration of the tables. Its SQL never changes after its release, because a database runs it only once. Later
@@ -13,6 +14,31 @@ export interface TableMigration {
   readonly journal: string;
   /** Its SQL for purchases, which a shop on Medusa doesn't have. */
   readonly purchases: string;
+}
+
+/** The words of a migration that differ by database. In its SQL, they are in braces. */
+export interface Words {
+  /** A time. */
+  readonly time: string;
+  /** A time that is never null. On PostgreSQL, its default is the present. */
+  readonly filledTime: string;
+  /** An amount that may be larger than a charge. */
+  readonly cents: string;
+  /** The key of rows that are numbered by the database. */
+  readonly identity: string;
+  /** Ends the definition of a table. */
+  readonly options: string;
+  /** Whether to create the indexes in `{server …}`, which only a database for many processes needs. */
+  readonly isServer: boolean;
+}
+
+/** Returns the migrations of a database. */
+export function migrationsOf(words: Words): TableMigration[] {
+  const fill = (text: string) =>
+    text
+      .replace(/\{server([^}]*)\}/g, words.isServer ? "$1" : "")
+      .replace(/\{(\w+)\}/g, (_, name: Exclude<keyof Words, "isServer">) => words[name]);
+  return [migration0001].map((one) => ({ ...one, journal: fill(one.journal), purchases: fill(one.purchases) }));
 }
 
 /** Why the store can't be used, and what to do. */

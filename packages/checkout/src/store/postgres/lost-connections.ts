@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "../migrations.js";
+import type { Sql } from "../sql/database.js";
 import type { PgPool } from "./migrate.js";
-import type { Sql } from "./sql.js";
 
 const WAITS_MS = [50, 200, 800];
 

@@ -1,5 +1,4 @@
-import { newestOf, StoreError, type TableMigration } from "../migrations.js";
-import { migration0001 } from "./migrations/0001.js";
+import { migrationsOf, newestOf, StoreError, type TableMigration } from "../migrations.js";
 
 /** The part of a `pg` pool that the store needs. */
 export interface PgPool {
@@ -8,7 +7,14 @@ export interface PgPool {
 }
 
 /** All migrations. */
-export const postgresMigrations: readonly TableMigration[] = [migration0001];
+export const postgresMigrations: readonly TableMigration[] = migrationsOf({
+  time: "timestamptz",
+  filledTime: "timestamptz not null default now()",
+  cents: "bigint",
+  identity: "bigint generated always as identity primary key",
+  options: "",
+  isServer: true,
+});
 
 const LOCK = 5_000_2498;
 

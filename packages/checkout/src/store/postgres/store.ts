@@ -1,10 +1,12 @@
 import { checkNames } from "../../option-names.js";
+import type { Journal } from "../journal.js";
 import type { CheckoutStore } from "../purchase-store.js";
-import { createSqlJournal } from "./journal.js";
+import type { Sql } from "../sql/database.js";
+import { createJournal } from "../sql/journal.js";
+import { createPurchases } from "../sql/purchases.js";
+import { postgresDatabase } from "./database.js";
 import { retryLostConnections } from "./lost-connections.js";
 import { checkVersion, migratePostgres, type PgPool } from "./migrate.js";
-import { createSqlPurchases } from "./purchases.js";
-import type { Sql } from "./sql.js";
 
 /** Adds the schema to the names of the tables. */
 function qualify(text: string, schema: string): string {
@@ -51,9 +53,13 @@ export function createPostgresStore(options: { pool: PgPool; schema?: string }):
     const [written, keys] = whenLost;
     return run(qualify(text, schema), params, [qualify(written, schema), keys]);
   };
+  const database = postgresDatabase(sql);
   return {
-    journal: createSqlJournal(sql),
-    purchases: createSqlPurchases(sql),
+    journal: createJournal(database),
+    purchases: createPurchases(database),
     migrate: () => migratePostgres(steadyPool, schema),
   };
 }
+
+/** Makes the journal for a plugin that runs the statements itself, on PostgreSQL. */
+export const createSqlJournal = (sql: Sql): Journal => createJournal(postgresDatabase(sql));

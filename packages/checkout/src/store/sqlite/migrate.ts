@@ -1,9 +1,15 @@
-import { newestOf, StoreError, type TableMigration } from "../migrations.js";
+import { migrationsOf, newestOf, StoreError, type TableMigration } from "../migrations.js";
 import type { Sqlite } from "./database.js";
-import { migration0001 } from "./migrations/0001.js";
 
-/** All migrations. */
-export const sqliteMigrations: readonly TableMigration[] = [migration0001];
+/** All migrations. Times are in milliseconds since 1970. */
+export const sqliteMigrations: readonly TableMigration[] = migrationsOf({
+  time: "integer",
+  filledTime: "integer not null",
+  cents: "integer",
+  identity: "integer primary key",
+  options: " strict",
+  isServer: false,
+});
 
 /**
  * Runs all pending migrations in one transaction. The version is stored in a table, because a shop may have tables of its
@@ -12,21 +18,21 @@ export const sqliteMigrations: readonly TableMigration[] = [migration0001];
  * @throws {StoreError} too_new
  */
 export function migrateSqlite(
-  { exec, first, alone, insert }: Sqlite,
+  { exec, query, alone }: Sqlite,
   migrations: readonly TableMigration[] = sqliteMigrations,
 ): void {
-  alone((nowMs) => {
+  alone(() => {
     exec(`create table if not exists giftcard_migration (
       number integer primary key,
       release text not null,
       applied_at integer not null
     ) strict`);
-    const version = Number(first("select max(number) as version from giftcard_migration")?.version ?? 0);
+    const version = Number(query("select max(number) as version from giftcard_migration")[0]?.version ?? 0);
     if (version > newestOf(migrations)) throw new StoreError("too_new", "this file");
     for (const { number, release, journal, purchases } of migrations.filter((step) => step.number > version)) {
       exec(journal);
       exec(purchases);
-      insert("giftcard_migration", { number, release, applied_at: nowMs });
+      query("insert into giftcard_migration (number, release, applied_at) values ($1, $2, now())", number, release);
     }
   });
 }

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { checkNames } from "../../option-names.js";
 import type { CheckoutStore } from "../purchase-store.js";
+import { createJournal } from "../sql/journal.js";
+import { createPurchases } from "../sql/purchases.js";
 import { openSqlite } from "./database.js";
-import { createSqliteJournal } from "./journal.js";
 import { migrateSqlite } from "./migrate.js";
-import { createSqlitePurchases } from "./purchases.js";
 
 /**
  * Opens a store in an SQLite file, for a shop on one machine; its processes can share the file. Opening it creates or
@@ -32,7 +32,7 @@ export async function createSqliteStore(options: { file: string }): Promise<
   try {
     const sqlite = openSqlite(database);
     migrateSqlite(sqlite);
-    return { journal: createSqliteJournal(sqlite), purchases: createSqlitePurchases(sqlite), close };
+    return { journal: createJournal(sqlite.store), purchases: createPurchases(sqlite.store), close };
   } catch (error) {
     close();
     throw error;

@@ -7,23 +7,30 @@ import {
   toPurchase,
   toRefund,
 } from "../purchase-store.js";
-import { sqlList } from "../rows.js";
-import { isUniqueViolation, type Sql, type Statement, sqlInterval } from "./sql.js";
+import { type Database, isUniqueViolation, newParams, type Part, type Row, type Statement } from "./database.js";
+import { sqlList } from "./rows.js";
 
-/** Builds further parts of a change's statement, which read the changed row from `purchase`. */
-function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined, isDone: boolean): string[] {
-  const parts: string[] = [];
+/** Builds further parts of a change, which read the changed row from `purchase`. */
+function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined, isDone: boolean): Part[] {
+  const table = "giftcard_refund";
+  const parts: Part[] = [];
+  if (isDone)
+    parts.push({
+      ...{ name: "done", table },
+      text: `update giftcard_refund set done_at = now() from purchase
+        where giftcard_refund.order_id = purchase.order_id and giftcard_refund.done_at is null`,
+    });
   if (refund) {
     const { id, number, rule, lines, amountCents, remainderCents, references } = refund;
     const written = lines && JSON.stringify(lines);
     const values = [id, number, rule, written, amountCents, remainderCents, JSON.stringify(references)];
-    parts.push(`begun as (insert into giftcard_refund
-        (order_id, id, number, rule, lines, amount_cents, remainder_cents, charge_references)
-      select order_id, ${values.map(p).join(", ")} from purchase)`);
+    parts.push({
+      ...{ name: "begun", table },
+      text: `insert into giftcard_refund
+          (created_at, order_id, id, number, rule, lines, amount_cents, remainder_cents, charge_references)
+        select now(), order_id, ${values.map(p).join(", ")} from purchase`,
+    });
   }
-  if (isDone)
-    parts.push(`done as (update giftcard_refund set done_at = now() from purchase
-      where giftcard_refund.order_id = purchase.order_id and giftcard_refund.done_at is null)`);
   return parts;
 }
 
@@ -32,21 +39,18 @@ function alsoRefund(p: (value: unknown) => string, refund: NewRefund | undefined
  * caller may have made the same change: then both believe that they made it, and what they do next is idempotent.
  */
 function writtenBy(orderId: string, { to, attemptId, lease, refund }: PurchaseChange): Statement {
-  const params: unknown[] = [orderId, to];
-  const p = (value: unknown) => `$${params.push(value)}`;
+  const { params, p } = newParams(orderId, to);
   const where = ["order_id = $1", "state = $2"];
   if (attemptId !== undefined) where.push(`attempt_id = ${p(attemptId)}`);
-  if (lease !== undefined) where.push(`lease_owner is not distinct from ${p(lease?.owner ?? null)}::text`);
-  if (refund) where.push(`exists (select from giftcard_refund where order_id = $1 and id = ${p(refund.id)})`);
+  if (lease !== undefined) where.push(`lease_owner is not distinct from cast(${p(lease?.owner ?? null)} as text)`);
+  if (refund) where.push(`exists (select 1 from giftcard_refund where order_id = $1 and id = ${p(refund.id)})`);
   return [`select * from giftcard_purchase where ${where.join(" and ")}`, params];
 }
 
-/** Makes the storage of purchases on PostgreSQL. Each change is a single statement. */
-export function createSqlPurchases(sql: Sql): PurchaseStore {
-  const first = async (...statement: Parameters<Sql>): Promise<Purchase | null> => {
-    const [row] = await sql(...statement);
-    return row ? toPurchase(row) : null;
-  };
+/** Makes the storage of purchases. Each change is a single write. */
+export function createPurchases({ query, write, ms, ...database }: Database): PurchaseStore {
+  const firstOf = ([row]: Row[]): Purchase | null => (row ? toPurchase(row) : null);
+  const first = async (text: string, params: unknown[]) => firstOf(await query(text, params));
   const read = (orderId: string) => first("select * from giftcard_purchase where order_id = $1", [orderId]);
   const ofCart = (cartId: string) =>
     first(`select * from giftcard_purchase where cart_id = $1 and state in (${sqlList(cartStates)})`, [cartId]);
@@ -54,11 +58,12 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
     const { orderId, cartId, attemptId, totalCents, currency, remainderCents, lines } = purchase;
     const begun = await first(
       `insert into giftcard_purchase as old
-           (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until, currency)
-         values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${sqlInterval("$7")}, $9)
+           (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until, currency,
+            next_try_at, created_at, updated_at)
+         values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${ms("$7")}, $9, now(), now(), now())
          on conflict (order_id) do update set cart_id = $2, attempt_id = $3,
-           earlier_attempts = (old.earlier_attempts::jsonb || to_jsonb(old.attempt_id))::text, state = 'charging', total_cents = $4,
-           currency = $9, remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${sqlInterval("$7")},
+           earlier_attempts = ${database.append("old.earlier_attempts", "old.attempt_id")}, state = 'charging', total_cents = $4,
+           currency = $9, remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${ms("$7")},
            next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,
       [
@@ -86,8 +91,7 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
     begin,
     async change(orderId, change) {
       const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
-      const params: unknown[] = [orderId, to];
-      const p = (value: unknown) => `$${params.push(value)}`;
+      const { params, p } = newParams(orderId, to);
       const sets = ["state = $2", "updated_at = now()"];
       const unlessMoved = (column: string, otherwise: string) =>
         sets.push(`${column} = case when state = $2 then ${column} else ${otherwise} end`);
@@ -98,48 +102,49 @@ export function createSqlPurchases(sql: Sql): PurchaseStore {
         sets.push("tries = case when state = $2 then tries else 0 end + 1", `last_error = ${p(lastError)}`);
       }
       if (retryInMs === undefined) unlessMoved("next_try_at", "now()");
-      else sets.push(`next_try_at = now() + ${sqlInterval(p(retryInMs))}`);
+      else sets.push(`next_try_at = now() + ${ms(p(retryInMs))}`);
       if (remainderData !== undefined) sets.push(`remainder_data = ${p(remainderData)}`);
       if (lastActor !== undefined) sets.push(`last_actor = ${p(lastActor)}`);
       if (lease === null) sets.push("lease_owner = null", "lease_until = null");
-      else if (lease)
-        sets.push(`lease_owner = ${p(lease.owner)}`, `lease_until = now() + ${sqlInterval(p(lease.forMs))}`);
+      else if (lease) sets.push(`lease_owner = ${p(lease.owner)}`, `lease_until = now() + ${ms(p(lease.forMs))}`);
       const ofRun = attemptId === undefined ? "" : `and attempt_id = ${p(attemptId)}`;
       const ofOwner = owner === undefined ? "" : `and lease_owner = ${p(owner)}`;
       const changed = `update giftcard_purchase set ${sets.join(", ")}
-         where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner} returning *`;
+         where order_id = $1 and state in (${sqlList(from)}) ${ofRun} ${ofOwner}`;
       const { refund, isRefundDone = false } = change;
-      const parts = [`purchase as (${changed})`, ...alsoRefund(p, refund, isRefundDone)];
-      const text = `with ${parts.join(", ")} select * from purchase`;
-      return first(text, params, writtenBy(orderId, change)).catch((error: unknown) => {
+      const purchase = { name: "purchase", table: "giftcard_purchase", text: changed };
+      const parts = [purchase, ...alsoRefund(p, refund, isRefundDone)];
+      try {
+        return firstOf(await write(parts, "select * from purchase", params, writtenBy(orderId, change)));
+      } catch (error) {
         if (refund && isUniqueViolation(error)) return null;
         throw error;
-      });
+      }
     },
     async refunds(orderId) {
-      const rows = await sql("select * from giftcard_refund where order_id = $1 order by number", [orderId]);
+      const rows = await query("select * from giftcard_refund where order_id = $1 order by number", [orderId]);
       return rows.map(toRefund);
     },
     async claim(lease, limit, orderId) {
       const isDue = "next_try_at <= now()";
       const which = orderId === undefined ? isDue : `order_id = $4 and (state <> 'pending' or ${isDue})`;
-      // An array is evaluated once. PostgreSQL may run a plain subquery for each row, and lease more than the limit.
-      const rows = await sql(
-        `update giftcard_purchase set lease_owner = $1, lease_until = now() + ${sqlInterval("$2")} where order_id = any(array(
-           select order_id from giftcard_purchase
-           where state in (${sqlList(unsettledStates)}) and ${which} and (lease_until is null or lease_until <= now())
-           order by next_try_at limit $3 for update skip locked
-         )) returning *`,
+      const due = `select order_id from giftcard_purchase
+        where state in (${sqlList(unsettledStates)}) and ${which} and (lease_until is null or lease_until <= now())
+        order by next_try_at limit $3 ${database.skipLocked}`;
+      // Selected once, so that it never leases more than the limit.
+      const rows = await query(
+        `update giftcard_purchase set lease_owner = $1, lease_until = now() + ${ms("$2")}
+         where order_id ${database.among(due)} returning *`,
         [lease.owner, lease.forMs, limit, ...(orderId === undefined ? [] : [orderId])],
         ["select * from giftcard_purchase where lease_owner = $1 and lease_until > now()", [lease.owner]],
       );
       return rows.map(toPurchase);
     },
     async list({ states = unsettledStates, minTries = 0, limit = 50, offset = 0 }) {
-      const matching = `from giftcard_purchase where state = any($1::text[]) and tries >= $2`;
-      const params = [[...states], minTries];
-      const [counted] = await sql(`select count(*) as count ${matching}`, params);
-      const rows = await sql(`select * ${matching} order by tries desc, created_at, order_id limit $3 offset $4`, [
+      const matching = `from giftcard_purchase where state ${database.anyOf("$1")} and tries >= $2`;
+      const params = [states, minTries];
+      const [counted] = await query(`select count(*) as count ${matching}`, params);
+      const rows = await query(`select * ${matching} order by tries desc, created_at, order_id limit $3 offset $4`, [
         ...params,
         limit,
         offset,

@@ -1,7 +1,5 @@
-import type { TableMigration } from "../../migrations.js";
-
-/** The first tables: those of PostgreSQL, with times in milliseconds since 1970. */
-export const migration0001: TableMigration = {
+/** The first tables, as a `TableMigration`. */
+export const migration0001 = {
   number: 1,
   release: "0.1.0",
   journal: `
@@ -11,16 +9,19 @@ create table giftcard_tender (
   state text not null check (state in ('quoted', 'applied', 'charging', 'spent', 'removed')),
   last_four text not null,
   fingerprint text not null,
-  balance_cents integer not null check (balance_cents >= 0),
+  balance_cents {cents} not null check (balance_cents >= 0),
   expiry_date text not null default '',
   sealed_card text,
   -- A cart has as many slots as one order takes cards.
   slot integer check (slot >= 1),
-  expires_at integer not null,
-  created_at integer not null,
-  updated_at integer not null
-) strict;
-create index giftcard_tender_cart on giftcard_tender (cart_id);
+  expires_at {time} not null,
+  created_at {filledTime},
+  updated_at {filledTime}
+){options};
+create index giftcard_tender_cart on giftcard_tender (cart_id);{server
+create index giftcard_tender_held on giftcard_tender (cart_id) where state in ('applied', 'charging');
+create index giftcard_tender_expiry on giftcard_tender (expires_at) where sealed_card is not null;
+create index giftcard_tender_unspent on giftcard_tender (expires_at) where state in ('quoted', 'applied');}
 create unique index giftcard_tender_card_once on giftcard_tender (cart_id, fingerprint)
   where state in ('applied', 'charging');
 create unique index giftcard_tender_slot_once on giftcard_tender (cart_id, slot)
@@ -40,7 +41,7 @@ create table giftcard_charge (
   company_id integer not null,
   state text not null check (state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown',
     'needs_attention', 'reversed', 'refused', 'taken')),
-  state_changed_at integer not null,
+  state_changed_at {filledTime},
   last_four text not null,
   amount_cents integer not null check (amount_cents > 0),
   deducted_cents integer check (deducted_cents between 1 and amount_cents),
@@ -48,24 +49,24 @@ create table giftcard_charge (
   sealed_token text,
   reason text,
   refund_id text,
-  balance_before_cents integer not null,
-  balance_after_cents integer,
-  balance_after_at integer,
+  balance_before_cents {cents} not null,
+  balance_after_cents {cents},
+  balance_after_at {time},
   lease_owner text,
-  lease_until integer,
-  next_try_at integer not null,
+  lease_until {time},
+  next_try_at {filledTime},
   tries integer not null default 0,
   last_error text,
-  created_at integer not null,
-  updated_at integer not null,
-  sent_at integer,
-  devalued_at integer,
-  reversed_at integer,
+  created_at {filledTime},
+  updated_at {filledTime},
+  sent_at {time},
+  devalued_at {time},
+  reversed_at {time},
   -- What is charged is what was asked for, and can be reversed.
   check (state not in ('devalued', 'committed', 'captured')
     or (deducted_cents is not null and deducted_cents = amount_cents and sealed_token is not null)),
   unique (external_id, position)
-) strict;
+){options};
 create index giftcard_charge_cart on giftcard_charge (cart_id);
 create index giftcard_charge_order on giftcard_charge (order_id);
 create index giftcard_charge_tender on giftcard_charge (tender_id);
@@ -73,33 +74,36 @@ create index giftcard_charge_state on giftcard_charge (state, created_at);
 create index giftcard_charge_created on giftcard_charge (created_at);
 create index giftcard_charge_last_four on giftcard_charge (last_four);
 create index giftcard_charge_amount on giftcard_charge (amount_cents);
-create index giftcard_charge_split on giftcard_charge (external_id) where position = 2;
+create index giftcard_charge_split on giftcard_charge (external_id) where position = 2;{server
+create index giftcard_charge_open on giftcard_charge (next_try_at)
+  where state in ('intent', 'sent', 'devalued', 'unknown', 'reversing');
+create index giftcard_charge_sealed on giftcard_charge (created_at) where sealed_card is not null;}
 create unique index giftcard_charge_one_alive on giftcard_charge (tender_id, position)
   where state in ('intent', 'sent', 'devalued', 'committed', 'captured', 'reversing', 'unknown', 'needs_attention');
 
 create table giftcard_action (
-  id integer primary key,
+  id {identity},
   reference text not null references giftcard_charge (reference),
   action text not null check (action in ('retry', 'mark_taken', 'mark_not_taken')),
   actor text not null,
   from_state text not null,
   to_state text not null,
-  created_at integer not null
-) strict;
+  created_at {filledTime}
+){options};
 create index giftcard_action_reference on giftcard_action (reference);
 
 create table giftcard_guess (
   key text primary key,
   count integer not null,
-  resets_at integer not null
-) strict;
+  resets_at {time} not null
+){options};
 
 create table giftcard_secret (
   name text primary key,
   sealed text not null,
-  created_at integer not null,
-  updated_at integer not null
-) strict;
+  created_at {filledTime},
+  updated_at {filledTime}
+){options};
 `,
   purchases: `
 create table giftcard_purchase (
@@ -109,22 +113,24 @@ create table giftcard_purchase (
   earlier_attempts text not null default '[]',
   state text not null check (state in ('charging', 'pending', 'paid', 'voiding', 'failed', 'canceling', 'canceled',
     'refunding', 'refunded')),
-  total_cents integer not null check (total_cents >= 0),
+  total_cents {cents} not null check (total_cents >= 0),
   currency text not null,
-  remainder_cents integer not null check (remainder_cents between 0 and total_cents),
+  remainder_cents {cents} not null check (remainder_cents between 0 and total_cents),
   remainder_data text,
   lines text,
   lease_owner text,
-  lease_until integer,
-  next_try_at integer not null,
+  lease_until {time},
+  next_try_at {filledTime},
   tries integer not null default 0,
   last_error text,
   last_actor text,
-  created_at integer not null,
-  updated_at integer not null
-) strict;
+  created_at {filledTime},
+  updated_at {filledTime}
+){options};
 create unique index giftcard_purchase_cart on giftcard_purchase (cart_id)
-  where state in ('charging', 'pending', 'paid', 'refunding');
+  where state in ('charging', 'pending', 'paid', 'refunding');{server
+create index giftcard_purchase_open on giftcard_purchase (next_try_at)
+  where state in ('charging', 'pending', 'voiding', 'canceling', 'refunding');}
 
 create table giftcard_refund (
   order_id text not null,
@@ -132,13 +138,13 @@ create table giftcard_refund (
   number integer not null check (number >= 1),
   rule text not null check (rule in ('as-paid', 'cards-first', 'remainder-first', 'in-proportion')),
   lines text,
-  amount_cents integer not null check (amount_cents > 0),
-  remainder_cents integer not null check (remainder_cents between 0 and amount_cents),
+  amount_cents {cents} not null check (amount_cents > 0),
+  remainder_cents {cents} not null check (remainder_cents between 0 and amount_cents),
   charge_references text not null,
-  created_at integer not null,
-  done_at integer,
+  created_at {filledTime},
+  done_at {time},
   primary key (order_id, id),
   unique (order_id, number)
-) strict;
+){options};
 `,
 };

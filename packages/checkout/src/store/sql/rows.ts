@@ -1,6 +1,6 @@
 import type { Cents } from "@giftcard-pay/client";
-import type { ActionRecord, Charge, ChargeState } from "./charge.js";
-import type { Tender } from "./tender.js";
+import type { ActionRecord, Charge, ChargeState } from "../charge.js";
+import type { Tender } from "../tender.js";
 
 /** Formats texts as SQL literals. They are not escaped: only for constants such as states. */
 export const sqlList = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(", ");
@@ -22,7 +22,7 @@ export function toTender(row: Record<string, unknown>): Tender {
     balanceCents: Number(row.balance_cents) as Cents,
     expiryDate: String(row.expiry_date),
     sealedCard: row.sealed_card as string | null,
-    expired: row.expired as boolean,
+    expired: Boolean(row.expired),
     createdAt: new Date(row.created_at as string),
   };
 }

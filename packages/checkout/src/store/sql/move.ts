@@ -1,12 +1,12 @@
 import type { Move } from "../charge.js";
 import { livingStates } from "../charge-states.js";
-import { momentOf, sqlList } from "../rows.js";
 import { onCartStates } from "../tender.js";
-import { type Statement, sqlInterval } from "./sql.js";
+import { type Database, newParams, type Part, type Statement } from "./database.js";
+import { momentOf, sqlList } from "./rows.js";
 
 /** The condition that a tender has an open charge. */
 export const isCharged = (tender: string) =>
-  `exists (select from giftcard_charge living
+  `exists (select 1 from giftcard_charge living
     where living.tender_id = ${tender}.id and living.state in (${sqlList(livingStates)}))`;
 
 /** The amount that the other charges of the payment took, which was on the card too. */
@@ -18,19 +18,18 @@ const lessThanAsked = `, balance_cents = case when charge.deducted_cents < charg
   then charge.deducted_cents + ${takenBeside} else giftcard_tender.balance_cents end`;
 
 /**
- * Builds a single statement that changes one or more charges of a tender, and the tender with them, so that they can't get
- * out of step.
+ * Builds a write that changes one or more charges of a tender, and the tender with them, so that they can't get out of step.
  *
- * @param also adds further parts to the statement, which read the changed row from `charge`
+ * @param also adds further parts to the write, which read the changed row from `charge`
  */
-export function moveStatement(
+export function moveWrite(
+  { ms, anyOf, forUpdate, sequence }: Database,
   references: readonly string[],
   move: Move,
-  also: (param: (value: unknown) => string) => string[] = () => [],
-): [string, unknown[]] {
-  const params: unknown[] = [];
-  const p = (value: unknown) => `$${params.push(value)}`;
-  const target = p([...references]);
+  also: (param: (value: unknown) => string) => Part[] = () => [],
+): [parts: Part[], result: string, params: unknown[]] {
+  const { params, p } = newParams();
+  const target = p(references);
   const to = p(move.to);
   const changedAt = `state_changed_at = case when state = ${to} then state_changed_at else now() end`;
   const sets = [`state = ${to}`, changedAt, "updated_at = now()"];
@@ -45,24 +44,25 @@ export function moveStatement(
   }
   if (move.lease === null) sets.push("lease_owner = null", "lease_until = null");
   else if (move.lease) {
-    sets.push(`lease_owner = ${p(move.lease.owner)}`, `lease_until = now() + ${sqlInterval(p(move.lease.forMs))}`);
+    sets.push(`lease_owner = ${p(move.lease.owner)}`, `lease_until = now() + ${ms(p(move.lease.forMs))}`);
   }
-  if (move.retryInMs !== undefined) sets.push(`next_try_at = now() + ${sqlInterval(p(move.retryInMs))}`);
+  if (move.retryInMs !== undefined) sets.push(`next_try_at = now() + ${ms(p(move.retryInMs))}`);
   if (move.lastError !== undefined) sets.push("tries = tries + 1", `last_error = ${p(move.lastError)}`);
   else if (!move.from.includes(move.to)) sets.push("last_error = null");
   const moment = momentOf[move.to];
   if (moment) sets.push(`${moment} = coalesce(${moment}, now())`);
   const owner = move.owner === undefined ? "" : `and lease_owner = ${p(move.owner)}`;
   const refund =
-    move.refundIdWas === undefined ? "" : `and refund_id is not distinct from ${p(move.refundIdWas)}::text`;
-  const canChange = `reference = any(${target}::text[]) and state in (${sqlList(move.from)}) ${owner} ${refund}`;
+    move.refundIdWas === undefined ? "" : `and refund_id is not distinct from cast(${p(move.refundIdWas)} as text)`;
+  const canChange = `reference ${anyOf(target)} and state in (${sqlList(move.from)}) ${owner} ${refund}`;
   // The condition is checked again after locking all rows, so that either all of them change or none.
-  const locked = `locked as (select reference from giftcard_charge where ${canChange} order by reference for update)`;
-  const isAll = `(select count(*) from locked) = cardinality(${target}::text[])`;
-  const [lock, together] = references.length > 1 ? [[locked], `and ${isAll}`] : [[], ""];
-  const change = `update giftcard_charge set ${sets.join(", ")} where ${canChange} ${together} returning *`;
-  const parts = [...lock, `charge as (${change})`, ...followTender(move, p), ...also(p)];
-  return [`with ${parts.join(", ")} select * from charge`, params];
+  const locked = `select reference from giftcard_charge where ${canChange} order by reference ${forUpdate}`;
+  const isAll = `(select count(*) from locked) = ${references.length}`;
+  const [lock, together] = references.length > 1 ? [[{ name: "locked", text: locked }], `and ${isAll}`] : [[], ""];
+  const change = `update giftcard_charge set ${sets.join(", ")} where ${canChange} ${together}`;
+  const tender = followTender(move, p, sequence).map((text) => ({ name: "tender", table: "giftcard_tender", text }));
+  const parts = [...lock, { name: "charge", table: "giftcard_charge", text: change }, ...tender, ...also(p)];
+  return [parts, "select * from charge", params];
 }
 
 /**
@@ -72,22 +72,21 @@ export function moveStatement(
  * @param also a further condition
  */
 export function movedCharges(
+  { anyOf }: Database,
   references: readonly string[],
   { to, orderId, lease, refundId }: Move,
   also: (param: (value: unknown) => string) => string = () => "true",
 ): Statement {
-  const params: unknown[] = [];
-  const p = (value: unknown) => `$${params.push(value)}`;
-  const target = p([...references]);
-  const where = [`reference = any(${target}::text[])`, `state = ${p(to)}`, also(p)];
+  const { params, p } = newParams();
+  const where = [`reference ${anyOf(p(references))}`, `state = ${p(to)}`, also(p)];
   const isSame = (column: string, value: string | null | undefined) =>
-    value !== undefined && where.push(`${column} is not distinct from ${p(value)}::text`);
+    value !== undefined && where.push(`${column} is not distinct from cast(${p(value)} as text)`);
   isSame("order_id", orderId);
   isSame("refund_id", refundId);
   isSame("lease_owner", lease === null ? null : lease?.owner);
   return [
     `with moved as (select * from giftcard_charge where ${where.join(" and ")})
-     select * from moved where (select count(*) from moved) = cardinality(${target}::text[])`,
+     select * from moved where (select count(*) from moved) = ${references.length}`,
     params,
   ];
 }
@@ -98,11 +97,11 @@ function balanceAfter({ reason, to }: Move): string {
   return to === "reversed" ? lessThanAsked : "";
 }
 
-/** Builds the part of the statement that changes the charge's tender. */
-function followTender(move: Move, p: (value: unknown) => string): string[] {
+/** Builds the statement that changes the charge's tender, if the move does. */
+function followTender(move: Move, p: (value: unknown) => string, sequence: string): string[] {
   const update = (set: string, where: string) => [
-    `tender as (update giftcard_tender set ${set}, updated_at = now()
-       from charge where giftcard_tender.id = charge.tender_id and ${where})`,
+    `update giftcard_tender set ${set}, updated_at = now()
+     from charge where giftcard_tender.id = charge.tender_id and ${where}`,
   ];
   const isCharging = "giftcard_tender.state = 'charging'";
   if (move.to === "committed") return update("state = 'spent'", isCharging);
@@ -122,7 +121,7 @@ function followTender(move: Move, p: (value: unknown) => string): string[] {
     and not exists (select 1 from giftcard_tender same where same.cart_id = giftcard_tender.cart_id
       and same.fingerprint = giftcard_tender.fingerprint and same.state in (${sqlList(onCartStates)}))
     and not exists (select 1 from giftcard_charge later where later.tender_id = giftcard_tender.id
-      and later.external_id <> charge.external_id and later.created_at >= charge.created_at)`;
+      and later.external_id <> charge.external_id and later.${sequence} >= charge.${sequence})`;
   return update(`${state}, ${slot}${balance}`, `(${isSettled ? `${isCharging} or ` : ""}${canReturn})`);
 }
 
@@ -132,7 +131,8 @@ function followTender(move: Move, p: (value: unknown) => string): string[] {
  * @param also a further condition for a card `held` to take its slot
  */
 export const freeSlot = (cartId: string, maxCards: string, also = "true") =>
-  `(select min(n) from generate_series(1, ${maxCards}::integer) n where not exists (
+  `(with recursive slots (n) as (select 1 union all select n + 1 from slots where n < ${maxCards})
+   select min(n) from slots where n <= ${maxCards} and not exists (
      select 1 from giftcard_tender held
      where held.cart_id = ${cartId} and held.slot = n and held.state in (${sqlList(onCartStates)}) and ${also}
    ))`;
