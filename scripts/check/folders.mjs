@@ -5,7 +5,7 @@ import path from "node:path";
 /** The lists, each with the source folder that it describes. Type imports of the plugins are exempt. */
 const lists = [
   { heading: "## The folders of the service", source: "packages/service/src" },
-  { heading: "## The folders of the library", source: "packages/checkout/src" },
+  { heading: "## The folders of checkout", source: "packages/checkout/src" },
   { heading: "## The folders of the Medusa plugin", source: "packages/medusa/src" },
   { heading: "## The folders of medusa-events", source: "packages/medusa-events/src" },
 ];
@@ -14,9 +14,9 @@ const ANY_IMPORT = /^(?:import|export)[^"';]*from "(\.[^"]+)"/gm;
 const VALUE_IMPORT = /^(?:import|export)(?! type\b)[^"';]*from "(\.[^"]+)"/gm;
 
 /**
- * Finds imports of a folder that is further up the list.
+ * Finds imports of a folder that is further up the list, and names in the list that don't exist.
  * @param {string} root the repository
- * @returns {Promise<string[]>} `file imports file`
+ * @returns {Promise<string[]>} `file imports file`, or the missing name
  */
 export async function importsThatGoUp(root) {
   const architecture = await readFile(path.join(root, "docs/architecture.md"), "utf8");
@@ -28,8 +28,10 @@ export async function importsThatGoUp(root) {
 async function upwardImports(root, { heading, source }, architecture) {
   const ranks = ranksOf(architecture, heading);
   const folder = path.join(root, source);
-  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.tsx?$/.test(file));
-  const found = [];
+  const names = await readdir(folder, { recursive: true });
+  const files = names.filter((file) => /\.tsx?$/.test(file));
+  const missing = ranks.map(([name]) => name).filter((name) => !names.includes(name));
+  const found = missing.map((name) => `${source}: docs/architecture.md lists ${name}, which doesn't exist`);
   for (const file of files) {
     const text = await readFile(path.join(folder, file), "utf8");
     for (const [, target = ""] of text.matchAll(source.includes("medusa") ? VALUE_IMPORT : ANY_IMPORT)) {

@@ -150,7 +150,8 @@ test("writes a feed of 5,000 events once for requests that come at the same time
     const all = await Promise.all(Array.from({ length: 100 }, fetched));
     expect(new Set(all).size).toBe(1);
   });
-  expect(hundredMs / oneMs).toBeLessThan(25);
+  // If each request wrote the feed, a hundred would take about a hundred times as long as one.
+  expect(hundredMs / oneMs).toBeLessThan(50);
   const { events } = JSON.parse(await fetched());
   expect(events.filter(({ event_id }: { event_id: string }) => event_id.startsWith("zz"))).toHaveLength(5000);
 });
