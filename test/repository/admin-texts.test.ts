@@ -151,7 +151,7 @@ const medusasWords = {
 
 it.each(languages)("the pages use Medusa's words in %s", (language) => {
   const ours = textsOf("medusa", language);
-  const dashboard = path.resolve(packages, "../../node_modules/@medusajs/dashboard/src/i18n/translations");
+  const dashboard = path.resolve(packages, "../node_modules/@medusajs/dashboard/src/i18n/translations");
   const medusas = JSON.parse(readFileSync(path.join(dashboard, `${language}.json`), "utf8"));
   const stemOf = (text: string) => (text.toLowerCase().split(" ").at(-1) as string).slice(0, 4);
   for (const [own, theirs] of Object.entries(medusasWords)) {

@@ -34,7 +34,7 @@ it("finds links to missing files and headings, and no others", async () => {
     "a.md#a-cards-end-twice",
     "a.md#twice-1",
     "a.md#named",
-    "../../docs",
+    "../docs",
     "https://x.example/#y",
     "#b",
   ];

@@ -49,7 +49,7 @@ describe("the repository's Markdown", () => {
   });
 
   it("links to GitHub for files that are not pages", () => {
-    expect(resolveLink("../../package.json", "docs/interface.md")).toMatch(/^https:\/\/.+\/blob\/HEAD\/package\.json$/);
+    expect(resolveLink("../package.json", "docs/interface.md")).toMatch(/^https:\/\/.+\/blob\/HEAD\/package\.json$/);
     expect(resolveLink("security.md#a", "docs/interface.md")).toBe("/security.md#a");
     expect(() => resolveLink("nowhere.md", "docs/interface.md")).toThrow("docs/interface.md links to nowhere.md");
   });

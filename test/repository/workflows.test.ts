@@ -46,9 +46,9 @@ beforeAll(async () => {
 
 const jobs = () => [...workflows.values()].flatMap(({ jobs }) => Object.values(jobs));
 
-async function helpOf(script: string): Promise<string> {
+async function helpOf(script: string, proof: readonly string[] = []): Promise<string> {
   const file = String(scripts[script]).replace("node ", "");
-  return (await run(process.execPath, [path.join(root, file), "--help"])).stdout;
+  return (await run(process.execPath, [path.join(root, file), ...proof, "--help"])).stdout;
 }
 
 /** Returns the commands of a job, once for each value of its matrix. */
@@ -75,8 +75,10 @@ describe("the workflows", () => {
       const [, name = "", args = ""] = /^npm (?:run )?(\S+)(?: -- (.+))?$/.exec(command) ?? [];
       expect(Object.keys(scripts), command).toContain(name);
       const options = args.match(/--\w[\w-]*/g) ?? [];
-      if (options.length > 0 && !helps.has(name)) helps.set(name, await helpOf(name));
-      for (const option of options) expect(helps.get(name), command).toContain(option);
+      const proof = name === "prove" ? args.split(" ").slice(0, 1) : [];
+      const key = [name, ...proof].join(" ");
+      if (options.length > 0 && !helps.has(key)) helps.set(key, await helpOf(name, proof));
+      for (const option of options) expect(helps.get(key), command).toContain(option);
     }
     expect(ours).toContain("npm run release");
     const others = commands.filter((one) => !one.startsWith("npm "));
