@@ -2,7 +2,6 @@ import { openApiDocument } from "@giftcard-pay/client/contract";
 import type { Readiness } from "../database/readiness.js";
 import type { Log } from "../monitoring/log.js";
 import { JSON_TYPE, jsonAnswer, textAnswer } from "./answer.js";
-import { docsRoutes } from "./docs-page.js";
 import { Routes } from "./routes.js";
 import { listen, type RunningServer } from "./server.js";
 
@@ -15,7 +14,7 @@ export interface OperatorView {
 
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Adds the routes for health, readiness, the OpenAPI document and its page. */
+/** Adds the routes for health, readiness, the OpenAPI document. */
 export function operatorRoutes(routes: Routes, view: OperatorView): void {
   const { environment, version, readiness } = view;
   routes.add("GET", "/healthz", () => jsonAnswer(200, { status: "ok", environment, version }));
@@ -25,10 +24,8 @@ export function operatorRoutes(routes: Routes, view: OperatorView): void {
     const newer = newerMigrations.length > 0 && { newer_migrations: newerMigrations };
     return jsonAnswer(200, { status: "ready", environment, version, ...newer });
   });
-  const document = openApiDocument({ version });
-  const text = Buffer.from(JSON.stringify(document));
-  routes.add("GET", "/openapi.json", () => textAnswer(200, JSON_TYPE, text));
-  docsRoutes(routes, document);
+  const document = Buffer.from(JSON.stringify(openApiDocument({ version })));
+  routes.add("GET", "/openapi.json", () => textAnswer(200, JSON_TYPE, document));
 }
 
 /**
