@@ -3,13 +3,9 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { checkLedger } from "../store/ledger-check.js";
 import { resumeCheck } from "../store/ledger-resume.js";
 import type { LedgerFault } from "../store/ledger-rules.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import type { Context } from "./context.js";
 import { wholeNumber } from "./output.js";
-
-interface CheckOptions extends CommonOptions {
-  readonly resume: boolean;
-  readonly seconds: number;
-}
 
 /** `check` */
 export const checkCommand = () =>
@@ -32,8 +28,8 @@ Without --resume, all rows are checked. With it, rows that an earlier run verifi
 
 Exits with ${exitCodes.failed} and lists the rows if anything is wrong.`,
     )
-    .action((options: CheckOptions) =>
-      withContext(options, (context) => (options.resume ? checkNew(context, options.seconds) : checkAll(context))),
+    .run((context, { resume, seconds }: { resume: boolean; seconds: number }) =>
+      resume ? checkNew(context, seconds) : checkAll(context),
     );
 
 async function checkAll({ pool, out }: Context): Promise<void> {

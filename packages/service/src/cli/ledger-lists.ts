@@ -1,5 +1,4 @@
 import { type Cents, formatCents, Secret } from "@giftcard-pay/client/contract";
-import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type AuditEntry, auditStatement } from "../store/audit.js";
 import { checkFilter } from "../store/filters.js";
@@ -11,7 +10,9 @@ import {
   type Transaction,
   transactionsStatement,
 } from "../store/transactions.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { signed } from "./card-show.js";
+import { command } from "./command.js";
+import { type CommonOptions, type Context, withContext } from "./context.js";
 import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
 import { identifier } from "./output.js";
 import { formatOf, printRows, type RowList } from "./rows.js";
@@ -24,7 +25,7 @@ interface ListOptions extends CommonOptions, DayOptions {
 }
 
 /** Creates a command that lists rows by company and day. */
-const listCommand = (name: string, description: string): Command =>
+const listCommand = (name: string, description: string) =>
   addDayOptions(command(name, description), { isRequired: false })
     .option("--company <id>", "only this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false);
@@ -175,7 +176,7 @@ const transactionLine = (row: Transaction) =>
   [
     row.at.toISOString(),
     row.kind.padEnd(7),
-    `${row.amount < 0 ? "" : "+"}${formatCents(row.amount)}`.padStart(12),
+    signed(row.amount).padStart(12),
     `card ${row.card} (…${row.last_four})`,
     row.company_id === null ? "" : `company ${row.company_id} ${row.company}`,
     `row ${row.id}`,

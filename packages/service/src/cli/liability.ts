@@ -9,7 +9,8 @@ import {
   readLiability,
   readRollForward,
 } from "../store/liability.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import { type CommonOptions, type Context, withContext } from "./context.js";
 import { checkDays, pastDay } from "./day-options.js";
 import { csvHead, csvRows, formatOf } from "./rows.js";
 

@@ -1,15 +1,12 @@
 import { migrate } from "../database/migrations.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command } from "./command.js";
 
 /** `migrate` */
 export const migrateCommand = () =>
-  command("migrate", "Bring the database's tables up to date").action((options: CommonOptions) =>
-    withContext(
-      options,
-      async ({ pool, out }) => {
-        const applied = await migrate(pool);
-        out.result({ applied }, applied.length > 0 ? `applied: ${applied.join(", ")}` : "already up to date");
-      },
-      { tables: "any" },
-    ),
+  command("migrate", "Bring the database's tables up to date").run(
+    async ({ pool, out }) => {
+      const applied = await migrate(pool);
+      out.result({ applied }, applied.length > 0 ? `applied: ${applied.join(", ")}` : "already up to date");
+    },
+    { tables: "any" },
   );

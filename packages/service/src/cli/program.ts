@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Help, type Option } from "commander";
 import { exitCodes } from "../operator-error.js";
 import { version } from "../version.js";
 import { accountCommand } from "./account.js";
@@ -8,12 +8,12 @@ import { issue } from "./card-issue.js";
 import { find, show } from "./card-show.js";
 import { cardStock } from "./card-stock.js";
 import { checkCommand } from "./check.js";
+import { COMMON_OPTIONS } from "./command.js";
 import { companyCommand } from "./company.js";
 import { environmentCommand } from "./environment.js";
 import { eventsCommand, providerCommand } from "./events.js";
 import { expireCommand } from "./expire.js";
 import { healthCommand } from "./health.js";
-import { styleHelp } from "./help.js";
 import { keyCommand } from "./key.js";
 import { auditCommand, reversalsCommand, transactionsCommand } from "./ledger-lists.js";
 import { liabilityCommand } from "./liability.js";
@@ -69,11 +69,30 @@ export function program(): Command {
     .addCommand(liabilityCommand())
     .addCommand(expireCommand())
     .addCommand(auditCommand());
-  const everywhere = (command: Command): void => {
-    command.exitOverride();
-    for (const child of command.commands) everywhere(child);
-  };
-  everywhere(root);
-  styleHelp(root);
+  style(root);
   return root;
 }
+
+const commander = new Help();
+
+/** Styles the help and the errors of a command and its subcommands, and makes them throw instead of exit. */
+function style(command: Command, words = command.name()): void {
+  command
+    .exitOverride()
+    .helpOption("-h, --help", "show this help")
+    .showHelpAfterError(`\`${words} --help\` lists its options.`)
+    .configureHelp({ optionDescription, groupItems });
+  for (const child of command.commands) style(child, `${words} ${child.name()}`);
+}
+
+function optionDescription(option: Option): string {
+  const text = commander.optionDescription(option).replace(/ ?\(default: false\)$/, "");
+  return option.mandatory ? `${text} (required)` : text;
+}
+
+const groupItems: Help["groupItems"] = (all, visible, groupOf) => {
+  const groups = commander.groupItems(all, visible, groupOf);
+  const common = groups.get(COMMON_OPTIONS);
+  if (common && groups.delete(COMMON_OPTIONS)) groups.set(COMMON_OPTIONS, common);
+  return groups;
+};

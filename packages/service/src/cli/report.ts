@@ -1,7 +1,8 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { checkFilter } from "../store/filters.js";
 import { type ReportCard, type ReportRow, type ReportSums, report } from "../store/report.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import { type CommonOptions, withContext } from "./context.js";
 import { addDayOptions, checkDays } from "./day-options.js";
 import { identifier, type Output, print } from "./output.js";
 import { csvRows, formatOf } from "./rows.js";

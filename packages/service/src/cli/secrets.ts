@@ -1,12 +1,10 @@
 import type { Command } from "commander";
 import { countByGeneration, countPrepared, rotateSecrets } from "../store/secret-generations.js";
-import { type ActOptions, actOf, addActOptions } from "./act.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command } from "./command.js";
 
 const rotate = () =>
-  addActOptions(command("rotate", "Create new secrets and use them, while the service is running"), {
-    isReasonRequired: false,
-  })
+  command("rotate", "Create new secrets and use them, while the service is running")
+    .audited({ isReasonRequired: false })
     .option("--prepare", "only add them to the file, which can then be copied to other hosts", false)
     .addHelpText(
       "after",
@@ -14,47 +12,35 @@ const rotate = () =>
         "The file keeps the old secrets, which old cards need. Back it up again. If several hosts have a file each:\n" +
         "`rotate --prepare`, copy the file to all hosts, `rotate`.",
     )
-    .action((options: CommonOptions & ActOptions & { prepare: boolean }) =>
-      withContext(options, async ({ pool, out, secretsFile }) => {
-        const file = secretsFile();
-        const { generation, active } = await rotateSecrets(file, pool, {
-          prepareOnly: options.prepare,
-          act: actOf(options),
-        });
-        out.result(
-          { generation, active },
-          active
-            ? `generation ${generation} is in use. Back up ${file} again`
-            : `generation ${generation} is in ${file}, but not in use yet. Copy the file, then run \`secrets rotate\``,
-        );
-      }),
-    );
+    .run(async ({ pool, out, secretsFile, act }, { prepare: prepareOnly }: { prepare: boolean }) => {
+      const file = secretsFile();
+      const { generation, active } = await rotateSecrets(file, pool, { prepareOnly, act });
+      out.result(
+        { generation, active },
+        active
+          ? `generation ${generation} is in use. Back up ${file} again`
+          : `generation ${generation} is in ${file}, but not in use yet. Copy the file, then run \`secrets rotate\``,
+      );
+    });
 
 const status = () =>
-  command("status", "Count the cards and passwords that are still hashed under older secrets").action(
-    (options: CommonOptions) =>
-      withContext(options, async ({ pool, out, secretsFile }) => {
-        const prepared = await countPrepared(secretsFile(), pool);
-        const { generations, oldCards, oldPasswords } = await countByGeneration(pool);
-        const newest = generations.at(-1)?.generation ?? 1;
-        out.result(
-          {
-            generation: newest,
-            prepared,
-            old_cards: oldCards,
-            old_passwords: oldPasswords,
-            generations,
-          },
-          [
-            ...generations.map(
-              ({ generation, created_at, cards }) =>
-                `generation ${generation}${generation === newest ? " (in use)" : ""}\tsince ${created_at.toISOString()}\t${cards} cards`,
-            ),
-            `${oldCards} cards and ${oldPasswords} passwords are still under older secrets`,
-            ...(prepared > 0 ? ["one more generation is prepared. `secrets rotate` starts to use it"] : []),
-          ].join("\n"),
-        );
-      }),
+  command("status", "Count the cards and passwords that are still hashed under older secrets").run(
+    async ({ pool, out, secretsFile }) => {
+      const prepared = await countPrepared(secretsFile(), pool);
+      const { generations, oldCards, oldPasswords } = await countByGeneration(pool);
+      const newest = generations.at(-1)?.generation ?? 1;
+      out.result(
+        { generation: newest, prepared, old_cards: oldCards, old_passwords: oldPasswords, generations },
+        [
+          ...generations.map(
+            ({ generation, created_at, cards }) =>
+              `generation ${generation}${generation === newest ? " (in use)" : ""}\tsince ${created_at.toISOString()}\t${cards} cards`,
+          ),
+          `${oldCards} cards and ${oldPasswords} passwords are still under older secrets`,
+          ...(prepared > 0 ? ["one more generation is prepared. `secrets rotate` starts to use it"] : []),
+        ].join("\n"),
+      );
+    },
   );
 
 /** `secrets rotate|status` */

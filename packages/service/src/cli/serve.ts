@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { defaultLimits, defaultTimeouts, KEYS_COUNTED, type Limits } from "../limits/limits.js";
 import type { LogLevel } from "../monitoring/log.js";
 import { environments } from "../store/environment.js";
-import { command } from "./context.js";
+import { command } from "./command.js";
 import { listenForSignals } from "./ending.js";
 import { wholeNumber } from "./output.js";
 import type { ServeOptions } from "./run-serve.js";

@@ -7,6 +7,7 @@ import { checkPassword, hashPassword, isOutdated } from "../secrets/passwords.js
 import { insertApiKey, makeApiKey, revokeActive } from "./api-keys.js";
 import { type Act, writeAudit } from "./audit.js";
 import { lockOpenCompany } from "./companies.js";
+import { noCompany } from "./filters.js";
 
 const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
@@ -196,28 +197,27 @@ export async function authenticate(
   return { outcome, apiKey };
 }
 
-/** Closes a company for good: revokes its keys, and rejects its logins. A repetition changes nothing. */
+/**
+ * Closes a company for good: revokes its keys, and rejects its logins. A repetition changes nothing.
+ *
+ * @throws {OperatorError} if there is no such company
+ */
 export function closeCompany(
   pool: pg.Pool,
   id: number,
   act: Act,
-): Promise<{ name: string; closedAt: Date; revokedKeys: number } | undefined> {
+): Promise<{ name: string; closedAt: Date; revokedKeys: number }> {
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ name: string; closedAt: Date; isNew: boolean }>(
       `update companies set closed_at = coalesce(closed_at, now()) where id = $1
          returning name, closed_at as "closedAt", closed_at = now() as "isNew"`,
       [id],
     );
-    if (!rows[0]) return undefined;
+    if (!rows[0]) throw noCompany();
     const { name, closedAt, isNew } = rows[0];
     const revokedKeys = (await revokeActive(db, id)).length;
-    if (isNew) {
-      await writeAudit(db, act, {
-        action: "company close",
-        companyId: id,
-        details: { revoked_keys: revokedKeys },
-      });
-    }
+    const details = { revoked_keys: revokedKeys };
+    if (isNew) await writeAudit(db, act, { action: "company close", companyId: id, details });
     return { name, closedAt, revokedKeys };
   });
 }

@@ -13,6 +13,7 @@ export interface IssueOrder {
   readonly prefix?: string | undefined;
   /** Whether the cards are empty and unusable until they are activated. */
   readonly isInactive?: boolean | undefined;
+  readonly onProgress?: (done: number) => void;
 }
 
 /** A new card. Number and PIN are shown only once. */
@@ -46,7 +47,7 @@ export function issueTo(
   order: IssueOrder,
   act: Act,
 ): Promise<number | null> {
-  const { count, balanceCents, expiryDate, prefix, isInactive = false } = order;
+  const { count, balanceCents, expiryDate, prefix, isInactive = false, onProgress } = order;
   return transaction(pool, async (db) => {
     const batchId = count > 1 ? await makeBatch(db, "issue") : null;
     await sink.begin(batchId);
@@ -57,10 +58,8 @@ export function issueTo(
         pin: makePin(),
         expiryDate,
       }));
-      const cards = await insertCards(db, keys, made, {
-        batchId,
-        inactiveCents: isInactive ? balanceCents : null,
-      });
+      const inactiveCents = isInactive ? balanceCents : null;
+      const cards = await insertCards(db, keys, made, { batchId, inactiveCents });
       entry ??= await writeAudit(db, act, {
         action: "card issue",
         ...(batchId === null ? { cardId: cards[0]?.id } : { batchId }),
@@ -72,6 +71,7 @@ export function issueTo(
         await putFirstMoney(db, money);
       }
       await sink.take(cards);
+      onProgress?.(count - left + cards.length);
     }
     await sink.end();
     return batchId;
