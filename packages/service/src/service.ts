@@ -70,7 +70,7 @@ export interface RunningService extends RunningServer {
  * @throws {OperatorError} if the database belongs to the other environment, or the address cannot be listened on
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { pool, keys, environment, log, metricsPort, limits = defaultLimits } = options;
+  const { pool, keys, environment, log, limits = defaultLimits, metricsPort, metricsHost = "127.0.0.1" } = options;
   const db = retrying(pool);
   await claimEnvironment(db, environment);
   const probe = openProbe(pool);
@@ -112,17 +112,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     const server = await listen(app, { ...options, connections: limits.connections });
     closing.unshift((idleMs) => server.close(idleMs));
-    let metricsUrl: string | undefined;
-    if (metricsPort !== undefined) {
-      const { metricsHost: host = "127.0.0.1" } = options;
-      const metrics = () => registry.metrics();
-      const metricsServer = await listenForMetrics(metrics, { host, port: metricsPort, log });
-      closing.push(() => metricsServer.close());
-      metricsUrl = metricsServer.url;
-    }
+    const metricsOptions = { host: metricsHost, port: metricsPort, log };
+    const metricsServer = await listenForMetrics(() => registry.metrics(), metricsOptions);
+    closing.push(async () => metricsServer?.close());
     return {
       url: server.url,
-      metricsUrl,
+      metricsUrl: metricsServer?.url,
       announceEnd: () => void (isEnding = true),
       stopListening: () => server.stopListening(),
       async close(idleMs) {

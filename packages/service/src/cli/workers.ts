@@ -6,7 +6,8 @@ import { listenForMetrics } from "../http/operator-routes.js";
 import type { Log } from "../monitoring/log.js";
 import { OperatorError } from "../operator-error.js";
 import type { Ending } from "./ending.js";
-import type { FromWorker, ServingOptions, ToWorker, WorkerTask } from "./serving.js";
+import type { ServeOptions } from "./run-serve.js";
+import type { FromWorker, ToWorker, WorkerTask } from "./worker.js";
 
 /** Connections of all workers together, fewer than PostgreSQL allows by default. */
 const MAX_CONNECTIONS = 80;
@@ -26,12 +27,10 @@ export interface RunningWorkers extends Ending {
  * @throws {OperatorError} if one cannot start; then none is left running
  */
 export async function startWorkers(
-  count: number,
-  options: ServingOptions,
+  { metricsPort, ...serving }: ServeOptions,
   { databaseUrl, secretsFile, log }: { databaseUrl: string; secretsFile: string; log: Log },
 ): Promise<RunningWorkers> {
-  const { metricsPort, ...serving } = options;
-  const maxConnections = Math.max(4, Math.min(16, Math.floor(MAX_CONNECTIONS / count)));
+  const maxConnections = Math.max(4, Math.min(16, Math.floor(MAX_CONNECTIONS / serving.workers)));
   const task: WorkerTask = { serving, databaseUrl, secretsFile, maxConnections };
   const registry = new AggregatorRegistry();
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, "worker.js"), args: [] });
@@ -51,7 +50,7 @@ export async function startWorkers(
     }
   };
 
-  const workers = Array.from({ length: count }, () => cluster.fork());
+  const workers = Array.from({ length: serving.workers }, () => cluster.fork());
   const announceEnd = () => {
     stopping = true;
     for (const worker of living()) send(worker, { type: "giftcard:announce-end" });
@@ -65,14 +64,8 @@ export async function startWorkers(
   try {
     const [url] = (await Promise.all(workers.map((worker) => ready(worker, task)))) as [string];
     for (const worker of workers) void replaceWhenDead(worker);
-    const metricsServer =
-      metricsPort === undefined
-        ? undefined
-        : await listenForMetrics(() => registry.clusterMetrics(), {
-            host: options.metricsHost,
-            port: metricsPort,
-            log,
-          });
+    const metricsOptions = { host: serving.metricsHost, port: metricsPort, log };
+    const metricsServer = await listenForMetrics(() => registry.clusterMetrics(), metricsOptions);
     const stopListening = async () => void (await Promise.all(living().map(stopListeningIn)));
     const close = async (idleMs: number) => {
       await stop(idleMs);

@@ -29,15 +29,16 @@ export function operatorRoutes(routes: Routes, view: OperatorView): void {
 }
 
 /**
- * Serves only /metrics, on a port of its own, since the metrics show what a shop takes.
+ * Serves only /metrics, on a port of its own, since the metrics show what a shop takes. Without a port, does nothing.
  *
  * @param metrics returns the metrics in Prometheus's text format
  * @throws {OperatorError} if the address cannot be listened on
  */
-export function listenForMetrics(
+export async function listenForMetrics(
   metrics: () => Promise<string>,
-  { host, port, log }: { host: string; port: number; log: Log },
-): Promise<RunningServer> {
+  { host, port, log }: { host: string; port: number | undefined; log: Log },
+): Promise<RunningServer | undefined> {
+  if (port === undefined) return undefined;
   const routes = new Routes();
   routes.add("GET", "/metrics", async () => textAnswer(200, METRICS_TYPE, await metrics()));
   return listen(routes.listener(log), { host, port });
