@@ -20,14 +20,10 @@ import { listenForMetrics, type OperatorView, operatorRoutes } from "./http/oper
 import { Routes } from "./http/routes.js";
 import { listen, type RunningServer } from "./http/server.js";
 import { CallLimit } from "./limits/call-limit.js";
-import { CompanyPins } from "./limits/company-pins.js";
 import { defaultLimits, type Limits, type Timeouts } from "./limits/limits.js";
 import type { Log } from "./monitoring/log.js";
 import { createMetrics } from "./monitoring/metrics.js";
 import type { Keyring } from "./secrets/keyring.js";
-import { inBatches } from "./store/card-calls.js";
-import { createRead } from "./store/cards.js";
-import { createDevalue } from "./store/devalue.js";
 import { claimEnvironment, type Environment } from "./store/environment.js";
 import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
@@ -79,14 +75,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let isEnding = false;
   const ask = askReadiness(probe);
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());
-  const read = createRead(inBatches(db, "read_card"), keys, limits.card);
-  const devalue = createDevalue(inBatches(db, "devalue"), keys, limits.card);
-  const companyPins = new CompanyPins(db, limits.companyPins);
   const keyUses = new KeyUses(pool);
   const app = createApp({
     handlers: {
       ...sessionHandlers(db, keys, limits),
-      ...cardHandlers({ db, keys, read, devalue, companyPins, closedKeys: limits.storage.closedKeys }),
+      ...cardHandlers(db, keys, limits),
       ...eventHandlers(pool, keys, limits.storage),
     },
     keyHolders: new KeyHolders(pool),

@@ -115,7 +115,7 @@ export class Member {
     const dataDir = this.#dataDir;
     fs.mkdirSync(dataDir, { mode: 0o711 });
     this.#runAs = pickAccount(undefined, () => {});
-    this.#binDir = (await findBinaries(this.#site.folder, this.#runAs)).binDir;
+    this.#binDir = (await findBinaries(this.#runAs)).binDir;
     return dataDir;
   }
 

@@ -51,7 +51,6 @@ const remove = () =>
       out.result({ account_id: id, company_id: companyId, email }, `account ${id} of company ${companyId} is removed`);
     });
 
-/** `account add|password|remove` */
 export const accountCommand = (group: Command): Command =>
   group.addCommand(add()).addCommand(password()).addCommand(remove());
 

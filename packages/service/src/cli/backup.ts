@@ -12,7 +12,6 @@ import { outputOf } from "./output.js";
 const KEEP_SECRETS =
   "The secrets file is not in the backup. Keep a copy of it elsewhere: without it no card can be found.";
 
-/** `backup` */
 export const backupCommand = () =>
   command("backup", "Copy the built-in database while it is running")
     .requiredOption("--to <folder>", "a folder that does not exist yet")
@@ -32,7 +31,6 @@ export const backupCommand = () =>
       });
     });
 
-/** `restore` */
 export const restoreCommand = () =>
   command("restore", "Restore a backup into a data directory without a database, and check its ledger")
     .audited({ isReasonRequired: false })

@@ -12,7 +12,6 @@ export interface CardOptions {
 export const addCardNumber = (command: DatabaseCommand): DatabaseCommand =>
   command.argument("[cardnumber]", "the card number; `-` reads it from standard input (default: GIFTCARD_CARDNUMBER)");
 
-/** Adds the argument for a card number, and `--card` for its id. */
 export const addCardArgument = (command: DatabaseCommand): DatabaseCommand =>
   addCardNumber(command).option("--card <id>", "the card's id, instead of its number", identifier);
 

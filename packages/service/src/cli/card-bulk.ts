@@ -8,7 +8,6 @@ import type { DatabaseCommand } from "./command.js";
 import type { Context } from "./context.js";
 import { identifier } from "./output.js";
 
-/** The options that make a command change many cards. */
 export interface BulkOptions {
   readonly batch?: number;
   readonly file?: string;
@@ -53,7 +52,6 @@ export function selectionOf(
   return batch !== undefined ? { batchId: batch } : { read: (onFault) => readNamedCards(file as string, onFault) };
 }
 
-/** A command that changes many cards. */
 export interface BulkCommand {
   readonly selection: CardSelection;
   readonly change: CardChange;
@@ -66,7 +64,6 @@ export interface BulkCommand {
   readonly further?: Readonly<Record<string, unknown>>;
 }
 
-/** Changes many cards, and prints the result. */
 export async function changeMany(
   { pool, out, keyring, act }: Context,
   { selection, change, participle, options, around = (work) => work(), further = {} }: BulkCommand,

@@ -1,8 +1,8 @@
 import type { Cents } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { activating } from "../store/card-activate.js";
 import {
+  activating,
   adjusting,
   blocking,
   type CardChange,
@@ -130,5 +130,4 @@ const unlock = () =>
       });
     });
 
-/** `card activate|block|unblock|adjust|extend|unlock|reissue` */
 export const cardChanges = (): Command[] => [activate(), block(), unblock(), adjust(), extend(), unlock(), reissue()];

@@ -89,7 +89,6 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
     fs.rmSync(this.draft);
   }
 
-  /** Deletes the file if no card was issued. */
   async #discard(): Promise<void> {
     if (!this.#draft) return;
     await this.#draft.close();
@@ -115,7 +114,6 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
   }
 }
 
-/** Syncs a folder's entries to disk. */
 async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder, and does not need this.
   if (process.platform === "win32") return;

@@ -23,7 +23,6 @@ const MAX_SHOWN = 10_000;
 const MAX_COUNT = 10_000_000;
 const DEFAULT_YEARS = 3;
 
-/** Adds the option for the first digits of new numbers. */
 export const addPrefix = (command: DatabaseCommand): DatabaseCommand =>
   command.option(
     "--prefix <digits>",
@@ -45,7 +44,6 @@ function inYears(years: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** `card issue` */
 export const issue = () =>
   addPrefix(command("issue", "Issue cards; numbers and PINs are shown only now"))
     .audited({ isReasonRequired: false })

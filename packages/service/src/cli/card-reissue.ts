@@ -17,7 +17,6 @@ type ReissueOptions = CommonOptions & CardOptions & BulkOptions & { readonly pre
 const DESCRIPTION =
   "Replace a card, or many, by one with a new number and PIN; moves the balance and closes the old card";
 
-/** `card reissue` */
 export const reissue = () =>
   addBulkOptions(addPrefix(addCardArgument(command("reissue", DESCRIPTION))))
     .option("--out <file>", "with --batch or --file: write the new cards into this CSV file, which only you can read")

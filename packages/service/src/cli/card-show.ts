@@ -10,7 +10,6 @@ import { type CommonOptions, withContext } from "./context.js";
 import { day, wholeCents } from "./output.js";
 import { formatOf, printRows } from "./rows.js";
 
-/** `card show` */
 export const show = () =>
   addCardArgument(command("show", "Show a card's status, balance and expiry date"))
     .option("--history", "also list the card's movements, oldest first: time, kind, amount, balance, company")
@@ -78,7 +77,6 @@ function lastFour(text: string): string {
   return text;
 }
 
-/** `card find` */
 export const find = () =>
   command("find", "Find a card by the last four digits of its number, and by the amount and day of a movement")
     .requiredOption("--last-four <digits>", "the last four digits of the card number", lastFour)

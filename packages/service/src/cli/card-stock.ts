@@ -2,8 +2,8 @@ import { formatCents } from "@giftcard-pay/client/contract";
 import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { LineFault } from "../store/bulk-change.js";
-import { batchesStatement, type CardBatch } from "../store/card-activate.js";
 import { GOOD_PIN_LENGTH, type ImportOutcome, importCards } from "../store/card-import.js";
+import { batchesStatement, type CardBatch } from "../store/card-issue.js";
 import { readNewCards } from "./card-rows.js";
 import { command } from "./command.js";
 import { formatOf, printRows } from "./rows.js";
@@ -37,7 +37,6 @@ const importFile = () =>
       );
     });
 
-/** The number of faulty lines that are listed. */
 const LISTED_FAULTS = 100;
 
 /** @throws {OperatorError} that lists the first faulty lines */
@@ -66,5 +65,4 @@ const batches = () =>
     }),
   );
 
-/** `card import|batches` */
 export const cardStock = (): Command[] => [importFile(), batches()];

@@ -7,7 +7,6 @@ import { command } from "./command.js";
 import type { Context } from "./context.js";
 import { wholeNumber } from "./output.js";
 
-/** `check` */
 export const checkCommand = () =>
   command(
     "check",

@@ -77,6 +77,5 @@ const rename = () =>
 const changing = (name: string, description: string) =>
   command(name, description).audited({ isReasonRequired: true }).argument("<id>", "the company's id", identifier);
 
-/** `company create|list|suspend|resume|rename|close` */
 export const companyCommand = (group: Command): Command =>
   [create(), list(), suspend(), resume(), rename(), close()].reduce((added, one) => added.addCommand(one), group);

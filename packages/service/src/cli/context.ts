@@ -13,7 +13,6 @@ import { openKeyring } from "../store/secret-generations.js";
 import { type Output, outputOf } from "./output.js";
 import { closeStdin, readLine } from "./stdin.js";
 
-/** The options of every command. */
 export interface CommonOptions {
   readonly databaseUrl?: string;
   readonly dataDir: string;
@@ -23,7 +22,6 @@ export interface CommonOptions {
   readonly reason?: string;
 }
 
-/** The resources of a command. */
 export interface Context {
   readonly pool: pg.Pool;
   readonly out: Output;

@@ -18,5 +18,4 @@ const set = () =>
       out.result({ environment, before }, `this database now belongs to the ${environment} environment`);
     });
 
-/** `environment show|set` */
 export const environmentCommand = (group: Command): Command => group.addCommand(show()).addCommand(set());

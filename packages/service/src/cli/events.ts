@@ -24,7 +24,6 @@ const remove = () =>
       });
     });
 
-/** `events remove` */
 export const eventsCommand = (group: Command): Command => group.addCommand(remove());
 
 const create = () =>
@@ -42,5 +41,4 @@ const list = () =>
     out.result(providers, providers.map(({ id, name }) => `${id}\t${name}`).join("\n") || "no providers");
   });
 
-/** `provider create|list` */
 export const providerCommand = (group: Command): Command => group.addCommand(create()).addCommand(list());

@@ -1,10 +1,9 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { changeCards } from "../store/bulk-change.js";
-import { writingOff } from "../store/card-expiry.js";
+import { writingOff } from "../store/card-changes.js";
 import { command } from "./command.js";
 import { pastDay } from "./day-options.js";
 
-/** `expire` */
 export const expireCommand = () =>
   command("expire", "Write off the balances of cards that expired before a day")
     .audited({ isReasonRequired: true })

@@ -67,6 +67,5 @@ const revoke = () =>
       });
     });
 
-/** `key create|list|revoke` */
 export const keyCommand = (group: Command): Command =>
   group.addCommand(create()).addCommand(list()).addCommand(revoke());

@@ -24,13 +24,11 @@ interface ListOptions extends CommonOptions, DayOptions {
   readonly csv: boolean;
 }
 
-/** Creates a command that lists rows by company and day. */
 const listCommand = (name: string, description: string) =>
   addDayOptions(command(name, description), { isRequired: false })
     .option("--company <id>", "only this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false);
 
-/** Prints the list of a command. */
 function list<Row extends object>(
   options: ListOptions,
   listOf: (context: Context) => Promise<Omit<RowList<Row>, "format">> | Omit<RowList<Row>, "format">,
@@ -43,7 +41,6 @@ function list<Row extends object>(
   });
 }
 
-/** `audit` */
 export const auditCommand = () =>
   listCommand("audit", "List the changes by command, oldest first: who, what, when and why")
     .option("--card <id>", "changes of this card, its batch, and the cards that it replaced", identifier)
@@ -87,7 +84,6 @@ const auditLine = ({
     .join("\t")
     .trimEnd();
 
-/** `reversals` */
 export const reversalsCommand = () =>
   listCommand(
     "reversals",
@@ -121,7 +117,6 @@ interface TransactionOptions extends ListOptions {
   readonly token?: string;
 }
 
-/** `transactions` */
 export const transactionsCommand = () =>
   listCommand(
     "transactions",

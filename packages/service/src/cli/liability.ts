@@ -22,7 +22,6 @@ interface LiabilityOptions extends CommonOptions {
   readonly to?: string;
 }
 
-/** `liability` */
 export const liabilityCommand = () =>
   command("liability", "Sum up the unspent balances of all cards, by expiry, or their changes within a period")
     .addOption(new Option("--by <period>", "by day, month or year of expiry").choices(liabilityPeriods).default("year"))

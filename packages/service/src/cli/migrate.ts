@@ -1,7 +1,6 @@
 import { migrate } from "../database/migrations.js";
 import { command } from "./command.js";
 
-/** `migrate` */
 export const migrateCommand = () =>
   command("migrate", "Bring the database's tables up to date").run(
     async ({ pool, out }) => {

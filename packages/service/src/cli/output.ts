@@ -17,7 +17,6 @@ export interface Output {
   progress(done: number, total: number | undefined, what: string): void;
 }
 
-/** Prints a warning. */
 export const warn = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
 
 /** Creates the output: answers on standard output, warnings and progress on standard error. */
@@ -53,7 +52,6 @@ function write(text: string): Promise<void> {
 // Each write reports its own error.
 process.stdout.on("error", () => {});
 
-/** Parses an option that is a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
@@ -71,7 +69,6 @@ export const wholeCents = (max: number) => (text: string) => {
 export const isIdentifier = (text: string): boolean =>
   /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_ID;
 
-/** Parses an option that is an id. */
 export const identifier = wholeNumber(1, MAX_ID);
 
 /** Returns whether a text is an existing day, yyyy-mm-dd. */
@@ -81,7 +78,6 @@ export function isDay(text: string): boolean {
   return real && date.toISOString().slice(0, 10) === text && text >= "1900-01-01";
 }
 
-/** Parses an option that is a day. */
 export function day(text: string): string {
   if (!isDay(text)) throw new InvalidArgumentError("Give an existing date, yyyy-mm-dd.");
   return text;

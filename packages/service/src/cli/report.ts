@@ -14,7 +14,6 @@ interface ReportOptions extends CommonOptions {
   readonly csv: boolean;
 }
 
-/** `report` */
 export const reportCommand = () =>
   addDayOptions(command("report", "List devalues and cancels of a period, by company and card"), {
     isRequired: true,

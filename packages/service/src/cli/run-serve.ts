@@ -1,26 +1,12 @@
 import { existsSync } from "node:fs";
 import { requireAddress } from "../http/server.js";
-import type { Limits, Timeouts } from "../limits/limits.js";
-import { type Log, type LogLevel, openLog } from "../monitoring/log.js";
+import { type Log, openLog } from "../monitoring/log.js";
 import { clusterDir } from "../postgres/server.js";
 import { startService } from "../service.js";
-import type { Environment } from "../store/environment.js";
-import { type CommonOptions, type Context, withContext } from "./context.js";
+import { type Context, withContext } from "./context.js";
 import { type EndingSignals, endInOrder } from "./ending.js";
+import type { ServeOptions } from "./serving.js";
 import { startWorkers } from "./workers.js";
-
-export interface ServeOptions extends CommonOptions {
-  readonly port: number;
-  readonly host: string;
-  readonly environment: Environment;
-  readonly metricsPort?: number;
-  readonly metricsHost: string;
-  readonly logLevel: LogLevel;
-  readonly limits: Limits;
-  readonly timeouts: Timeouts;
-  readonly workers: number;
-  readonly stopGrace: number;
-}
 
 /** Serves until a signal to end, or until the database is lost. */
 export async function serve(options: ServeOptions, signals: EndingSignals): Promise<void> {

@@ -43,5 +43,4 @@ const status = () =>
     },
   );
 
-/** `secrets rotate|status` */
 export const secretsCommand = (group: Command): Command => group.addCommand(rotate()).addCommand(status());

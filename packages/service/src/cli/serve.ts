@@ -5,12 +5,10 @@ import { environments } from "../store/environment.js";
 import { command } from "./command.js";
 import { listenForSignals } from "./ending.js";
 import { wholeNumber } from "./output.js";
-import type { ServeOptions } from "./run-serve.js";
+import type { ServeOptions } from "./serving.js";
 
-/** The address of the service. */
 export type AddressOptions = Pick<ServeOptions, "port" | "host">;
 
-/** Adds the options for the service's address. */
 export const addAddressOptions = (command: Command): Command =>
   command
     .addOption(
@@ -108,7 +106,6 @@ function addLimitOptions(command: Command): Command {
 
 const logLevels: readonly LogLevel[] = ["info", "warn", "error", "silent"];
 
-/** `serve` */
 export const serveCommand = (): Command =>
   addLimitOptions(addAddressOptions(command("serve", "Run the service, on its built-in PostgreSQL or on your own")))
     .addOption(

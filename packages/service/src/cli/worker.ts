@@ -1,31 +1,11 @@
 // A process of `serve --workers`: it waits for its task, serves, and ends gracefully.
 import { AggregatorRegistry, type Registry } from "prom-client";
 import { openPool } from "../database/database.js";
-import { exitCodes, OperatorError } from "../operator-error.js";
 import { openLog } from "../monitoring/log.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
 import { type RunningService, startService } from "../service.js";
 import { openKeyring } from "../store/secret-generations.js";
-import type { ServeOptions } from "./run-serve.js";
-
-/** A worker's task. It is sent over the channel between the processes, since the address holds a password. */
-export interface WorkerTask {
-  readonly serving: Omit<ServeOptions, "metricsPort">;
-  readonly databaseUrl: string;
-  readonly secretsFile: string;
-  readonly maxConnections: number;
-}
-
-export type ToWorker =
-  | { readonly type: "giftcard:start"; readonly task: WorkerTask }
-  /** The steps of a shutdown, in this order. The worker confirms the second step. */
-  | { readonly type: "giftcard:announce-end" }
-  | { readonly type: "giftcard:stop-listening" }
-  | { readonly type: "giftcard:close"; readonly idleMs: number };
-
-export type FromWorker =
-  | { readonly type: "giftcard:ready"; readonly url: string }
-  | { readonly type: "giftcard:failed"; readonly error: string; readonly exitCode: number }
-  | { readonly type: "giftcard:stopped-listening" };
+import type { FromWorker, ToWorker, WorkerTask } from "./serving.js";
 
 const report = (message: FromWorker) =>
   new Promise<void>((resolve) => {

@@ -6,20 +6,13 @@ import { listenForMetrics } from "../http/operator-routes.js";
 import type { Log } from "../monitoring/log.js";
 import { OperatorError } from "../operator-error.js";
 import type { Ending } from "./ending.js";
-import type { ServeOptions } from "./run-serve.js";
-import type { FromWorker, ToWorker, WorkerTask } from "./worker.js";
+import type { FromWorker, ServeOptions, ToWorker, WorkerTask } from "./serving.js";
 
 /** Connections of all workers together, fewer than PostgreSQL allows by default. */
 const MAX_CONNECTIONS = 80;
 const RESTART_AFTER_MS = 100;
 const LONGEST_RESTART_MS = 5000;
 const SETTLED_AFTER_MS = 10_000;
-
-/** Several processes on one port. */
-export interface RunningWorkers extends Ending {
-  readonly url: string;
-  readonly metricsUrl: string | undefined;
-}
 
 /**
  * Starts the workers, and replaces workers that die until `close` is called.
@@ -29,7 +22,7 @@ export interface RunningWorkers extends Ending {
 export async function startWorkers(
   { metricsPort, ...serving }: ServeOptions,
   { databaseUrl, secretsFile, log }: { databaseUrl: string; secretsFile: string; log: Log },
-): Promise<RunningWorkers> {
+): Promise<Ending & { url: string; metricsUrl: string | undefined }> {
   const maxConnections = Math.max(4, Math.min(16, Math.floor(MAX_CONNECTIONS / serving.workers)));
   const task: WorkerTask = { serving, databaseUrl, secretsFile, maxConnections };
   const registry = new AggregatorRegistry();

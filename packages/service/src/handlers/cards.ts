@@ -1,33 +1,24 @@
 import { type Cents, cents } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
 import { type Handlers, type Refusal, Replay, refuse } from "../http/handler.js";
-import type { CompanyPins } from "../limits/company-pins.js";
+import { CompanyPins } from "../limits/company-pins.js";
+import type { Limits } from "../limits/limits.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { type CardRefusal, cancelByKey, cancelByToken, type Read } from "../store/cards.js";
-import type { Devalue } from "../store/devalue.js";
+import { inBatches } from "../store/card-calls.js";
+import { type CardRefusal, cancelByKey, cancelByToken, createRead } from "../store/cards.js";
+import { createDevalue } from "../store/devalue.js";
 
 const CURRENCY = "EUR";
 
 /** Dependencies of the operations on a card. */
-export interface CardContext {
-  readonly db: Queryable;
-  readonly keys: Keyring;
-  readonly read: Read;
-  readonly devalue: Devalue;
-  readonly companyPins: CompanyPins;
-  /** See `StorageRule`. */
-  readonly closedKeys: number;
-}
-
-/** Creates the handlers of the three operations on a card. */
-export function cardHandlers({
-  db,
-  keys,
-  read,
-  devalue,
-  companyPins,
-  closedKeys,
-}: CardContext): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
+export function cardHandlers(
+  db: Queryable,
+  keys: Keyring,
+  { card, companyPins: companyPinRule, storage: { closedKeys } }: Limits,
+): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
+  const read = createRead(inBatches(db, "read_card"), keys, card);
+  const devalue = createDevalue(inBatches(db, "devalue"), keys, card);
+  const companyPins = new CompanyPins(db, companyPinRule);
   return {
     async balance({ cardNumber, pin }, { companyId, apiKeyHash }) {
       const refused = refuseGuesser(companyPins, companyId);
@@ -69,7 +60,6 @@ export function cardHandlers({
   };
 }
 
-/** Refuses a company that has guessed too often. */
 function refuseGuesser(pins: CompanyPins, companyId: number): Refusal<"rate_limited"> | undefined {
   const retryAfterSeconds = pins.waitSeconds(companyId);
   return retryAfterSeconds === undefined

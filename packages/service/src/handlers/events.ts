@@ -18,7 +18,6 @@ type Created = ResponseOf<"createEvents">;
 
 const UNKNOWN_PROVIDER = "is not a provider of get_providers";
 
-/** Creates the handlers of the operations on events, concepts and providers. */
 export function eventHandlers(pool: pg.Pool, keys: Keyring, storage: StorageRule): EventHandlers {
   const turns = new ListTurns();
   return {

@@ -10,7 +10,6 @@ export interface StreamedBody {
   ended(): void;
 }
 
-/** An HTTP answer. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -20,7 +19,6 @@ export interface HttpAnswer {
 
 export const JSON_TYPE = "application/json";
 
-/** Creates an answer in JSON. */
 export const jsonAnswer = (status: number, value: unknown, headers: Record<string, string> = {}) =>
   textAnswer(status, JSON_TYPE, JSON.stringify(value), headers);
 

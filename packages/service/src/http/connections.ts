@@ -8,7 +8,6 @@ import type { Socket } from "node:net";
  */
 const MOST_PIPELINED = 64;
 
-/** The state of an open connection. */
 interface Connection {
   /** The answers that are not sent yet, in the order of their calls. */
   readonly answers: Set<ServerResponse>;

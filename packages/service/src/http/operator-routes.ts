@@ -5,7 +5,6 @@ import { JSON_TYPE, jsonAnswer, textAnswer } from "./answer.js";
 import { Routes } from "./routes.js";
 import { listen, type RunningServer } from "./server.js";
 
-/** The data for the operators' routes. */
 export interface OperatorView {
   readonly environment: string;
   readonly version: string;
@@ -14,7 +13,7 @@ export interface OperatorView {
 
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Adds the routes for health, readiness, the OpenAPI document. */
+/** Adds the routes for health, readiness and the OpenAPI document. */
 export function operatorRoutes(routes: Routes, view: OperatorView): void {
   const { environment, version, readiness } = view;
   routes.add("GET", "/healthz", () => jsonAnswer(200, { status: "ok", environment, version }));

@@ -14,16 +14,13 @@ export interface EndedCall {
   readonly status: number;
   readonly outcome: CallOutcome;
   readonly companyId: number | undefined;
-  /** The id of the API key. */
   readonly keyId: number | undefined;
-  /** The limit that refused the call. */
   readonly limit: LimitName | undefined;
   /** The cents that devalue took, or that canceldevalue put back. A replayed answer moves nothing. */
   readonly movedCents: number;
   readonly durationMs: number;
 }
 
-/** An observer of calls. */
 export interface CallObserver {
   begin(operation: EndpointName): void;
   end(call: EndedCall): void;

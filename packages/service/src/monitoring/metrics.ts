@@ -9,7 +9,6 @@ import type { CallObserver } from "./ended-call.js";
 /** In seconds, around the duration of one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Returns an operation's name in its path. */
 const nameOnWire = (operation: EndpointName) => endpoints[operation].path.replace(/\/$/, "");
 
 /**

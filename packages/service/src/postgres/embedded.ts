@@ -142,7 +142,7 @@ async function own(dataDir: string, options: EmbeddedOptions, durable: boolean):
     // Stops a server whose owner was killed, so that there is one owner and one log.
     const orphan = readStatus(dataDir);
     if (orphan) await stopServer(dataDir, orphan.pid);
-    const binaries = await findBinaries(dataDir, runAs);
+    const binaries = await findBinaries(runAs);
     const serverOptions = { dataDir, binDir: binaries.binDir, runAs, durable };
     if (!fs.existsSync(clusterDir(dataDir))) {
       await initCluster(serverOptions, makePassword(dataDir));

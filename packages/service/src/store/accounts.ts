@@ -152,7 +152,6 @@ export interface Account {
   readonly outdated: boolean;
 }
 
-/** Finds an account by its email address. */
 export async function findAccount(db: Queryable, email: string): Promise<Account | undefined> {
   const { rows } = await db.query<Account>(
     `select id, company_id as "companyId", password_hash as "passwordHash",

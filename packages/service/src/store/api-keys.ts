@@ -31,7 +31,6 @@ export interface ApiKey {
 
 const COLUMNS = "id as key_id, company_id, label, by_login, created_at, last_used_at, expires_at, revoked_at";
 
-/** An order for a new key. */
 export interface NewApiKey {
   readonly companyId: number;
   readonly label?: string | undefined;

@@ -1,11 +1,9 @@
-/** Options of a {@link Batcher}. */
 export interface BatcherOptions<Item, Result> {
   /**
    * Works on several items, and returns their results in the same order. A result may be a promise: neither the other
    * results nor the next run wait for it.
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
-  /** Number of concurrent runs. */
   readonly runsAtOnce: number;
   readonly maxItems: number;
   /** Groups items that would wait for each other: concurrent runs never work on the same lane. */
@@ -35,7 +33,6 @@ export class Batcher<Item, Result> {
     this.#options = options;
   }
 
-  /** Runs an item, alone or in a batch. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, lane: this.#options.laneOf?.(item), resolve, reject });

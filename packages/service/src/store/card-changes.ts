@@ -4,6 +4,7 @@ import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { Keyring } from "../secrets/keyring.js";
 import { type Act, type AuditDetails, writeCardAudits } from "./audit.js";
+import { putFirstMoney } from "./card-issue.js";
 import { type Card, type CardReference, findCard } from "./card-lookup.js";
 
 /**
@@ -86,7 +87,6 @@ export function refuseInactive({ id, inactiveCents }: Card): void {
   throw new OperatorError(`Card ${id} is not sold yet. Activate it first.`, exitCodes.conflict);
 }
 
-/** Returns the ids of cards. */
 export const idsOf = (cards: readonly Card[]): number[] => cards.map(({ id }) => id);
 
 /** Blocks or unblocks cards, unless they were reissued. */
@@ -125,7 +125,6 @@ export const extending = (expiryDate: string): CardChange => ({
   },
 });
 
-/** The maximum balance of a card, in cents. */
 export const MAX_BALANCE_CENTS = 100_000_000;
 
 /**
@@ -152,6 +151,56 @@ export const adjusting = (byCents: Cents): CardChange => ({
       `insert into ledger (card_id, kind, amount_cents, audit_id)
          select card, 'adjust', $3, audit from unnest($1::bigint[], $2::bigint[]) as given (card, audit)`,
       [idsOf(cards), auditIds, byCents],
+    );
+  },
+});
+
+/** Activates sold cards, unless they are blocked or expired: puts the amount on each that it was issued for. */
+export const activating: CardChange = {
+  action: "card activate",
+  isNeeded({ id, inactiveCents, isBlocked, isPastExpiry }) {
+    if (inactiveCents === null) return false;
+    if (!isBlocked && !isPastExpiry) return true;
+    const [is, first] = isBlocked ? ["is blocked", "Unblock"] : ["has expired", "Extend"];
+    throw new OperatorError(`Card ${id} ${is}. ${first} it first.`, exitCodes.conflict);
+  },
+  refuseRepetition({ id }) {
+    throw new OperatorError(`Card ${id} is already active.`, exitCodes.conflict);
+  },
+  balanceAfter: ({ inactiveCents }) => inactiveCents as Cents,
+  async write(db, cards, audit) {
+    const auditIds = await audit(({ inactiveCents }) => ({ cards: 1, balance: inactiveCents }));
+    await db.query("update cards set inactive_cents = null where id = any($1)", [idsOf(cards)]);
+    const money = cards.map(({ id, inactiveCents }, index) => ({
+      id,
+      cents: inactiveCents as Cents,
+      auditId: auditIds[index] as number,
+    }));
+    await putFirstMoney(db, money);
+  },
+};
+
+/**
+ * Writes off the whole balance of expired cards, with a row of its own kind in the ledger. A later refund still works: its
+ * money is on the card again.
+ *
+ * @param before the cards must have expired before this day
+ */
+export const writingOff = (before: string): CardChange => ({
+  action: "expire",
+  isNeeded: ({ balanceCents, expiryDate, isPastExpiry, isBlocked }) =>
+    balanceCents > 0 && isPastExpiry && expiryDate < before && !isBlocked,
+  balanceAfter: ({ balanceCents }) => balanceCents,
+  async write(db, cards, audit) {
+    const auditIds = await audit(({ balanceCents, expiryDate }) => ({
+      balance: balanceCents,
+      expiry_date: expiryDate,
+    }));
+    await db.query(
+      `insert into ledger (card_id, kind, amount_cents, audit_id)
+         select card, 'expire', -cents, audit
+           from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as given (card, cents, audit)`,
+      [idsOf(cards), cards.map(({ balanceCents }) => balanceCents), auditIds],
     );
   },
 });

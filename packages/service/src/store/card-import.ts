@@ -8,7 +8,6 @@ import { makeBatch, putFirstMoney } from "./card-issue.js";
 import { TODAY } from "./days.js";
 import { lockSecrets } from "./secret-generations.js";
 
-/** A card from a file, with its line. */
 export interface ImportRow {
   readonly line: number;
   readonly cardNumber: Secret;
@@ -22,14 +21,12 @@ export interface ImportOutcome {
   readonly batchId: number | null;
   readonly cards: number;
   readonly balanceCents: Cents;
-  /** Number of expired cards. */
   readonly expired: number;
   /** Number of cards whose PIN is so short that it can be guessed. */
   readonly shortPins: number;
   readonly faults: readonly LineFault[];
 }
 
-/** An import of cards. */
 export interface ImportOrder {
   /** Reads the file from its beginning, and reports faulty lines. A retry reads it again. */
   readonly read: (onFault: (fault: LineFault) => void) => AsyncIterable<readonly ImportRow[]>;

@@ -9,7 +9,6 @@ export class KeyUses {
     this.#db = db;
   }
 
-  /** Notes that a call used this key. */
   note(keyId: number): void {
     this.#used.add(keyId);
   }

@@ -2,8 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { OperatorError } from "../operator-error.js";
-import { changedBlocks, storeBlocks } from "./ledger-blocks.js";
-import { findFaults, type LedgerFault, type RowRange, type Rules, rowRules } from "./ledger-rules.js";
+import {
+  changedBlocks,
+  findFaults,
+  type LedgerFault,
+  type RowRange,
+  type Rules,
+  rowRules,
+  storeBlocks,
+} from "./ledger-rules.js";
 
 /** The number of rows that are verified in one transaction. */
 const STEP = 500_000;
@@ -14,9 +21,7 @@ const LOCK = 7_162_302;
 const SETTLE_TRIES = 300;
 const SETTLE_MS = 100;
 
-/** The result of a run. */
 export interface ResumedCheck {
-  /** The number of rows that this run verified. */
   readonly newRows: number;
   /** Rows up to this id are verified. */
   readonly through: number;
