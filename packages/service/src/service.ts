@@ -28,7 +28,6 @@ import { claimEnvironment, type Environment } from "./store/environment.js";
 import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
 import { regularly, sweepRegularly } from "./store/sweep.js";
-import { version } from "./version.js";
 
 /** How often the use of keys is written. */
 const KEY_USES_MS = 20_000;
@@ -87,7 +86,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     companyLimit: new CallLimit(db, "company", limits.companyCallsPerMinute),
     callsAtOnce: limits.callsAtOnce,
     proxies: limits.proxies,
-    operatorView: { environment, version, readiness },
+    operatorView: { environment, readiness },
     observer: {
       begin: observer.begin,
       end(call) {

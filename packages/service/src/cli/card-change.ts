@@ -9,8 +9,8 @@ import {
   changeCard,
   extending,
   MAX_BALANCE_CENTS,
+  unlockCard,
 } from "../store/card-changes.js";
-import { unlockCard } from "../store/card-locks.js";
 import {
   addCardArgument,
   addCardNumber,

@@ -1,8 +1,7 @@
 import { type Cents, formatCents } from "@giftcard-pay/client/contract";
 import { InvalidArgumentError } from "commander";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
-import { lockedUntil } from "../store/card-locks.js";
-import { type Card, findCard, listMovements, type Movement } from "../store/card-lookup.js";
+import { type Card, findCard, listMovements, lockedUntil, type Movement } from "../store/card-lookup.js";
 import { type FoundCard, type FoundMovement, searchStatement } from "../store/card-search.js";
 import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
 import { command } from "./command.js";

@@ -11,12 +11,10 @@ const MAX_NAME = 100;
 const SECRET_LIKE = /(\d[\s-]?){13,}|[A-Za-z0-9]{32,}/;
 const EMAIL_LIKE = /[^\s@]@[^\s@]/;
 
-/** A command that works with the database. */
 export class DatabaseCommand extends Command {
   /** Adds `--reason` and `--as`. Both go into the audit log. */
   audited({ isReasonRequired }: { isReasonRequired: boolean }): this {
-    const reason = new Option("--reason <text>", "the reason, for the audit log")
-      .env("GIFTCARD_REASON")
+    const reason = variable("--reason <text>", "the reason, for the audit log")
       .argParser(erasableText(MAX_REASON))
       .makeOptionMandatory(isReasonRequired);
     const as = new Option("--as <name>", "your name, for the audit log (default: your account on this machine)")
@@ -36,20 +34,19 @@ export class DatabaseCommand extends Command {
   }
 }
 
-/** Creates a command with the common options. */
+/** Creates an option that is also a variable: `--data-dir` is `GIFTCARD_DATA_DIR`. */
+export function variable(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  return option.env(`GIFTCARD_${option.name().replaceAll("-", "_").toUpperCase()}`);
+}
+
 export const command = (name: string, description: string): DatabaseCommand =>
   new DatabaseCommand(name)
     .description(description)
     .optionsGroup(COMMON_OPTIONS)
+    .addOption(variable("--database-url <url>", "the address of your PostgreSQL; `-` reads it from standard input"))
     .addOption(
-      new Option("--database-url <url>", "the address of your PostgreSQL; `-` reads it from standard input").env(
-        "GIFTCARD_DATABASE_URL",
-      ),
-    )
-    .addOption(
-      new Option("--data-dir <folder>", "the folder of the built-in database and the secrets")
-        .env("GIFTCARD_DATA_DIR")
-        .default("./giftcard-data"),
+      variable("--data-dir <folder>", "the folder of the built-in database and the secrets").default("./giftcard-data"),
     )
     .option("--db-user <account>", "as root: the account that runs the built-in database")
     .option("--json", "print the answer as one JSON value", false)

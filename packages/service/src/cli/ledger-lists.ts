@@ -49,7 +49,6 @@ export const auditCommand = () =>
       list<AuditEntry>(options, () => ({ statement: auditStatement(options), line: auditLine, none: "no entries" })),
     );
 
-/** The details that are amounts. */
 const AMOUNTS = ["balance", "by"];
 const euros = (cents: Cents) => `${formatCents(cents)} EUR`;
 

@@ -65,7 +65,6 @@ export const wholeCents = (max: number) => (text: string) => {
   return value;
 };
 
-/** Returns whether a text can be an id. */
 export const isIdentifier = (text: string): boolean =>
   /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_ID;
 
@@ -89,7 +88,6 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 /** Returns whether a text prints as one line, and as it is. */
 export const isPrintable = (text: string): boolean => !UNPRINTABLE.test(text);
 
-/** Parses an option that is text, up to a length. */
 export const textOption = (maxLength: number) => (text: string) => {
   const value = text.trim();
   if (!isPrintable(value)) throw new InvalidArgumentError("Give one line of text without control characters.");

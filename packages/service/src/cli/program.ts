@@ -10,16 +10,14 @@ import { cardStock } from "./card-stock.js";
 import { checkCommand } from "./check.js";
 import { COMMON_OPTIONS } from "./command.js";
 import { companyCommand } from "./company.js";
-import { environmentCommand } from "./environment.js";
+import { environmentCommand, migrateCommand, secretsCommand } from "./database-commands.js";
 import { eventsCommand, providerCommand } from "./events.js";
 import { expireCommand } from "./expire.js";
 import { healthCommand } from "./health.js";
 import { keyCommand } from "./key.js";
 import { auditCommand, reversalsCommand, transactionsCommand } from "./ledger-lists.js";
 import { liabilityCommand } from "./liability.js";
-import { migrateCommand } from "./migrate.js";
 import { reportCommand } from "./report.js";
-import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
 
 const EXIT_CODES = `
@@ -37,7 +35,6 @@ Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in dat
 server of a running \`serve\`, or start one for their own time. Only \`serve\`, \`migrate\` and \`restore\` create a
 new database.`;
 
-/** Creates the command line, with all commands. */
 export function program(): Command {
   const cards = new Command("card").description("Gift cards");
   for (const one of [issue(), show(), find(), ...cardStock(), ...cardChanges()]) cards.addCommand(one);

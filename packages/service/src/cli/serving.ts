@@ -3,7 +3,6 @@ import type { LogLevel } from "../monitoring/log.js";
 import type { Environment } from "../store/environment.js";
 import type { CommonOptions } from "./context.js";
 
-/** The options of `serve`. */
 export interface ServeOptions extends CommonOptions {
   readonly port: number;
   readonly host: string;

@@ -8,8 +8,7 @@ import {
 import * as z from "zod";
 import type { CallLimit } from "../limits/call-limit.js";
 import { Semaphore } from "../limits/semaphore.js";
-import type { CallObserver } from "../monitoring/ended-call.js";
-import type { Log } from "../monitoring/log.js";
+import type { CallObserver, Log } from "../monitoring/log.js";
 import { hashOf } from "../secrets/keyring.js";
 import type { KeyHolder, KeyHolders } from "../store/key-holders.js";
 import { type HttpAnswer, JSON_TYPE, jsonAnswer } from "./answer.js";

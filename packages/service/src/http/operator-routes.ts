@@ -1,21 +1,20 @@
 import { openApiDocument } from "@giftcard-pay/client/contract";
 import type { Readiness } from "../database/readiness.js";
 import type { Log } from "../monitoring/log.js";
+import { version } from "../version.js";
 import { JSON_TYPE, jsonAnswer, textAnswer } from "./answer.js";
 import { Routes } from "./routes.js";
 import { listen, type RunningServer } from "./server.js";
 
 export interface OperatorView {
   readonly environment: string;
-  readonly version: string;
   readonly readiness: () => Promise<Readiness>;
 }
 
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Adds the routes for health, readiness and the OpenAPI document. */
-export function operatorRoutes(routes: Routes, view: OperatorView): void {
-  const { environment, version, readiness } = view;
+export function operatorRoutes(routes: Routes, { environment, readiness }: OperatorView): void {
   routes.add("GET", "/healthz", () => jsonAnswer(200, { status: "ok", environment, version }));
   routes.add("GET", "/readyz", async () => {
     const { missing, newerMigrations } = await readiness();

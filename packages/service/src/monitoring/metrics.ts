@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Queryable } from "../database/database.js";
 import { limitNames } from "../limits/limits.js";
 import { listStorage } from "../store/company-storage.js";
-import type { CallObserver } from "./ended-call.js";
+import type { CallObserver } from "./log.js";
 
 /** In seconds, around the duration of one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -127,7 +127,6 @@ export interface ListedCompany {
   readonly closed_at?: Date;
 }
 
-/** Lists the companies, oldest first. */
 export async function listCompanies(db: Queryable): Promise<ListedCompany[]> {
   const { rows } = await db.query(
     `select c.id as company_id, c.name, coalesce(a.emails, '{}') as emails, coalesce(a.ids, '{}') as account_ids,

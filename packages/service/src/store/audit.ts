@@ -13,7 +13,6 @@ export interface Act {
 /** The details of a change. They never hold a card number, PIN, password, token or key. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A change by command. */
 export interface Change {
   /** The command, such as "card adjust". */
   readonly action: string;

@@ -1,9 +1,9 @@
-import { type Cents, formatCents } from "@giftcard-pay/client/contract";
+import { type Cents, formatCents, type Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { type Act, type AuditDetails, writeCardAudits } from "./audit.js";
+import { type Act, type AuditDetails, writeAudit, writeCardAudits } from "./audit.js";
 import { putFirstMoney } from "./card-issue.js";
 import { type Card, type CardReference, findCard } from "./card-lookup.js";
 
@@ -37,7 +37,6 @@ export interface CardChange {
   end?(): Promise<void>;
 }
 
-/** Writes a change of locked cards, with its audit entries. */
 export const writeChange = (db: Queryable, change: CardChange, cards: readonly Card[], act: Act): Promise<void> =>
   change.write(db, cards, (detailsOf = () => ({})) =>
     writeCardAudits(
@@ -204,3 +203,27 @@ export const writingOff = (before: string): CardChange => ({
     );
   },
 });
+
+/**
+ * Removes the lock of a card number, and its count of wrong PINs.
+ *
+ * @throws {OperatorError} if there is no card with this number
+ */
+export function unlockCard(
+  pool: pg.Pool,
+  keys: Keyring,
+  cardNumber: Secret,
+  act: Act,
+): Promise<{ card: Card; wasLocked: boolean }> {
+  return transaction(pool, async (db) => {
+    // Doesn't lock the card's row: a devalue locks the number first, then the row, so it would deadlock with this.
+    const card = await findCard(db, keys, { cardNumber });
+    const { rows } = await db.query<{ until: Date | null }>("select unlock_number($1) as until", [
+      keys.guessSubject(cardNumber),
+    ]);
+    const wasLocked = rows[0]?.until != null;
+    const details = { was_locked: wasLocked };
+    await writeAudit(db, act, { action: "card unlock", cardId: card.id, details });
+    return { card, wasLocked };
+  });
+}

@@ -80,3 +80,14 @@ export async function listMovements(db: Queryable, cardId: number): Promise<Move
   );
   return rows;
 }
+
+/** Returns until when wrong PINs have locked a card number: `infinity` until `card unlock`, and null if it is not locked. */
+export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | "infinity" | null> {
+  const { rows } = await db.query<{ until: Date | number }>(
+    "select locked_until as until from failed_attempts where subject = $1 and locked_until > now()",
+    [keys.guessSubject(cardNumber)],
+  );
+  const until = rows[0]?.until ?? null;
+  // The driver reads PostgreSQL's `infinity` as a number.
+  return typeof until === "number" ? "infinity" : until;
+}

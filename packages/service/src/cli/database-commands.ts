@@ -1,6 +1,36 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
+import { migrate } from "../database/migrations.js";
+import { changeEnvironment, type Environment, environments, readEnvironment } from "../store/environment.js";
 import { countByGeneration, countPrepared, rotateSecrets } from "../store/secret-generations.js";
 import { command } from "./command.js";
+
+export const migrateCommand = () =>
+  command("migrate", "Bring the database's tables up to date").run(
+    async ({ pool, out }) => {
+      const applied = await migrate(pool);
+      out.result({ applied }, applied.length > 0 ? `applied: ${applied.join(", ")}` : "already up to date");
+    },
+    { tables: "any" },
+  );
+
+const showEnvironment = () =>
+  command("show", "Show whether this database's cards are live or a sandbox's").run(async ({ pool, out }) => {
+    const environment = (await readEnvironment(pool)) ?? null;
+    out.result({ environment }, environment ?? "not set yet: the first `serve` sets it");
+  });
+
+const setEnvironment = () =>
+  command("set", "Change the environment of this database, for example of a copy for tests")
+    .audited({ isReasonRequired: true })
+    .addArgument(new Argument("<name>").choices(environments))
+    .addHelpText("after", "\nRestart all services on this database afterwards.")
+    .run(async ({ pool, out, act }, environment: Environment) => {
+      const before = (await changeEnvironment(pool, environment, act)) ?? null;
+      out.result({ environment, before }, `this database now belongs to the ${environment} environment`);
+    });
+
+export const environmentCommand = (group: Command): Command =>
+  group.addCommand(showEnvironment()).addCommand(setEnvironment());
 
 const rotate = () =>
   command("rotate", "Create new secrets and use them, while the service is running")
