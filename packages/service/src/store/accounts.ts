@@ -21,13 +21,11 @@ export async function createCompany(
   company: { name: string; email: string; password: Secret },
   act: Act,
 ): Promise<{ companyId: number; apiKey: Secret }> {
+  const { name, email } = company;
   const passwordHash = await hashPassword(company.password);
   return transaction(pool, async (db) => {
-    const { rows } = await db.query<{ id: number }>("insert into companies (name) values ($1) returning id", [
-      company.name,
-    ]);
+    const { rows } = await db.query<{ id: number }>("insert into companies (name) values ($1) returning id", [name]);
     const companyId = (rows[0] as { id: number }).id;
-    const { name, email } = company;
     const account = await insertAccount(db, { companyId, email, passwordHash });
     await writeAudit(db, act, { action: "company create", companyId, details: { name, account } });
     return { companyId, apiKey: (await insertApiKey(db, { companyId })).apiKey };
