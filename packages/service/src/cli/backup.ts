@@ -4,7 +4,6 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { backUp, putBack } from "../postgres/backup.js";
 import { writeAudit } from "../store/audit.js";
 import { checkLedger } from "../store/ledger-check.js";
-import { version } from "../version.js";
 import { command } from "./command.js";
 import { type CommonOptions, withContext } from "./context.js";
 import { outputOf } from "./output.js";
@@ -21,8 +20,9 @@ export const backupCommand = () =>
       return withContext(options, async ({ databaseUrl, out, secretsFile }) => {
         const target = path.resolve(options.to);
         const dataDir = path.resolve(options.dataDir);
-        const onProgress = (copied: number) => out.progress(megabytes(copied), undefined, "MB copied");
-        const { bytes, made_at } = await backUp({ dataDir, url: databaseUrl, target, version, onProgress });
+        const progress = out.progress("MB copied");
+        const onProgress = (copied: number) => progress(megabytes(copied));
+        const { bytes, made_at } = await backUp({ dataDir, url: databaseUrl, target, onProgress });
         out.warn(`${KEEP_SECRETS} Its path: ${secretsFile()}.`);
         out.result(
           { backup: target, bytes, made_at, secrets_file: secretsFile() },
@@ -44,15 +44,13 @@ export const restoreCommand = () =>
       requireBuiltIn(options);
       const { dbUser } = options;
       const dataDir = path.resolve(options.dataDir);
-      const { progress } = outputOf(options.json);
-      const onProgress = (copied: number, total: number) => progress(megabytes(copied), megabytes(total), "MB copied");
+      const progress = outputOf(options.json).progress("MB copied");
+      const onProgress = (copied: number, total: number) => progress(megabytes(copied), megabytes(total));
       const { note, undo } = await putBack({ dataDir, source: path.resolve(options.from), dbUser, onProgress });
       try {
         await withContext(options, async ({ pool, out, keyring, act }) => {
           await keyring();
-          const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool, (done, total) =>
-            out.progress(done, total, "rules checked"),
-          );
+          const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool, out.progress("rules checked"));
           if (faults.length > 0) throw new OperatorError("The ledger in this backup is wrong. Restore another backup.");
           await writeAudit(pool, act, { action: "restore", details: { made_at: note.made_at } });
           out.result(

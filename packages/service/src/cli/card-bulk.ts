@@ -69,8 +69,7 @@ export async function changeMany(
   { selection, change, participle, options, around = (work) => work(), further = {} }: BulkCommand,
 ): Promise<void> {
   const { batch, file, dryRun: isDryRun, skipFailed: skipsFailed } = options;
-  const onProgress = (done: number, total: number | undefined) => out.progress(done, total, "cards");
-  const order = { selection, change, isDryRun, skipsFailed, onProgress };
+  const order = { selection, change, isDryRun, skipsFailed, onProgress: out.progress("cards") };
   const keys = await keyring();
   const outcome = await around(() => changeCards(pool, keys, order, act));
   const { cards, changed, unchanged, failed, isReadable, balanceCents, failures } = outcome;

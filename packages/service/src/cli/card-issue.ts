@@ -98,7 +98,7 @@ async function issueToFile({ pool, out, keyring, act }: Context, order: IssueOrd
     proof: "`card batches` lists the batch in the file",
   });
   const keys = await keyring();
-  const onProgress = (done: number) => out.progress(done, count, "cards");
+  const onProgress = out.progress("cards");
   const batchId = await file.fill(() => issueTo(file, pool, keys, { ...order, onProgress }, act));
   out.result(
     {

@@ -22,8 +22,8 @@ const importFile = () =>
     .run(async ({ pool, out, keyring, act }, file: string, options: { dryRun: boolean; inactive: boolean }) => {
       const { dryRun: isDryRun, inactive: isInactive } = options;
       const read = (onFault: (fault: LineFault) => void) => readNewCards(file, onFault);
-      const onProgress = (done: number, total: number | undefined) =>
-        out.progress(done, total, total ? "cards imported" : "lines read");
+      const onProgress = (done: number, total?: number) =>
+        out.progress(total ? "cards imported" : "lines read")(done, total);
       const outcome = await importCards(pool, await keyring(), { read, isInactive, isDryRun, onProgress }, act);
       refuseFaulty(outcome);
       const { batchId, cards, balanceCents, expired, shortPins } = outcome;

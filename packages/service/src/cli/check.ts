@@ -32,9 +32,7 @@ Exits with ${exitCodes.failed} and lists the rows if anything is wrong.`,
     );
 
 async function checkAll({ pool, out }: Context): Promise<void> {
-  const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool, (done, total) =>
-    out.progress(done, total, "rules checked"),
-  );
+  const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool, out.progress("rules checked"));
   const seen = { cards, ledger_rows: ledgerRows, balance: balanceCents };
   refuseFaults(faults, seen);
   out.result(
@@ -44,8 +42,10 @@ async function checkAll({ pool, out }: Context): Promise<void> {
 }
 
 async function checkNew({ pool, out }: Context, seconds: number): Promise<void> {
-  const { newRows, through, isCurrent, recheckedThrough, faults } = await resumeCheck(pool, seconds, (rows) =>
-    out.progress(rows, undefined, "new rows verified"),
+  const { newRows, through, isCurrent, recheckedThrough, faults } = await resumeCheck(
+    pool,
+    seconds,
+    out.progress("new rows verified"),
   );
   const seen = { new_rows: newRows, through, current: isCurrent, rechecked_through: recheckedThrough };
   refuseFaults(faults, seen);

@@ -15,9 +15,14 @@ export const expireCommand = () =>
         "be refunded to. To give the money back, extend the card, and adjust its balance.",
     )
     .run(async ({ pool, out, keyring, act }, { before, dryRun: isDryRun }: { before: string; dryRun: boolean }) => {
-      const onProgress = (done: number, total: number | undefined) => out.progress(done, total, "cards");
       const selection = { expiredBefore: before };
-      const order = { selection, change: writingOff(before), isDryRun, skipsFailed: false, onProgress };
+      const order = {
+        selection,
+        change: writingOff(before),
+        isDryRun,
+        skipsFailed: false,
+        onProgress: out.progress("cards"),
+      };
       const { changed, balanceCents } = await changeCards(pool, await keyring(), order, act);
       const done = isDryRun ? "would be written off; nothing was changed" : "written off";
       out.result(

@@ -37,7 +37,7 @@ export const healthCommand = (): Command =>
             exitCodes.failed,
             { status },
           );
-        out.progress(waitedSeconds, wait, `seconds waited (${status})`);
+        out.progress(`seconds waited (${status})`)(waitedSeconds, wait);
         await sleep(ASK_AGAIN_MS);
       }
     });

@@ -11,15 +11,13 @@ import {
 } from "../store/liability.js";
 import { command } from "./command.js";
 import { type CommonOptions, type Context, withContext } from "./context.js";
-import { checkDays, pastDay } from "./day-options.js";
+import { checkDays, type DayOptions, pastDay } from "./day-options.js";
 import { csvHead, csvRows, formatOf } from "./rows.js";
 
-interface LiabilityOptions extends CommonOptions {
+interface LiabilityOptions extends CommonOptions, DayOptions {
   readonly by: LiabilityPeriod;
   readonly csv: boolean;
   readonly at?: string;
-  readonly from?: string;
-  readonly to?: string;
 }
 
 export const liabilityCommand = () =>

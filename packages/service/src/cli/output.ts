@@ -9,12 +9,8 @@ export interface Output {
   /** Prints the answer. Secrets are printed only here. */
   result(value: unknown, text: string): void;
   warn(message: string): void;
-  /**
-   * Prints progress each second, if the work takes longer than a second.
-   *
-   * @param total undefined while it is unknown
-   */
-  progress(done: number, total: number | undefined, what: string): void;
+  /** Creates a function that prints progress each second, if the work takes longer than a second. */
+  progress(what: string): (done: number, total?: number) => void;
 }
 
 export const warn = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
@@ -23,7 +19,7 @@ export const warn = (message: string): void => void process.stderr.write(`warnin
 export function outputOf(json: boolean): Output {
   let printedAtMs = performance.now();
   return {
-    progress(done, total, what) {
+    progress: (what) => (done, total) => {
       if (performance.now() - printedAtMs < PROGRESS_EVERY_MS) return;
       printedAtMs = performance.now();
       process.stderr.write(`${done}${total === undefined ? "" : ` of ${total}`} ${what}\n`);

@@ -49,6 +49,7 @@ function printReport(
   read: (onPage: (rows: ReportRow[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const companies: object[] = [];
+  const progress = out.progress("cards");
   let cards = 0;
   return print(async (write) => {
     await write(form.head);
@@ -61,7 +62,7 @@ function printReport(
         else texts.push(form.foot(companies, sums));
       }
       await write(texts.join(""));
-      out.progress(cards, undefined, "cards");
+      progress(cards);
     });
   });
 }

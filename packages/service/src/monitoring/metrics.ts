@@ -58,11 +58,7 @@ export function createMetrics(
     durations.zero({ operation });
   }
   for (const name of ["devalue", "cancelDevalue"] as const) money.inc({ operation: nameOnWire(name) }, 0);
-  const inFlight = new Gauge({
-    name: "giftcard_calls_in_flight",
-    help: "Calls that are not answered yet",
-    registers,
-  });
+  const inFlight = new Gauge({ name: "giftcard_calls_in_flight", help: "Calls that are not answered yet", registers });
   registerPool(pool, registers);
   registerDatabase(probe, registers);
   new Gauge({

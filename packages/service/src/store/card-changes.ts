@@ -191,10 +191,7 @@ export const writingOff = (before: string): CardChange => ({
     balanceCents > 0 && isPastExpiry && expiryDate < before && !isBlocked,
   balanceAfter: ({ balanceCents }) => balanceCents,
   async write(db, cards, audit) {
-    const auditIds = await audit(({ balanceCents, expiryDate }) => ({
-      balance: balanceCents,
-      expiry_date: expiryDate,
-    }));
+    const auditIds = await audit((card) => ({ balance: card.balanceCents, expiry_date: card.expiryDate }));
     await db.query(
       `insert into ledger (card_id, kind, amount_cents, audit_id)
          select card, 'expire', -cents, audit

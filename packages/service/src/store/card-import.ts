@@ -33,7 +33,7 @@ export interface ImportOrder {
   readonly isInactive: boolean;
   /** Whether to roll everything back at the end. */
   readonly isDryRun: boolean;
-  readonly onProgress: (done: number, total: number | undefined) => void;
+  readonly onProgress: (done: number, total?: number) => void;
 }
 
 const CHUNK = 5000;
@@ -93,7 +93,7 @@ async function stage(
     ]);
     cards += rows.length;
     shortPins += rows.filter(({ pin }) => pin.reveal().length < GOOD_PIN_LENGTH).length;
-    onProgress(cards, undefined);
+    onProgress(cards);
   }
   await db.query("analyze import_rows");
   await db.query("analyze import_hashes");

@@ -12,7 +12,7 @@ export interface IssueOrder {
   readonly prefix?: string | undefined;
   /** Whether the cards are empty and unusable until they are activated. */
   readonly isInactive?: boolean | undefined;
-  readonly onProgress?: (done: number) => void;
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** A new card. Number and PIN are shown only once. */
@@ -70,7 +70,7 @@ export function issueTo(
         await putFirstMoney(db, money);
       }
       await sink.take(cards);
-      onProgress?.(count - left + cards.length);
+      onProgress?.(count - left + cards.length, count);
     }
     await sink.end();
     return batchId;
