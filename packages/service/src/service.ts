@@ -29,7 +29,6 @@ import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
 import { regularly, sweepRegularly } from "./store/sweep.js";
 
-/** How often the use of keys is written. */
 const KEY_USES_MS = 20_000;
 
 /** Options of a service. */

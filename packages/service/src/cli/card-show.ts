@@ -47,7 +47,6 @@ export const shownCard = (card: Card) => ({
   batch: card.batchId,
 });
 
-/** Formats a card for people. */
 export const cardLine = ({ id, lastFour, cardStatus, balanceCents, expiryDate, ...more }: Card) =>
   [
     `card ${id} ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents)} EUR, expires ${expiryDate}`,

@@ -22,7 +22,6 @@ export const JSON_TYPE = "application/json";
 export const jsonAnswer = (status: number, value: unknown, headers: Record<string, string> = {}) =>
   textAnswer(status, JSON_TYPE, JSON.stringify(value), headers);
 
-/** Creates an answer with a complete body. */
 export const textAnswer = (
   status: number,
   type: string,

@@ -42,7 +42,6 @@ export const createRead =
     return { outcome, balanceCents, cardStatus, expiryDate };
   };
 
-/** Creates the refusal from a row of the database. */
 export const refusalOf = (outcome: CardRefusal["outcome"], row: { retry_after_seconds: number }): CardRefusal =>
   outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
 

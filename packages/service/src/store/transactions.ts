@@ -71,7 +71,6 @@ export async function findReference(db: Queryable, keys: Keyring, reference: str
   return rows;
 }
 
-/** Finds the devalue of a cancel token. */
 export async function findToken(db: Queryable, cancelToken: Secret): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>("select id from ledger where token_hash = $1", [hashOf(cancelToken)]);
   return rows[0]?.id;
