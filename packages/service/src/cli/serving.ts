@@ -32,6 +32,8 @@ export type ToWorker =
   | { readonly type: "giftcard:close"; readonly idleMs: number };
 
 export type FromWorker =
+  /** It listens for its task. Node.js drops messages that arrive before that. */
+  | { readonly type: "giftcard:waiting" }
   | { readonly type: "giftcard:ready"; readonly url: string }
   | { readonly type: "giftcard:failed"; readonly error: string; readonly exitCode: number }
   | { readonly type: "giftcard:stopped-listening" };

@@ -28,6 +28,7 @@ process.on("message", (message: ToWorker) => {
   service?.stopListening();
   void report({ type: "giftcard:stopped-listening" });
 });
+await report({ type: "giftcard:waiting" });
 const { serving, databaseUrl, secretsFile, maxConnections } = await started;
 const log = openLog({ level: serving.logLevel, environment: serving.environment });
 const pool = openPool(databaseUrl, (error) => log.failure({ error }), maxConnections);

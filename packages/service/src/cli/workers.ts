@@ -97,8 +97,8 @@ const endOf = (worker: Worker) =>
 /** Gives a worker its task, and waits until it serves. @returns the address */
 function ready(worker: Worker, task: WorkerTask): Promise<string> {
   return new Promise((resolve, reject) => {
-    worker.once("online", () => send(worker, { type: "giftcard:start", task }));
     worker.on("message", (message: FromWorker) => {
+      if (message.type === "giftcard:waiting") send(worker, { type: "giftcard:start", task });
       if (message.type === "giftcard:ready") resolve(message.url);
       if (message.type === "giftcard:failed") reject(new OperatorError(message.error, message.exitCode));
     });

@@ -8,8 +8,6 @@ import { inBatches } from "../store/card-calls.js";
 import { type CardRefusal, cancelByKey, cancelByToken, createRead } from "../store/cards.js";
 import { createDevalue } from "../store/devalue.js";
 
-const CURRENCY = "EUR";
-
 /** Dependencies of the operations on a card. */
 export function cardHandlers(
   db: Queryable,
@@ -27,7 +25,7 @@ export function cardHandlers(
       if (card.outcome === "unauthorized") return refuse(card.outcome);
       if (card.outcome !== "done") return refuseCard(companyPins, companyId, card);
       const { balanceCents, cardStatus, expiryDate } = card;
-      return { success: true, balanceCents, currency: CURRENCY, cardStatus, expiryDate };
+      return { success: true, balanceCents, currency: "EUR", cardStatus, expiryDate };
     },
 
     async devalue({ cardNumber, pin, amountCents }, { companyId, apiKeyHash, idempotencyKey }) {
@@ -46,9 +44,8 @@ export function cardHandlers(
     },
 
     async cancelDevalue({ cancelToken }, { companyId, idempotencyKey }) {
-      const path = "cancel_token";
       if (!cancelToken && idempotencyKey === undefined) {
-        return refuse("invalid_request", { faults: [{ path, message: "must not be empty" }] });
+        return refuse("invalid_request", { faults: [{ path: "cancel_token", message: "must not be empty" }] });
       }
       const done = cancelToken
         ? await cancelByToken(db, companyId, cancelToken)
