@@ -20,21 +20,15 @@ import { listenForMetrics, type OperatorView, operatorRoutes } from "./http/oper
 import { Routes } from "./http/routes.js";
 import { listen, type RunningServer } from "./http/server.js";
 import { CallLimit } from "./limits/call-limit.js";
-import { CompanyPins } from "./limits/company-pins.js";
 import { defaultLimits, type Limits, type Timeouts } from "./limits/limits.js";
 import type { Log } from "./monitoring/log.js";
 import { createMetrics } from "./monitoring/metrics.js";
 import type { Keyring } from "./secrets/keyring.js";
-import { inBatches } from "./store/card-calls.js";
-import { createRead } from "./store/cards.js";
-import { createDevalue } from "./store/devalue.js";
 import { claimEnvironment, type Environment } from "./store/environment.js";
 import { KeyHolders } from "./store/key-holders.js";
 import { KeyUses } from "./store/key-uses.js";
 import { regularly, sweepRegularly } from "./store/sweep.js";
-import { version } from "./version.js";
 
-/** How often the use of keys is written. */
 const KEY_USES_MS = 20_000;
 
 /** Options of a service. */
@@ -70,7 +64,7 @@ export interface RunningService extends RunningServer {
  * @throws {OperatorError} if the database belongs to the other environment, or the address cannot be listened on
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { pool, keys, environment, log, metricsPort, limits = defaultLimits } = options;
+  const { pool, keys, environment, log, limits = defaultLimits, metricsPort, metricsHost = "127.0.0.1" } = options;
   const db = retrying(pool);
   await claimEnvironment(db, environment);
   const probe = openProbe(pool);
@@ -79,14 +73,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let isEnding = false;
   const ask = askReadiness(probe);
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());
-  const read = createRead(inBatches(db, "read_card"), keys, limits.card);
-  const devalue = createDevalue(inBatches(db, "devalue"), keys, limits.card);
-  const companyPins = new CompanyPins(db, limits.companyPins);
   const keyUses = new KeyUses(pool);
   const app = createApp({
     handlers: {
       ...sessionHandlers(db, keys, limits),
-      ...cardHandlers({ db, keys, read, devalue, companyPins, closedKeys: limits.storage.closedKeys }),
+      ...cardHandlers(db, keys, limits),
       ...eventHandlers(pool, keys, limits.storage),
     },
     keyHolders: new KeyHolders(pool),
@@ -94,7 +85,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     companyLimit: new CallLimit(db, "company", limits.companyCallsPerMinute),
     callsAtOnce: limits.callsAtOnce,
     proxies: limits.proxies,
-    operatorView: { environment, version, readiness },
+    operatorView: { environment, readiness },
     observer: {
       begin: observer.begin,
       end(call) {
@@ -112,17 +103,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     const server = await listen(app, { ...options, connections: limits.connections });
     closing.unshift((idleMs) => server.close(idleMs));
-    let metricsUrl: string | undefined;
-    if (metricsPort !== undefined) {
-      const { metricsHost: host = "127.0.0.1" } = options;
-      const metrics = () => registry.metrics();
-      const metricsServer = await listenForMetrics(metrics, { host, port: metricsPort, log });
-      closing.push(() => metricsServer.close());
-      metricsUrl = metricsServer.url;
-    }
+    const metricsOptions = { host: metricsHost, port: metricsPort, log };
+    const metricsServer = await listenForMetrics(() => registry.metrics(), metricsOptions);
+    closing.push(async () => metricsServer?.close());
     return {
       url: server.url,
-      metricsUrl,
+      metricsUrl: metricsServer?.url,
       announceEnd: () => void (isEnding = true),
       stopListening: () => server.stopListening(),
       async close(idleMs) {

@@ -162,7 +162,7 @@ const whole = (name: string) => `${head(name, `Content-Length: ${body.length}`)}
 const chunked = (name: string) =>
   `${head(name, "Transfer-Encoding: chunked")}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 const pipelined: Record<string, string> = {
-  ...Object.fromEntries(["/openapi.json", "/docs", "/healthz", "/readyz", "/nowhere"].map((path) => [path, get(path)])),
+  ...Object.fromEntries(["/openapi.json", "/healthz", "/readyz", "/nowhere"].map((path) => [path, get(path)])),
   ...Object.fromEntries(
     Object.values(endpoints).map(({ path, method }, index) => {
       const operation = path.replace(/\/$/, "");

@@ -50,7 +50,7 @@ export class Member {
   async follow(primary: Member): Promise<void> {
     const dataDir = await this.#prepare();
     const target = `${dataDir}.copy`;
-    await backUp({ dataDir: primary.#dataDir, url: primary.url, target, version: "test" });
+    await backUp({ dataDir: primary.#dataDir, url: primary.url, target });
     await putBack({ dataDir, source: target });
     fs.rmSync(target, { recursive: true });
     this.#write(path.join(dataDir, "postgres", "standby.signal"), "");
@@ -115,7 +115,7 @@ export class Member {
     const dataDir = this.#dataDir;
     fs.mkdirSync(dataDir, { mode: 0o711 });
     this.#runAs = pickAccount(undefined, () => {});
-    this.#binDir = (await findBinaries(this.#site.folder, this.#runAs)).binDir;
+    this.#binDir = (await findBinaries(this.#runAs)).binDir;
     return dataDir;
   }
 

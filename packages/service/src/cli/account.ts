@@ -2,44 +2,39 @@ import { Secret } from "@giftcard-pay/client/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { addAccount, changePassword, removeAccount } from "../store/accounts.js";
-import { type ActOptions, actOf, addActOptions } from "./act.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command, type DatabaseCommand } from "./command.js";
+import { type CommonOptions, withContext } from "./context.js";
 import { identifier, isPrintable } from "./output.js";
 import { readLine } from "./stdin.js";
 
-type Options = CommonOptions & ActOptions & PasswordOptions;
-
 const add = () =>
-  addActOptions(addPasswordOptions(command("add", "Add an account to a company, with which it logs in")), {
-    isReasonRequired: false,
-  })
+  addPasswordOptions(command("add", "Add an account to a company, with which it logs in"))
+    .audited({ isReasonRequired: false })
     .requiredOption("--company <id>", "the company's id", identifier)
     .requiredOption("--email <email>", "the account's email address", email)
-    .action(async (options: Options & { company: number; email: string }) => {
+    .action(async (options: CommonOptions & PasswordOptions & { company: number; email: string }) => {
       const { company: companyId, email } = options;
       const password = await readPassword(options);
-      await withContext(options, async ({ pool, out }) => {
-        const { id } = await addAccount(pool, { companyId, email, password }, actOf(options));
+      await withContext(options, async ({ pool, out, act }) => {
+        const { id } = await addAccount(pool, { companyId, email, password }, act);
         out.result({ account_id: id, company_id: companyId, email }, `account ${id} of company ${companyId}: ${email}`);
       });
     });
 
 const password = () =>
-  addActOptions(
-    addPasswordOptions(command("password", "Change an account's password; the old one stops working at once")),
-    { isReasonRequired: true },
-  )
+  addPasswordOptions(command("password", "Change an account's password; the old one stops working at once"))
+    .audited({ isReasonRequired: true })
     .argument("<email>", "the account's email address", email)
     .option(
       "--revoke-keys",
       "also revoke all keys of its company, which somebody with the old password may have created",
       false,
     )
-    .action(async (email: string, options: Options & { revokeKeys: boolean }) => {
+    .action(async (email: string, options: CommonOptions & PasswordOptions & { revokeKeys: boolean }) => {
       const newPassword = await readPassword(options);
-      await withContext(options, async ({ pool, out }) => {
+      await withContext(options, async ({ pool, out, act }) => {
         const change = { email, password: newPassword, revokesKeys: options.revokeKeys };
-        const { id, companyId, revokedKeys } = await changePassword(pool, change, actOf(options));
+        const { id, companyId, revokedKeys } = await changePassword(pool, change, act);
         out.result(
           { account_id: id, company_id: companyId, email, revoked_keys: revokedKeys },
           `account ${id} of company ${companyId} has a new password, ${revokedKeys} keys revoked`,
@@ -48,44 +43,28 @@ const password = () =>
     });
 
 const remove = () =>
-  addActOptions(
-    command("remove", "Remove an account for good and erase its email address; its company's keys keep working"),
-    {
-      isReasonRequired: true,
-    },
-  )
+  command("remove", "Remove an account for good and erase its email address; its company's keys keep working")
+    .audited({ isReasonRequired: true })
     .argument("<email>", "the account's email address", email)
-    .action((email: string, options: CommonOptions & ActOptions) =>
-      withContext(options, async ({ pool, out }) => {
-        const { id, companyId } = await removeAccount(pool, email, actOf(options));
-        out.result(
-          { account_id: id, company_id: companyId, email },
-          `account ${id} of company ${companyId} is removed`,
-        );
-      }),
-    );
+    .run(async ({ pool, out, act }, email: string) => {
+      const { id, companyId } = await removeAccount(pool, email, act);
+      out.result({ account_id: id, company_id: companyId, email }, `account ${id} of company ${companyId} is removed`);
+    });
 
-/** `account add|password|remove` */
 export const accountCommand = (group: Command): Command =>
   group.addCommand(add()).addCommand(password()).addCommand(remove());
 
-/** The options for a password. */
 export interface PasswordOptions {
   readonly password?: string;
   readonly passwordStdin?: boolean;
 }
 
-/** Adds the options for a password. */
-export const addPasswordOptions = (command: Command): Command =>
+export const addPasswordOptions = (command: DatabaseCommand): DatabaseCommand =>
   command
     .option("--password <password>", "the account's password, which others on this machine may see; better:")
     .option("--password-stdin", "read the password from standard input (or set GIFTCARD_PASSWORD)");
 
-/**
- * Reads the password.
- *
- * @throws {OperatorError} if there is none
- */
+/** @throws {OperatorError} if there is no password */
 export async function readPassword({ password, passwordStdin }: PasswordOptions): Promise<Secret> {
   const given = passwordStdin ? await readLine("the password") : (password ?? process.env.GIFTCARD_PASSWORD);
   if (given) return new Secret(given);

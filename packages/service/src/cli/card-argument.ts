@@ -1,28 +1,21 @@
 import { Secret } from "@giftcard-pay/client/contract";
-import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { CardReference } from "../store/card-lookup.js";
+import type { DatabaseCommand } from "./command.js";
 import { identifier } from "./output.js";
 import { readLine } from "./stdin.js";
 
-/** The option that names a card by its id. */
 export interface CardOptions {
   readonly card?: number;
 }
 
-/** Adds the argument for a card number. */
-export const addCardNumber = (command: Command): Command =>
+export const addCardNumber = (command: DatabaseCommand): DatabaseCommand =>
   command.argument("[cardnumber]", "the card number; `-` reads it from standard input (default: GIFTCARD_CARDNUMBER)");
 
-/** Adds the argument for a card number, and `--card` for its id. */
-export const addCardArgument = (command: Command): Command =>
+export const addCardArgument = (command: DatabaseCommand): DatabaseCommand =>
   addCardNumber(command).option("--card <id>", "the card's id, instead of its number", identifier);
 
-/**
- * Reads the card number, without spaces and dashes; undefined if there is none.
- *
- * @param argument the argument on the command line
- */
+/** Reads the card number, without spaces and dashes; undefined if there is none. */
 export async function readCardNumber(argument: string | undefined): Promise<Secret | undefined> {
   const given = argument === "-" ? await readLine("the card number") : (argument ?? process.env.GIFTCARD_CARDNUMBER);
   return given ? new Secret(given.replace(/[\s-]/g, "")) : undefined;

@@ -1,15 +1,13 @@
 import { formatCents } from "@giftcard-pay/client/contract";
-import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type BulkOutcome, type CardFailure, type CardSelection, changeCards } from "../store/bulk-change.js";
 import type { CardChange } from "../store/card-changes.js";
-import { type ActOptions, actOf } from "./act.js";
 import type { CardOptions } from "./card-argument.js";
 import { readNamedCards } from "./card-rows.js";
+import type { DatabaseCommand } from "./command.js";
 import type { Context } from "./context.js";
 import { identifier } from "./output.js";
 
-/** The options that make a command change many cards. */
 export interface BulkOptions {
   readonly batch?: number;
   readonly file?: string;
@@ -20,8 +18,7 @@ export interface BulkOptions {
 /** The number of failures that are listed as text. `--json` lists more. */
 const LISTED_FAILURES = 100;
 
-/** Adds the options for many cards. */
-export const addBulkOptions = (command: Command): Command =>
+export const addBulkOptions = (command: DatabaseCommand): DatabaseCommand =>
   command
     .option("--batch <id>", "all cards of this batch (see `card batches`), instead of one card", identifier)
     .option(
@@ -55,29 +52,26 @@ export function selectionOf(
   return batch !== undefined ? { batchId: batch } : { read: (onFault) => readNamedCards(file as string, onFault) };
 }
 
-/** A command that changes many cards. */
 export interface BulkCommand {
   readonly selection: CardSelection;
   readonly change: CardChange;
   /** The result, such as "blocked". */
   readonly participle: string;
-  readonly options: BulkOptions & ActOptions;
+  readonly options: BulkOptions;
   /** Wraps the transaction, such as with a file of new cards. */
   readonly around?: ((work: () => Promise<BulkOutcome>) => Promise<BulkOutcome>) | undefined;
   /** Added to the answer. */
   readonly further?: Readonly<Record<string, unknown>>;
 }
 
-/** Changes many cards, and prints the result. */
 export async function changeMany(
-  { pool, out, keyring }: Context,
+  { pool, out, keyring, act }: Context,
   { selection, change, participle, options, around = (work) => work(), further = {} }: BulkCommand,
 ): Promise<void> {
   const { batch, file, dryRun: isDryRun, skipFailed: skipsFailed } = options;
+  const order = { selection, change, isDryRun, skipsFailed, onProgress: out.progress("cards") };
   const keys = await keyring();
-  const onProgress = (done: number, total: number | undefined) => out.progress(done, total, "cards");
-  const order = { selection, change, isDryRun, skipsFailed, onProgress };
-  const outcome = await around(() => changeCards(pool, keys, order, actOf(options)));
+  const outcome = await around(() => changeCards(pool, keys, order, act));
   const { cards, changed, unchanged, failed, isReadable, balanceCents, failures } = outcome;
   const name = batch === undefined ? (file as string) : `batch ${batch}`;
   if (cards === 0) throw new OperatorError(`${name} has no cards.`, exitCodes.usage);

@@ -1,18 +1,16 @@
 import type { Cents } from "@giftcard-pay/client/contract";
-import type { Command } from "commander";
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import { activating } from "../store/card-activate.js";
 import {
+  activating,
   adjusting,
   blocking,
   type CardChange,
   changeCard,
   extending,
   MAX_BALANCE_CENTS,
+  unlockCard,
 } from "../store/card-changes.js";
-import { unlockCard } from "../store/card-locks.js";
-import { type ActOptions, actOf, addActOptions } from "./act.js";
 import {
   addCardArgument,
   addCardNumber,
@@ -23,10 +21,9 @@ import {
 import { addBulkOptions, type BulkOptions, changeMany, selectionOf } from "./card-bulk.js";
 import { reissue } from "./card-reissue.js";
 import { cardLine, shownCard } from "./card-show.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command, type DatabaseCommand } from "./command.js";
+import { type CommonOptions, withContext } from "./context.js";
 import { day } from "./output.js";
-
-type ChangeOptions = CommonOptions & CardOptions & BulkOptions & ActOptions;
 
 /** A command that makes the same change to one card or to many. */
 interface ChangeCommand<Options> {
@@ -35,7 +32,7 @@ interface ChangeCommand<Options> {
   /** The result, such as "blocked". */
   readonly participle: string;
   readonly change: (options: Options) => CardChange;
-  readonly addOptions?: (command: Command) => Command;
+  readonly addOptions?: (command: DatabaseCommand) => DatabaseCommand;
   readonly isReasonRequired?: boolean;
 }
 
@@ -48,21 +45,20 @@ function cardChange<Options extends object>({
   addOptions = (added) => added,
   isReasonRequired = true,
 }: ChangeCommand<Options>): Command {
-  const made = addBulkOptions(addOptions(addCardArgument(command(name, description))));
-  return addActOptions(made, { isReasonRequired }).action(
-    async (argument: string | undefined, options: ChangeOptions & Options) => {
+  return addBulkOptions(addOptions(addCardArgument(command(name, description))))
+    .audited({ isReasonRequired })
+    .action(async (argument: string | undefined, options: CommonOptions & CardOptions & BulkOptions & Options) => {
       const selection = selectionOf(argument, options);
       if (selection)
         return withContext(options, (context) =>
           changeMany(context, { selection, change: change(options), participle, options }),
         );
       const reference = await readCardReference(argument, options);
-      return withContext(options, async ({ pool, out, keyring }) => {
-        const card = await changeCard(pool, await keyring(), reference, change(options), actOf(options));
+      return withContext(options, async ({ pool, out, keyring, act }) => {
+        const card = await changeCard(pool, await keyring(), reference, change(options), act);
         out.result(shownCard(card), cardLine(card));
       });
-    },
-  );
+    });
 }
 
 /** Parses an amount to add, or with a minus to take off. */
@@ -75,21 +71,15 @@ function signedCents(text: string): Cents {
   return value as Cents;
 }
 
-const block = () =>
-  cardChange({
-    name: "block",
-    description: "Block a card, or many",
-    participle: "blocked",
-    change: () => blocking(true),
-  });
+const block = () => {
+  const change = () => blocking(true);
+  return cardChange({ name: "block", description: "Block a card, or many", participle: "blocked", change });
+};
 
-const unblock = () =>
-  cardChange({
-    name: "unblock",
-    description: "Unblock a card, or many",
-    participle: "unblocked",
-    change: () => blocking(false),
-  });
+const unblock = () => {
+  const change = () => blocking(false);
+  return cardChange({ name: "unblock", description: "Unblock a card, or many", participle: "unblocked", change });
+};
 
 const adjust = () =>
   cardChange<{ by: Cents }>({
@@ -126,19 +116,18 @@ const activate = () =>
   });
 
 const unlock = () =>
-  addActOptions(addCardNumber(command("unlock", "Remove the lock of a card number, and its count of wrong PINs")), {
-    isReasonRequired: true,
-  }).action(async (argument: string | undefined, options: CommonOptions & ActOptions) => {
-    const cardNumber = await readCardNumber(argument);
-    if (!cardNumber) throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
-    await withContext(options, async ({ pool, out, keyring }) => {
-      const { card, wasLocked } = await unlockCard(pool, await keyring(), cardNumber, actOf(options));
-      out.result(
-        { ...shownCard(card), was_locked: wasLocked },
-        `${cardLine(card)}, ${wasLocked ? "unlocked" : "was not locked"}`,
-      );
+  addCardNumber(command("unlock", "Remove the lock of a card number, and its count of wrong PINs"))
+    .audited({ isReasonRequired: true })
+    .action(async (argument: string | undefined, options: CommonOptions) => {
+      const cardNumber = await readCardNumber(argument);
+      if (!cardNumber) throw new OperatorError("Give a card number, `-` or GIFTCARD_CARDNUMBER.", exitCodes.usage);
+      await withContext(options, async ({ pool, out, keyring, act }) => {
+        const { card, wasLocked } = await unlockCard(pool, await keyring(), cardNumber, act);
+        out.result(
+          { ...shownCard(card), was_locked: wasLocked },
+          `${cardLine(card)}, ${wasLocked ? "unlocked" : "was not locked"}`,
+        );
+      });
     });
-  });
 
-/** `card activate|block|unblock|adjust|extend|unlock|reissue` */
 export const cardChanges = (): Command[] => [activate(), block(), unblock(), adjust(), extend(), unlock(), reissue()];

@@ -5,7 +5,6 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import type { CardSink, IssuedCard } from "../store/card-issue.js";
 import { csvHead, csvRows } from "./rows.js";
 
-/** The contents of a {@link CardFile}. */
 export interface CardFileFormat<Made extends IssuedCard> {
   readonly columns: readonly string[];
   readonly cells: (card: Made, batchId: number | null) => readonly (string | number | null)[];
@@ -15,20 +14,18 @@ export interface CardFileFormat<Made extends IssuedCard> {
 
 /** A CSV file of new cards, readable only by its owner. It gets its name only when it is complete. */
 export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
-  readonly #file: string;
-  readonly #format: CardFileFormat<Made>;
   #draft: fs.promises.FileHandle | undefined;
   #batchId: number | null = null;
   #isComplete = false;
 
-  constructor(file: string, format: CardFileFormat<Made>) {
-    this.#file = file;
-    this.#format = format;
-  }
+  constructor(
+    private readonly file: string,
+    private readonly format: CardFileFormat<Made>,
+  ) {}
 
   /** The name of the file until the cards are committed. */
   get draft(): string {
-    return `${this.#file}.partial`;
+    return `${this.file}.partial`;
   }
 
   async begin(batchId: number | null): Promise<void> {
@@ -36,11 +33,11 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
     this.#batchId = batchId;
     if (this.#draft) await this.#draft.truncate(0);
     else this.#draft = await this.#open();
-    await this.#draft.appendFile(csvHead(this.#format.columns));
+    await this.#draft.appendFile(csvHead(this.format.columns));
   }
 
   async take(cards: readonly Made[]): Promise<void> {
-    await this.#draft?.appendFile(csvRows(cards.map((card) => this.#format.cells(card, this.#batchId))));
+    await this.#draft?.appendFile(csvRows(cards.map((card) => this.format.cells(card, this.#batchId))));
   }
 
   /** Syncs the file to disk before the cards are committed, so that no card exists without its number. */
@@ -64,7 +61,7 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
       // Nothing is committed before the file is complete. After that, the answer to the commit may have been lost.
       if (this.#isComplete && !isAborted(error)) {
         throw new OperatorError(
-          `It is unknown whether the cards were made. If ${this.#format.proof}, they were, and ${this.draft} is complete: ` +
+          `It is unknown whether the cards were made. If ${this.format.proof}, they were, and ${this.draft} is complete: ` +
             "rename it. Otherwise delete it.",
         );
       }
@@ -79,7 +76,7 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
   async #publish(): Promise<void> {
     await this.#draft?.close();
     try {
-      fs.linkSync(this.draft, this.#file);
+      fs.linkSync(this.draft, this.file);
     } catch (error) {
       const { code } = error as { code?: string };
       throw new OperatorError(
@@ -89,7 +86,6 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
     fs.rmSync(this.draft);
   }
 
-  /** Deletes the file if no card was issued. */
   async #discard(): Promise<void> {
     if (!this.#draft) return;
     await this.#draft.close();
@@ -98,8 +94,8 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
 
   async #open(): Promise<fs.promises.FileHandle> {
     // Also a link whose target does not exist: the file could not get its name.
-    if (fs.lstatSync(this.#file, { throwIfNoEntry: false }))
-      throw new OperatorError(`${this.#file} already exists. Choose another file.`, exitCodes.conflict);
+    if (fs.lstatSync(this.file, { throwIfNoEntry: false }))
+      throw new OperatorError(`${this.file} already exists. Choose another file.`, exitCodes.conflict);
     try {
       return await fs.promises.open(this.draft, "ax", 0o600);
     } catch (error) {
@@ -107,7 +103,7 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
       if (code !== "EEXIST")
         throw new OperatorError(`${this.draft} cannot be created (${code}). Choose a folder in which you may write.`);
       throw new OperatorError(
-        `${this.draft} exists, from a run that was interrupted. If ${this.#format.proof}, the cards exist and the file is ` +
+        `${this.draft} exists, from a run that was interrupted. If ${this.format.proof}, the cards exist and the file is ` +
           "complete: rename it. Otherwise delete it.",
         exitCodes.conflict,
       );
@@ -115,7 +111,6 @@ export class CardFile<Made extends IssuedCard> implements CardSink<Made> {
   }
 }
 
-/** Syncs a folder's entries to disk. */
 async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder, and does not need this.
   if (process.platform === "win32") return;

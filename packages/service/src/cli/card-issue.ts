@@ -1,15 +1,15 @@
 import { cents, formatCents } from "@giftcard-pay/client/contract";
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { DEFAULT_PREFIX, MAX_PREFIX_LENGTH } from "../secrets/card-number.js";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
-import { type CardSink, type IssuedCard, type IssueOrder, issueCards, issueTo } from "../store/card-issue.js";
-import { type ActOptions, actOf, addActOptions } from "./act.js";
+import { type IssuedCard, type IssueOrder, issueCards, issueTo } from "../store/card-issue.js";
 import { CardFile } from "./card-file.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { command, type DatabaseCommand } from "./command.js";
+import type { Context } from "./context.js";
 import { day, wholeCents, wholeNumber } from "./output.js";
 
-interface IssueOptions extends CommonOptions, ActOptions {
+interface IssueOptions {
   readonly balance: number;
   readonly expires?: string;
   readonly count?: number;
@@ -23,8 +23,7 @@ const MAX_SHOWN = 10_000;
 const MAX_COUNT = 10_000_000;
 const DEFAULT_YEARS = 3;
 
-/** Adds the option for the first digits of new numbers. */
-export const addPrefix = (command: Command): Command =>
+export const addPrefix = (command: DatabaseCommand): DatabaseCommand =>
   command.option(
     "--prefix <digits>",
     `the first digits of the card numbers, at most ${MAX_PREFIX_LENGTH}`,
@@ -45,11 +44,9 @@ function inYears(years: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** `card issue` */
 export const issue = () =>
-  addActOptions(addPrefix(command("issue", "Issue cards; numbers and PINs are shown only now")), {
-    isReasonRequired: false,
-  })
+  addPrefix(command("issue", "Issue cards; numbers and PINs are shown only now"))
+    .audited({ isReasonRequired: false })
     .requiredOption(
       "--balance <cents>",
       "the balance of each card, in cents: 2500 is 25.00",
@@ -63,28 +60,19 @@ export const issue = () =>
     )
     .option("--inactive", "stock that is not sold yet: empty until `card activate`", false)
     .option("--out <file>", "write the cards into this CSV file, which only you can read")
-    .action((options: IssueOptions) =>
-      withContext(options, async (context) => {
-        const {
-          balance,
-          count = 1,
-          prefix,
-          inactive: isInactive,
-          expires: expiryDate = inYears(DEFAULT_YEARS),
-        } = options;
-        if (options.out === undefined && count > MAX_SHOWN)
-          throw new OperatorError(`More than ${MAX_SHOWN} cards need a file. Give --out.`, exitCodes.usage);
-        if (balance === 0 && !isInactive) context.out.warn("a card of 0 cents cannot pay for anything");
-        if (expiryDate < inYears(0)) context.out.warn(`${expiryDate} is in the past: the card has already expired`);
-        const order = { count, balanceCents: cents(balance), expiryDate, prefix, isInactive };
-        await (options.out === undefined
-          ? issueShown(context, order, options)
-          : issueToFile(context, order, { ...options, out: options.out }));
-      }),
-    );
+    .run(async (context, { balance, prefix, inactive: isInactive, out: file, ...options }: IssueOptions) => {
+      const { count = 1, expires: expiryDate = inYears(DEFAULT_YEARS) } = options;
+      if (file === undefined && count > MAX_SHOWN)
+        throw new OperatorError(`More than ${MAX_SHOWN} cards need a file. Give --out.`, exitCodes.usage);
+      if (balance === 0 && !isInactive) context.out.warn("a card of 0 cents cannot pay for anything");
+      if (expiryDate < inYears(0)) context.out.warn(`${expiryDate} is in the past: the card has already expired`);
+      const order = { count, balanceCents: cents(balance), expiryDate, prefix, isInactive };
+      if (file !== undefined) return issueToFile(context, order, file);
+      await issueShown(context, order, { asArray: options.count !== undefined });
+    });
 
-async function issueShown({ pool, out, keyring }: Context, order: IssueOrder, options: IssueOptions) {
-  const cards = await issueCards(pool, await keyring(), order, actOf(options));
+async function issueShown({ pool, out, keyring, act }: Context, order: IssueOrder, { asArray }: { asArray: boolean }) {
+  const cards = await issueCards(pool, await keyring(), order, act);
   const shown = cards.map((card) => ({
     card: card.id,
     cardnumber: card.cardNumber.reveal(),
@@ -93,7 +81,7 @@ async function issueShown({ pool, out, keyring }: Context, order: IssueOrder, op
     expiry_date: card.expiryDate,
   }));
   out.result(
-    options.count === undefined ? shown[0] : shown,
+    asArray ? shown : shown[0],
     shown.map((one) => `cardnumber ${one.cardnumber}  pin ${one.pin}  card ${one.card}, ${worthOf(order)}`).join("\n"),
   );
 }
@@ -102,48 +90,25 @@ async function issueShown({ pool, out, keyring }: Context, order: IssueOrder, op
 const worthOf = ({ balanceCents, expiryDate, isInactive }: IssueOrder) =>
   `${formatCents(balanceCents)} EUR${isInactive ? " once it is activated" : ""}, expires ${expiryDate}`;
 
-async function issueToFile(
-  { pool, out, keyring }: Context,
-  order: IssueOrder,
-  options: IssueOptions & { readonly out: string },
-) {
-  const { count, balanceCents, expiryDate } = order;
-  const keys = await keyring();
-  const file = new CardFile<IssuedCard>(options.out, {
+async function issueToFile({ pool, out, keyring, act }: Context, order: IssueOrder, target: string): Promise<void> {
+  const { count, balanceCents, expiryDate, isInactive } = order;
+  const file = new CardFile<IssuedCard>(target, {
     columns: ["card", "batch", "cardnumber", "pin", "balance", "expiry_date"],
-    cells: (card, batch) => [
-      card.id,
-      batch,
-      card.cardNumber.reveal(),
-      card.pin.reveal(),
-      balanceCents,
-      card.expiryDate,
-    ],
+    cells: ({ id, cardNumber, pin }, batch) => [id, batch, cardNumber.reveal(), pin.reveal(), balanceCents, expiryDate],
     proof: "`card batches` lists the batch in the file",
   });
-  let done = 0;
-  const sink: CardSink = {
-    begin: (batchId) => {
-      done = 0;
-      return file.begin(batchId);
-    },
-    take: (cards) => {
-      done += cards.length;
-      out.progress(done, count, "cards");
-      return file.take(cards);
-    },
-    end: () => file.end(),
-  };
-  const batchId = await file.fill(() => issueTo(sink, pool, keys, order, actOf(options)));
+  const keys = await keyring();
+  const onProgress = out.progress("cards");
+  const batchId = await file.fill(() => issueTo(file, pool, keys, { ...order, onProgress }, act));
   out.result(
     {
       batch: batchId,
       cards: count,
       balance: balanceCents,
       expiry_date: expiryDate,
-      inactive: order.isInactive,
-      file: options.out,
+      inactive: isInactive,
+      file: target,
     },
-    `${count === 1 ? "1 card" : `${count} cards`} in ${options.out}${batchId === null ? "" : `, batch ${batchId}`}, each ${worthOf(order)}`,
+    `${count === 1 ? "1 card" : `${count} cards`} in ${target}${batchId === null ? "" : `, batch ${batchId}`}, each ${worthOf(order)}`,
   );
 }

@@ -1,41 +1,26 @@
 import { formatCents } from "@giftcard-pay/client/contract";
-import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { CardSelection } from "../store/bulk-change.js";
 import { changeCard } from "../store/card-changes.js";
 import type { CardSink } from "../store/card-issue.js";
 import type { CardReference } from "../store/card-lookup.js";
 import { type ReissuedCard, reissuing } from "../store/card-reissue.js";
-import { type ActOptions, actOf, addActOptions } from "./act.js";
 import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
 import { addBulkOptions, type BulkOptions, changeMany, selectionOf } from "./card-bulk.js";
 import { CardFile } from "./card-file.js";
 import { addPrefix } from "./card-issue.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import { type CommonOptions, type Context, withContext } from "./context.js";
 
-type ReissueOptions = CommonOptions &
-  CardOptions &
-  BulkOptions &
-  ActOptions & { readonly prefix: string; readonly out?: string };
+type ReissueOptions = CommonOptions & CardOptions & BulkOptions & { readonly prefix: string; readonly out?: string };
 
-/** `card reissue` */
-export const reissue = (): Command =>
-  addActOptions(
-    addBulkOptions(
-      addPrefix(
-        addCardArgument(
-          command(
-            "reissue",
-            "Replace a card, or many, by one with a new number and PIN; moves the balance and closes the old card",
-          ),
-        ),
-      ).option(
-        "--out <file>",
-        "with --batch or --file: write the new cards into this CSV file, which only you can read",
-      ),
-    ),
-    { isReasonRequired: true },
-  )
+const DESCRIPTION =
+  "Replace a card, or many, by one with a new number and PIN; moves the balance and closes the old card";
+
+export const reissue = () =>
+  addBulkOptions(addPrefix(addCardArgument(command("reissue", DESCRIPTION))))
+    .option("--out <file>", "with --batch or --file: write the new cards into this CSV file, which only you can read")
+    .audited({ isReasonRequired: true })
     .addHelpText(
       "after",
       "\nNumber and PIN are shown only now. Cancel tokens of the old card keep working: their money goes to the new card.\n" +
@@ -47,10 +32,10 @@ export const reissue = (): Command =>
         throw new OperatorError("--out is required with --batch or --file, unless with --dry-run.", exitCodes.usage);
       if (selection) return withContext(options, (context) => reissueMany(context, selection, options));
       const reference = await readCardReference(argument, options);
-      return withContext(options, (context) => reissueOne(context, reference, options));
+      return withContext(options, (context) => reissueOne(context, reference, options.prefix));
     });
 
-async function reissueOne({ pool, out, keyring }: Context, reference: CardReference, options: ReissueOptions) {
+async function reissueOne({ pool, out, keyring, act }: Context, reference: CardReference, prefix: string) {
   let made: readonly ReissuedCard[] = [];
   const sink: CardSink<ReissuedCard> = {
     begin: async () => void (made = []),
@@ -58,7 +43,7 @@ async function reissueOne({ pool, out, keyring }: Context, reference: CardRefere
     end: async () => {},
   };
   const keys = await keyring();
-  await changeCard(pool, keys, reference, reissuing(keys, options.prefix, sink), actOf(options));
+  await changeCard(pool, keys, reference, reissuing(keys, prefix, sink), act);
   const { id: card, cardNumber, pin, balanceCents, expiryDate, replaces } = made[0] as ReissuedCard;
   const shown = {
     card,
@@ -79,13 +64,13 @@ async function reissueMany(context: Context, selection: CardSelection, options: 
   const { prefix, out = "" } = options;
   const file = new CardFile<ReissuedCard>(out, {
     columns: ["card", "replaces", "cardnumber", "pin", "balance", "expiry_date"],
-    cells: (card) => [
-      card.id,
-      card.replaces,
-      card.cardNumber.reveal(),
-      card.pin.reveal(),
-      card.balanceCents,
-      card.expiryDate,
+    cells: ({ id, replaces, cardNumber, pin, balanceCents, expiryDate }) => [
+      id,
+      replaces,
+      cardNumber.reveal(),
+      pin.reveal(),
+      balanceCents,
+      expiryDate,
     ],
     proof: "`card show --card` finds the first card in the file",
   });

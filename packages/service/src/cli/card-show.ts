@@ -1,15 +1,14 @@
-import { formatCents } from "@giftcard-pay/client/contract";
+import { type Cents, formatCents } from "@giftcard-pay/client/contract";
 import { InvalidArgumentError } from "commander";
 import { MAX_BALANCE_CENTS } from "../store/card-changes.js";
-import { lockedUntil } from "../store/card-locks.js";
-import { type Card, findCard, listMovements, type Movement } from "../store/card-lookup.js";
+import { type Card, findCard, listMovements, lockedUntil, type Movement } from "../store/card-lookup.js";
 import { type FoundCard, type FoundMovement, searchStatement } from "../store/card-search.js";
 import { addCardArgument, type CardOptions, readCardReference } from "./card-argument.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import { type CommonOptions, withContext } from "./context.js";
 import { day, wholeCents } from "./output.js";
 import { formatOf, printRows } from "./rows.js";
 
-/** `card show` */
 export const show = () =>
   addCardArgument(command("show", "Show a card's status, balance and expiry date"))
     .option("--history", "also list the card's movements, oldest first: time, kind, amount, balance, company")
@@ -27,7 +26,7 @@ export const show = () =>
           {
             ...shownCard(card),
             ...(until !== undefined && { locked_until: until }),
-            ...(history && { history: history.map(shownMovement) }),
+            ...(history && { history }),
           },
           [cardLine(card) + lock, ...(history ?? []).map(movementLine)].join("\n"),
         );
@@ -48,7 +47,6 @@ export const shownCard = (card: Card) => ({
   batch: card.batchId,
 });
 
-/** Formats a card for people. */
 export const cardLine = ({ id, lastFour, cardStatus, balanceCents, expiryDate, ...more }: Card) =>
   [
     `card ${id} ending in ${lastFour}: ${cardStatus}, ${formatCents(balanceCents)} EUR, expires ${expiryDate}`,
@@ -58,40 +56,25 @@ export const cardLine = ({ id, lastFour, cardStatus, balanceCents, expiryDate, .
     .filter(Boolean)
     .join(", ");
 
-const shownMovement = ({ at, kind, amountCents, companyId, balanceCents, auditId, otherCardId }: Movement) => ({
-  at,
-  kind,
-  amount: amountCents,
-  company_id: companyId,
-  balance: balanceCents,
-  audit: auditId,
-  other_card: otherCardId,
-});
-
-const movementLine = ({ at, kind, amountCents, companyId, balanceCents, otherCardId }: Movement) =>
+const movementLine = ({ at, kind, amount, company_id, balance, other_card }: Movement) =>
   [
     at.toISOString(),
     kind.padEnd(7),
-    `${amountCents < 0 ? "" : "+"}${formatCents(amountCents)}`.padStart(12),
-    formatCents(balanceCents).padStart(12),
-    companyId === null ? "" : `company ${companyId}`,
-    otherCardId === null ? "" : `card ${otherCardId}`,
+    signed(amount).padStart(12),
+    formatCents(balance).padStart(12),
+    company_id === null ? "" : `company ${company_id}`,
+    other_card === null ? "" : `card ${other_card}`,
   ]
     .join("  ")
     .trimEnd();
 
-interface FindOptions extends CommonOptions {
-  readonly lastFour: string;
-  readonly amount?: number;
-  readonly on?: string;
-}
+export const signed = (amount: Cents) => `${amount < 0 ? "" : "+"}${formatCents(amount)}`;
 
 function lastFour(text: string): string {
   if (!/^[A-Za-z0-9]{1,4}$/.test(text)) throw new InvalidArgumentError("Give the last four characters of the number.");
   return text;
 }
 
-/** `card find` */
 export const find = () =>
   command("find", "Find a card by the last four digits of its number, and by the amount and day of a movement")
     .requiredOption("--last-four <digits>", "the last four digits of the card number", lastFour)
@@ -102,33 +85,25 @@ export const find = () =>
     )
     .option("--on <yyyy-mm-dd>", "the day of that movement, by the clock in Amsterdam", day)
     .addHelpText("after", "\nOne of 10,000 cards has the same last four digits, so give an amount or a day, too.")
-    .action(({ lastFour, amount: amountCents, on, ...options }: FindOptions) =>
-      withContext(options, ({ pool }) =>
-        printRows<FoundCard>(pool, {
-          statement: searchStatement({ lastFour, amountCents, day: on }),
-          format: formatOf(options),
-          wire: ({ movements, ...card }) => ({ ...shownCard(card), movements: movements.map(shownFound) }),
-          line: ({ movements, ...card }) => [cardLine(card), ...movements.map(foundLine)].join("\n"),
-          none: "no card matches",
+    .run(({ pool }, { lastFour, amount: amountCents, on, ...options }) =>
+      printRows<FoundCard>(pool, {
+        statement: searchStatement({ lastFour, amountCents, day: on }),
+        format: formatOf(options),
+        wire: ({ movements, ...card }) => ({
+          ...shownCard(card),
+          movements: movements.map((movement) => ({ ...movement, at: new Date(movement.at) })),
         }),
-      ),
+        line: ({ movements, ...card }) => [cardLine(card), ...movements.map(foundLine)].join("\n"),
+        none: "no card matches",
+      }),
     );
 
-const shownFound = ({ id, at, kind, amountCents, companyId, company }: FoundMovement) => ({
-  id,
-  at: new Date(at).toISOString(),
-  kind,
-  amount: amountCents,
-  company_id: companyId,
-  company,
-});
-
-const foundLine = ({ at, kind, amountCents, companyId, company }: FoundMovement) =>
+const foundLine = ({ at, kind, amount, company_id, company }: FoundMovement) =>
   [
     `  ${new Date(at).toISOString()}`,
     kind.padEnd(7),
-    `${amountCents < 0 ? "" : "+"}${formatCents(amountCents)}`.padStart(12),
-    companyId === null ? "" : `company ${companyId} ${company}`,
+    signed(amount).padStart(12),
+    company_id === null ? "" : `company ${company_id} ${company}`,
   ]
     .join("  ")
     .trimEnd();

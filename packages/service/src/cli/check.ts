@@ -3,15 +3,10 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { checkLedger } from "../store/ledger-check.js";
 import { resumeCheck } from "../store/ledger-resume.js";
 import type { LedgerFault } from "../store/ledger-rules.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import type { Context } from "./context.js";
 import { wholeNumber } from "./output.js";
 
-interface CheckOptions extends CommonOptions {
-  readonly resume: boolean;
-  readonly seconds: number;
-}
-
-/** `check` */
 export const checkCommand = () =>
   command(
     "check",
@@ -32,14 +27,12 @@ Without --resume, all rows are checked. With it, rows that an earlier run verifi
 
 Exits with ${exitCodes.failed} and lists the rows if anything is wrong.`,
     )
-    .action((options: CheckOptions) =>
-      withContext(options, (context) => (options.resume ? checkNew(context, options.seconds) : checkAll(context))),
+    .run((context, { resume, seconds }: { resume: boolean; seconds: number }) =>
+      resume ? checkNew(context, seconds) : checkAll(context),
     );
 
 async function checkAll({ pool, out }: Context): Promise<void> {
-  const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool, (done, total) =>
-    out.progress(done, total, "rules checked"),
-  );
+  const { cards, ledgerRows, balanceCents, faults } = await checkLedger(pool, out.progress("rules checked"));
   const seen = { cards, ledger_rows: ledgerRows, balance: balanceCents };
   refuseFaults(faults, seen);
   out.result(
@@ -49,8 +42,10 @@ async function checkAll({ pool, out }: Context): Promise<void> {
 }
 
 async function checkNew({ pool, out }: Context, seconds: number): Promise<void> {
-  const { newRows, through, isCurrent, recheckedThrough, faults } = await resumeCheck(pool, seconds, (rows) =>
-    out.progress(rows, undefined, "new rows verified"),
+  const { newRows, through, isCurrent, recheckedThrough, faults } = await resumeCheck(
+    pool,
+    seconds,
+    out.progress("new rows verified"),
   );
   const seen = { new_rows: newRows, through, current: isCurrent, rechecked_through: recheckedThrough };
   refuseFaults(faults, seen);

@@ -1,41 +1,31 @@
 import type { Command } from "commander";
 import { closeCompany, createCompany, type ListedCompany, listCompanies } from "../store/accounts.js";
 import { renameCompany, setSuspended } from "../store/companies.js";
-import { noCompany } from "../store/filters.js";
 import { addPasswordOptions, email, type PasswordOptions, readPassword } from "./account.js";
-import { type ActOptions, actOf, addActOptions } from "./act.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import { type CommonOptions, withContext } from "./context.js";
 import { identifier, textOption } from "./output.js";
 
-interface CreateOptions extends CommonOptions, ActOptions, PasswordOptions {
-  readonly name: string;
-  readonly email: string;
-}
-
 const create = () =>
-  addActOptions(
-    addPasswordOptions(command("create", "Create a company with an account and an API key, which is shown only now")),
-    { isReasonRequired: false },
-  )
+  addPasswordOptions(command("create", "Create a company with an account and an API key, which is shown only now"))
+    .audited({ isReasonRequired: false })
     .requiredOption("--name <name>", "the company's name", textOption(255))
     .requiredOption("--email <email>", "the account's email address", email)
-    .action(async (options: CreateOptions) => {
+    .action(async (options: CommonOptions & PasswordOptions & { name: string; email: string }) => {
+      const { name, email } = options;
       const password = await readPassword(options);
-      await withContext(options, async ({ pool, out }) => {
-        const { name, email } = options;
-        const { companyId, apiKey } = await createCompany(pool, { name, email, password }, actOf(options));
+      await withContext(options, async ({ pool, out, act }) => {
+        const { companyId, apiKey } = await createCompany(pool, { name, email, password }, act);
         const shown = { company_id: companyId, apikey: apiKey.reveal() };
         out.result(shown, `company_id  ${shown.company_id}\napikey      ${shown.apikey}`);
       });
     });
 
 const list = () =>
-  command("list", "List the companies").action((options: CommonOptions) =>
-    withContext(options, async ({ pool, out }) => {
-      const companies = await listCompanies(pool);
-      out.result(companies, companies.map(line).join("\n") || "no companies");
-    }),
-  );
+  command("list", "List the companies").run(async ({ pool, out }) => {
+    const companies = await listCompanies(pool);
+    out.result(companies, companies.map(line).join("\n") || "no companies");
+  });
 
 const line = ({ company_id, name, emails, account_ids, events, event_bytes, ...company }: ListedCompany) =>
   [
@@ -48,35 +38,24 @@ const line = ({ company_id, name, emails, account_ids, events, event_bytes, ...c
   ].join("\t");
 
 const close = () =>
-  addActOptions(command("close", "Close a company for good: revoke its keys, and reject its logins"), {
-    isReasonRequired: true,
-  })
-    .argument("<id>", "the company's id", identifier)
+  changing("close", "Close a company for good: revoke its keys, and reject its logins")
     .addHelpText("after", "\nIts events and its devalues stay. It can no longer cancel a devalue.")
-    .action((id: number, options: CommonOptions & ActOptions) =>
-      withContext(options, async ({ pool, out }) => {
-        const closed = await closeCompany(pool, id, actOf(options));
-        if (!closed) throw noCompany();
-        const { name, closedAt, revokedKeys } = closed;
-        out.result(
-          { company_id: id, name, closed_at: closedAt, revoked_keys: revokedKeys },
-          `${id}\t${name}\tclosed ${closedAt.toISOString()}\t${revokedKeys} keys revoked`,
-        );
-      }),
-    );
+    .run(async ({ pool, out, act }, id: number) => {
+      const { name, closedAt, revokedKeys } = await closeCompany(pool, id, act);
+      out.result(
+        { company_id: id, name, closed_at: closedAt, revoked_keys: revokedKeys },
+        `${id}\t${name}\tclosed ${closedAt.toISOString()}\t${revokedKeys} keys revoked`,
+      );
+    });
 
 const suspension = (name: string, description: string, isSuspended: boolean) =>
-  addActOptions(command(name, description), { isReasonRequired: true })
-    .argument("<id>", "the company's id", identifier)
-    .action((id: number, options: CommonOptions & ActOptions) =>
-      withContext(options, async ({ pool, out }) => {
-        const { name: company, suspendedAt } = await setSuspended(pool, id, isSuspended, actOf(options));
-        out.result(
-          { company_id: id, name: company, suspended_at: suspendedAt },
-          `${id}\t${company}\t${suspendedAt ? `suspended ${suspendedAt.toISOString()}` : "not suspended"}`,
-        );
-      }),
+  changing(name, description).run(async ({ pool, out, act }, id: number) => {
+    const { name: company, suspendedAt } = await setSuspended(pool, id, isSuspended, act);
+    out.result(
+      { company_id: id, name: company, suspended_at: suspendedAt },
+      `${id}\t${company}\t${suspendedAt ? `suspended ${suspendedAt.toISOString()}` : "not suspended"}`,
     );
+  });
 
 const suspend = () =>
   suspension("suspend", "Refuse a company's keys and logins until it is resumed", true).addHelpText(
@@ -87,16 +66,16 @@ const suspend = () =>
 const resume = () => suspension("resume", "Accept the keys and logins of a suspended company again", false);
 
 const rename = () =>
-  addActOptions(command("rename", "Rename a company, also in reports about the past"), { isReasonRequired: true })
-    .argument("<id>", "the company's id", identifier)
+  changing("rename", "Rename a company, also in reports about the past")
     .requiredOption("--name <name>", "the new name", textOption(255))
-    .action((id: number, options: CommonOptions & ActOptions & { readonly name: string }) =>
-      withContext(options, async ({ pool, out }) => {
-        const { name, before } = await renameCompany(pool, id, options.name, actOf(options));
-        out.result({ company_id: id, name, before }, `${id}\t${name}\tbefore: ${before}`);
-      }),
-    );
+    .run(async ({ pool, out, act }, id: number, options: { name: string }) => {
+      const { name, before } = await renameCompany(pool, id, options.name, act);
+      out.result({ company_id: id, name, before }, `${id}\t${name}\tbefore: ${before}`);
+    });
 
-/** `company create|list|suspend|resume|rename|close` */
+/** Creates a command that changes an existing company. */
+const changing = (name: string, description: string) =>
+  command(name, description).audited({ isReasonRequired: true }).argument("<id>", "the company's id", identifier);
+
 export const companyCommand = (group: Command): Command =>
   [create(), list(), suspend(), resume(), rename(), close()].reduce((added, one) => added.addCommand(one), group);

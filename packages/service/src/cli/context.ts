@@ -1,6 +1,6 @@
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
-import { Command, Option } from "commander";
 import type pg from "pg";
 import { checkConnection, openPool } from "../database/database.js";
 import { checkMigrated, migrate } from "../database/migrations.js";
@@ -8,23 +8,25 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { openEmbeddedPostgres } from "../postgres/embedded.js";
 import type { OwnerRole } from "../postgres/owner-lock.js";
 import type { Keyring } from "../secrets/keyring.js";
+import type { Act } from "../store/audit.js";
 import { openKeyring } from "../store/secret-generations.js";
-import { COMMON_OPTIONS } from "./help.js";
 import { type Output, outputOf } from "./output.js";
 import { closeStdin, readLine } from "./stdin.js";
 
-/** The options of every command. */
 export interface CommonOptions {
   readonly databaseUrl?: string;
   readonly dataDir: string;
   readonly dbUser?: string;
   readonly json: boolean;
+  readonly as?: string;
+  readonly reason?: string;
 }
 
-/** The resources of a command. */
 export interface Context {
   readonly pool: pg.Pool;
   readonly out: Output;
+  /** The person who runs the command, and the reason, for the audit log. */
+  readonly act: Act;
   /** The database's address. It holds the password: never print it. */
   readonly databaseUrl: string;
   /** Rejects if the built-in database that this process started ends unexpectedly. */
@@ -35,32 +37,10 @@ export interface Context {
   keyring(): Promise<Keyring>;
 }
 
-/** Creates a command with the common options. */
-export function command(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .optionsGroup(COMMON_OPTIONS)
-    .addOption(
-      new Option("--database-url <url>", "the address of your PostgreSQL; `-` reads it from standard input").env(
-        "GIFTCARD_DATABASE_URL",
-      ),
-    )
-    .addOption(
-      new Option("--data-dir <folder>", "the folder of the built-in database and the secrets")
-        .env("GIFTCARD_DATA_DIR")
-        .default("./giftcard-data"),
-    )
-    .option("--db-user <account>", "as root: the account that runs the built-in database")
-    .option("--json", "print the answer as one JSON value", false)
-    .optionsGroup("Options:");
-}
-
-/** Whether the tables must be up to date, or may be in any state. */
-export type Tables = "require" | "any";
-
-interface ContextOptions {
+export interface ContextOptions {
   readonly role?: OwnerRole;
-  readonly tables?: Tables;
+  /** Whether the tables must be up to date, or may be in any state. */
+  readonly tables?: "require" | "any";
   /** Called if an idle connection breaks. Default: prints a warning. */
   readonly onBroken?: (error: Error) => void;
 }
@@ -88,6 +68,7 @@ export async function withContext(
       await work({
         pool,
         out,
+        act: actOf(options),
         databaseUrl: url,
         databaseLost: lost,
         secretsFile: () => secretsFile(options),
@@ -138,4 +119,18 @@ function secretsFile(options: CommonOptions): string {
     );
   }
   return path.resolve(options.dataDir, "secrets.json");
+}
+
+function actOf({ as, reason }: CommonOptions): Act {
+  const osUser = nameOfUser();
+  return { operator: as ?? osUser, osUser, reason };
+}
+
+/** Returns the account's name. In a container, the account may have only a number. */
+function nameOfUser(): string {
+  try {
+    return os.userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
 }

@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { today } from "../store/days.js";
+import type { DatabaseCommand } from "./command.js";
 import { day } from "./output.js";
 
 /** The first and the last day of a list; each is unlimited by default. */
@@ -10,15 +11,13 @@ export interface DayOptions {
 }
 
 /** Adds `--from` and `--to`. Days are inclusive, by the clock in Amsterdam. */
-export const addDayOptions = (command: Command, { isRequired }: { isRequired: boolean }): Command =>
-  [
-    ["--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam"] as const,
-    ["--to <yyyy-mm-dd>", "the last day, inclusive"] as const,
-  ].reduce(
-    (added, [flags, description]) =>
-      added.addOption(added.createOption(flags, description).argParser(day).makeOptionMandatory(isRequired)),
-    command,
-  );
+export function addDayOptions(command: DatabaseCommand, { isRequired }: { isRequired: boolean }): DatabaseCommand {
+  const option = (flags: string, description: string) =>
+    new Option(flags, description).argParser(day).makeOptionMandatory(isRequired);
+  return command
+    .addOption(option("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam"))
+    .addOption(option("--to <yyyy-mm-dd>", "the last day, inclusive"));
+}
 
 /** @throws {OperatorError} if the last day is before the first */
 export function checkDays({ from, to }: DayOptions): void {

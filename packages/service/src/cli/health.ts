@@ -15,7 +15,6 @@ interface HealthOptions extends AddressOptions {
 const ANSWER_TIMEOUT_MS = 5000;
 const ASK_AGAIN_MS = 200;
 
-/** `health` */
 export const healthCommand = (): Command =>
   addAddressOptions(new Command("health"))
     .description("Check whether the service on this machine is alive, or with --ready whether it can take calls")
@@ -38,7 +37,7 @@ export const healthCommand = (): Command =>
             exitCodes.failed,
             { status },
           );
-        out.progress(waitedSeconds, wait, `seconds waited (${status})`);
+        out.progress(`seconds waited (${status})`)(waitedSeconds, wait);
         await sleep(ASK_AGAIN_MS);
       }
     });

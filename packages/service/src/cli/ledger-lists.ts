@@ -1,5 +1,4 @@
 import { type Cents, formatCents, Secret } from "@giftcard-pay/client/contract";
-import type { Command } from "commander";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type AuditEntry, auditStatement } from "../store/audit.js";
 import { checkFilter } from "../store/filters.js";
@@ -11,7 +10,9 @@ import {
   type Transaction,
   transactionsStatement,
 } from "../store/transactions.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
+import { signed } from "./card-show.js";
+import { command } from "./command.js";
+import { type CommonOptions, type Context, withContext } from "./context.js";
 import { addDayOptions, checkDays, type DayOptions } from "./day-options.js";
 import { identifier } from "./output.js";
 import { formatOf, printRows, type RowList } from "./rows.js";
@@ -23,13 +24,11 @@ interface ListOptions extends CommonOptions, DayOptions {
   readonly csv: boolean;
 }
 
-/** Creates a command that lists rows by company and day. */
-const listCommand = (name: string, description: string): Command =>
+const listCommand = (name: string, description: string) =>
   addDayOptions(command(name, description), { isRequired: false })
     .option("--company <id>", "only this company", identifier)
     .option("--csv", "print comma-separated values, amounts in cents", false);
 
-/** Prints the list of a command. */
 function list<Row extends object>(
   options: ListOptions,
   listOf: (context: Context) => Promise<Omit<RowList<Row>, "format">> | Omit<RowList<Row>, "format">,
@@ -42,7 +41,6 @@ function list<Row extends object>(
   });
 }
 
-/** `audit` */
 export const auditCommand = () =>
   listCommand("audit", "List the changes by command, oldest first: who, what, when and why")
     .option("--card <id>", "changes of this card, its batch, and the cards that it replaced", identifier)
@@ -51,7 +49,6 @@ export const auditCommand = () =>
       list<AuditEntry>(options, () => ({ statement: auditStatement(options), line: auditLine, none: "no entries" })),
     );
 
-/** The details that are amounts. */
 const AMOUNTS = ["balance", "by"];
 const euros = (cents: Cents) => `${formatCents(cents)} EUR`;
 
@@ -86,7 +83,6 @@ const auditLine = ({
     .join("\t")
     .trimEnd();
 
-/** `reversals` */
 export const reversalsCommand = () =>
   listCommand(
     "reversals",
@@ -120,7 +116,6 @@ interface TransactionOptions extends ListOptions {
   readonly token?: string;
 }
 
-/** `transactions` */
 export const transactionsCommand = () =>
   listCommand(
     "transactions",
@@ -175,7 +170,7 @@ const transactionLine = (row: Transaction) =>
   [
     row.at.toISOString(),
     row.kind.padEnd(7),
-    `${row.amount < 0 ? "" : "+"}${formatCents(row.amount)}`.padStart(12),
+    signed(row.amount).padStart(12),
     `card ${row.card} (…${row.last_four})`,
     row.company_id === null ? "" : `company ${row.company_id} ${row.company}`,
     `row ${row.id}`,

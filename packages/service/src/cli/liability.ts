@@ -9,19 +9,17 @@ import {
   readLiability,
   readRollForward,
 } from "../store/liability.js";
-import { type CommonOptions, type Context, command, withContext } from "./context.js";
-import { checkDays, pastDay } from "./day-options.js";
+import { command } from "./command.js";
+import { type CommonOptions, type Context, withContext } from "./context.js";
+import { checkDays, type DayOptions, pastDay } from "./day-options.js";
 import { csvHead, csvRows, formatOf } from "./rows.js";
 
-interface LiabilityOptions extends CommonOptions {
+interface LiabilityOptions extends CommonOptions, DayOptions {
   readonly by: LiabilityPeriod;
   readonly csv: boolean;
   readonly at?: string;
-  readonly from?: string;
-  readonly to?: string;
 }
 
-/** `liability` */
 export const liabilityCommand = () =>
   command("liability", "Sum up the unspent balances of all cards, by expiry, or their changes within a period")
     .addOption(new Option("--by <period>", "by day, month or year of expiry").choices(liabilityPeriods).default("year"))

@@ -27,11 +27,8 @@ function explain(error: unknown): { message: string; exitCode: number; isPrinted
     const message = error.message.replace(/^error: /, "");
     return { message, exitCode: error.exitCode === 0 ? exitCodes.done : exitCodes.usage, isPrinted: true };
   }
-  return {
-    message: explainFailure(error as NodeJS.ErrnoException),
-    exitCode: exitCodes.failed,
-    isPrinted: false,
-  };
+  const message = explainFailure(error as NodeJS.ErrnoException);
+  return { message, exitCode: exitCodes.failed, isPrinted: false };
 }
 
 /** Explains an unexpected failure. Shows the message only of a file's error: others may hold an address with a password. */

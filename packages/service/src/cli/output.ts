@@ -9,22 +9,17 @@ export interface Output {
   /** Prints the answer. Secrets are printed only here. */
   result(value: unknown, text: string): void;
   warn(message: string): void;
-  /**
-   * Prints progress each second, if the work takes longer than a second.
-   *
-   * @param total undefined while it is unknown
-   */
-  progress(done: number, total: number | undefined, what: string): void;
+  /** Creates a function that prints progress each second, if the work takes longer than a second. */
+  progress(what: string): (done: number, total?: number) => void;
 }
 
-/** Prints a warning. */
 export const warn = (message: string): void => void process.stderr.write(`warning: ${message}\n`);
 
 /** Creates the output: answers on standard output, warnings and progress on standard error. */
 export function outputOf(json: boolean): Output {
   let printedAtMs = performance.now();
   return {
-    progress(done, total, what) {
+    progress: (what) => (done, total) => {
       if (performance.now() - printedAtMs < PROGRESS_EVERY_MS) return;
       printedAtMs = performance.now();
       process.stderr.write(`${done}${total === undefined ? "" : ` of ${total}`} ${what}\n`);
@@ -53,7 +48,6 @@ function write(text: string): Promise<void> {
 // Each write reports its own error.
 process.stdout.on("error", () => {});
 
-/** Parses an option that is a whole number. */
 export const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
@@ -67,11 +61,9 @@ export const wholeCents = (max: number) => (text: string) => {
   return value;
 };
 
-/** Returns whether a text can be an id. */
 export const isIdentifier = (text: string): boolean =>
   /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_ID;
 
-/** Parses an option that is an id. */
 export const identifier = wholeNumber(1, MAX_ID);
 
 /** Returns whether a text is an existing day, yyyy-mm-dd. */
@@ -81,7 +73,6 @@ export function isDay(text: string): boolean {
   return real && date.toISOString().slice(0, 10) === text && text >= "1900-01-01";
 }
 
-/** Parses an option that is a day. */
 export function day(text: string): string {
   if (!isDay(text)) throw new InvalidArgumentError("Give an existing date, yyyy-mm-dd.");
   return text;
@@ -93,7 +84,6 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 /** Returns whether a text prints as one line, and as it is. */
 export const isPrintable = (text: string): boolean => !UNPRINTABLE.test(text);
 
-/** Parses an option that is text, up to a length. */
 export const textOption = (maxLength: number) => (text: string) => {
   const value = text.trim();
   if (!isPrintable(value)) throw new InvalidArgumentError("Give one line of text without control characters.");

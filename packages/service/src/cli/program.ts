@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Help, type Option } from "commander";
 import { exitCodes } from "../operator-error.js";
 import { version } from "../version.js";
 import { accountCommand } from "./account.js";
@@ -8,18 +8,16 @@ import { issue } from "./card-issue.js";
 import { find, show } from "./card-show.js";
 import { cardStock } from "./card-stock.js";
 import { checkCommand } from "./check.js";
+import { COMMON_OPTIONS } from "./command.js";
 import { companyCommand } from "./company.js";
-import { environmentCommand } from "./environment.js";
+import { environmentCommand, migrateCommand, secretsCommand } from "./database-commands.js";
 import { eventsCommand, providerCommand } from "./events.js";
 import { expireCommand } from "./expire.js";
 import { healthCommand } from "./health.js";
-import { styleHelp } from "./help.js";
 import { keyCommand } from "./key.js";
 import { auditCommand, reversalsCommand, transactionsCommand } from "./ledger-lists.js";
 import { liabilityCommand } from "./liability.js";
-import { migrateCommand } from "./migrate.js";
 import { reportCommand } from "./report.js";
-import { secretsCommand } from "./secrets.js";
 import { serveCommand } from "./serve.js";
 
 const EXIT_CODES = `
@@ -37,7 +35,6 @@ Without --database-url (or GIFTCARD_DATABASE_URL), commands use the built-in dat
 server of a running \`serve\`, or start one for their own time. Only \`serve\`, \`migrate\` and \`restore\` create a
 new database.`;
 
-/** Creates the command line, with all commands. */
 export function program(): Command {
   const cards = new Command("card").description("Gift cards");
   for (const one of [issue(), show(), find(), ...cardStock(), ...cardChanges()]) cards.addCommand(one);
@@ -69,11 +66,30 @@ export function program(): Command {
     .addCommand(liabilityCommand())
     .addCommand(expireCommand())
     .addCommand(auditCommand());
-  const everywhere = (command: Command): void => {
-    command.exitOverride();
-    for (const child of command.commands) everywhere(child);
-  };
-  everywhere(root);
-  styleHelp(root);
+  style(root);
   return root;
 }
+
+const commander = new Help();
+
+/** Styles the help and the errors of a command and its subcommands, and makes them throw instead of exit. */
+function style(command: Command, words = command.name()): void {
+  command
+    .exitOverride()
+    .helpOption("-h, --help", "show this help")
+    .showHelpAfterError(`\`${words} --help\` lists its options.`)
+    .configureHelp({ optionDescription, groupItems });
+  for (const child of command.commands) style(child, `${words} ${child.name()}`);
+}
+
+function optionDescription(option: Option): string {
+  const text = commander.optionDescription(option).replace(/ ?\(default: false\)$/, "");
+  return option.mandatory ? `${text} (required)` : text;
+}
+
+const groupItems: Help["groupItems"] = (all, visible, groupOf) => {
+  const groups = commander.groupItems(all, visible, groupOf);
+  const common = groups.get(COMMON_OPTIONS);
+  if (common && groups.delete(COMMON_OPTIONS)) groups.set(COMMON_OPTIONS, common);
+  return groups;
+};

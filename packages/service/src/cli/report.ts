@@ -1,7 +1,8 @@
 import { formatCents } from "@giftcard-pay/client/contract";
 import { checkFilter } from "../store/filters.js";
 import { type ReportCard, type ReportRow, type ReportSums, report } from "../store/report.js";
-import { type CommonOptions, command, withContext } from "./context.js";
+import { command } from "./command.js";
+import { type CommonOptions, withContext } from "./context.js";
 import { addDayOptions, checkDays } from "./day-options.js";
 import { identifier, type Output, print } from "./output.js";
 import { csvRows, formatOf } from "./rows.js";
@@ -13,7 +14,6 @@ interface ReportOptions extends CommonOptions {
   readonly csv: boolean;
 }
 
-/** `report` */
 export const reportCommand = () =>
   addDayOptions(command("report", "List devalues and cancels of a period, by company and card"), {
     isRequired: true,
@@ -49,6 +49,7 @@ function printReport(
   read: (onPage: (rows: ReportRow[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const companies: object[] = [];
+  const progress = out.progress("cards");
   let cards = 0;
   return print(async (write) => {
     await write(form.head);
@@ -61,7 +62,7 @@ function printReport(
         else texts.push(form.foot(companies, sums));
       }
       await write(texts.join(""));
-      out.progress(cards, undefined, "cards");
+      progress(cards);
     });
   });
 }

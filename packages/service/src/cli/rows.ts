@@ -27,7 +27,6 @@ export interface RowList<Row> {
 /** Formats the first line of CSV, with the column names. */
 export const csvHead = (columns: readonly string[]): string => `${columns.join(",")}\r\n`;
 
-/** Formats rows as CSV. */
 export const csvRows = (rows: readonly (readonly (Cell | object)[])[]): string =>
   tableText(rows.map((cells) => cells.map(cellOf)));
 

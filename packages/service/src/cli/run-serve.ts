@@ -1,31 +1,24 @@
 import { existsSync } from "node:fs";
 import { requireAddress } from "../http/server.js";
-import type { Log } from "../monitoring/log.js";
+import { type Log, openLog } from "../monitoring/log.js";
 import { clusterDir } from "../postgres/server.js";
-import { type CommonOptions, type Context, withContext } from "./context.js";
+import { startService } from "../service.js";
+import { type Context, withContext } from "./context.js";
 import { type EndingSignals, endInOrder } from "./ending.js";
-import { logOf, type ServingOptions, startServing } from "./serving.js";
+import type { ServeOptions } from "./serving.js";
 import { startWorkers } from "./workers.js";
-
-export interface ServeOptions extends CommonOptions, ServingOptions {
-  readonly workers: number;
-  readonly stopGrace: number;
-}
 
 /** Serves until a signal to end, or until the database is lost. */
 export async function serve(options: ServeOptions, signals: EndingSignals): Promise<void> {
-  const log = logOf(options);
-  if (options.databaseUrl === undefined && !existsSync(clusterDir(options.dataDir))) await requireAddresses(options);
-  await withContext(options, (context) => serveIn(context, options, log, signals), {
-    role: "serve",
-    onBroken: (error) => log.failure({ error }),
-  });
-}
-
-/** Checks the addresses before a database is created in vain. */
-async function requireAddresses({ host, port, metricsHost, metricsPort }: ServeOptions): Promise<void> {
-  await requireAddress(host, port);
-  if (metricsPort) await requireAddress(metricsHost, metricsPort);
+  const { databaseUrl, dataDir, environment, logLevel: level, host, port, metricsHost, metricsPort } = options;
+  const log = openLog({ level, environment });
+  // Before a database is created in vain.
+  if (databaseUrl === undefined && !existsSync(clusterDir(dataDir))) {
+    await requireAddress(host, port);
+    if (metricsPort) await requireAddress(metricsHost, metricsPort);
+  }
+  const onBroken = (error: Error) => log.failure({ error });
+  await withContext(options, (context) => serveIn(context, options, log, signals), { role: "serve", onBroken });
 }
 
 async function serveIn(
@@ -35,10 +28,12 @@ async function serveIn(
   { requested, atOnce }: EndingSignals,
 ): Promise<void> {
   const { environment, workers, stopGrace } = options;
-  const parts = { pool, databaseUrl, secretsFile: secretsFile(), log };
   // Creates the file, if there is none, before several workers need it.
-  await keyring();
-  const service = workers > 1 ? await startWorkers(workers, options, parts) : await startServing(options, parts);
+  const keys = await keyring();
+  const service =
+    workers > 1
+      ? await startWorkers(options, { databaseUrl, secretsFile: secretsFile(), log })
+      : await startService({ ...options, pool, keys, log });
   const { url, metricsUrl } = service;
   out.result(
     { url, metrics_url: metricsUrl, environment, pid: process.pid },

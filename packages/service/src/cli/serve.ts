@@ -1,29 +1,22 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { defaultLimits, defaultTimeouts, KEYS_COUNTED, type Limits } from "../limits/limits.js";
 import type { LogLevel } from "../monitoring/log.js";
 import { environments } from "../store/environment.js";
-import { command } from "./context.js";
+import { command, type DatabaseCommand, variable } from "./command.js";
 import { listenForSignals } from "./ending.js";
 import { wholeNumber } from "./output.js";
-import type { ServeOptions } from "./run-serve.js";
+import type { ServeOptions } from "./serving.js";
 
-/** The address of the service. */
 export type AddressOptions = Pick<ServeOptions, "port" | "host">;
 
-/** Adds the options for the service's address. */
-export const addAddressOptions = (command: Command): Command =>
+export const addAddressOptions = <Added extends Command>(command: Added): Added =>
   command
     .addOption(
-      new Option("--port <port>", "the service's port; `serve` chooses a free one for 0")
-        .env("GIFTCARD_PORT")
-        .default(8080)
-        .argParser(wholeNumber(0, 65_535)),
+      variable("--port <port>", "the service's port; `serve` chooses a free one for 0").default(8080).argParser(port),
     )
-    .addOption(
-      new Option("--host <address>", "the address that the service listens on")
-        .env("GIFTCARD_HOST")
-        .default("127.0.0.1"),
-    );
+    .addOption(variable("--host <address>", "the address that the service listens on").default("127.0.0.1"));
+
+const port = wholeNumber(0, 65_535);
 
 /** The limits that an operator has a reason to change. The others are constants. */
 interface LimitOptions {
@@ -96,58 +89,41 @@ function limitsOf(options: LimitOptions): Limits {
   };
 }
 
-/** Adds the options of the limits, each also as a variable `GIFTCARD_…`. */
-function addLimitOptions(command: Command): Command {
-  for (const [flags, description, value, min, max] of LIMITS) {
-    const option = new Option(flags, description).default(value).argParser(wholeNumber(min, max));
-    const name = option.long?.slice(2).replaceAll("-", "_").toUpperCase();
-    command.addOption(option.env(`GIFTCARD_${name}`));
-  }
+function addLimitOptions(command: DatabaseCommand): DatabaseCommand {
+  for (const [flags, description, value, min, max] of LIMITS)
+    command.addOption(variable(flags, description).default(value).argParser(wholeNumber(min, max)));
   return command;
 }
 
 const logLevels: readonly LogLevel[] = ["info", "warn", "error", "silent"];
 
-/** `serve` */
-export const serveCommand = (): Command =>
+export const serveCommand = () =>
   addLimitOptions(addAddressOptions(command("serve", "Run the service, on its built-in PostgreSQL or on your own")))
     .addOption(
-      new Option("--environment <name>", "the environment of this service")
-        .env("GIFTCARD_ENVIRONMENT")
-        .choices(environments)
-        .default("live"),
+      variable("--environment <name>", "the environment of this service").choices(environments).default("live"),
     )
     .addOption(
-      new Option(
+      variable(
         "--metrics-port <port>",
         "serve /metrics on this port; 0 chooses a free one (default: metrics are not served)",
-      )
-        .env("GIFTCARD_METRICS_PORT")
-        .argParser(wholeNumber(0, 65_535)),
+      ).argParser(port),
     )
+    .addOption(variable("--metrics-host <address>", "the address of the metrics port").default("127.0.0.1"))
     .addOption(
-      new Option("--metrics-host <address>", "the address of the metrics port")
-        .env("GIFTCARD_METRICS_HOST")
-        .default("127.0.0.1"),
-    )
-    .addOption(
-      new Option("--log-level <level>", "info logs every call; warn and error log only failures")
-        .env("GIFTCARD_LOG_LEVEL")
+      variable("--log-level <level>", "info logs every call; warn and error log only failures")
         .choices(logLevels)
         .default("info"),
     )
     .addOption(
-      new Option("--workers <number>", "the number of processes that share the port")
-        .env("GIFTCARD_WORKERS")
+      variable("--workers <number>", "the number of processes that share the port")
         .default(1)
         .argParser(wholeNumber(1, 64)),
     )
     .addOption(
-      new Option(
+      variable(
         "--stop-grace <seconds>",
         "after SIGTERM, keep serving for this time while /readyz says 503, and then keep idle connections as long again",
       )
-        .env("GIFTCARD_STOP_GRACE")
         .default(3)
         .argParser(wholeNumber(0, 600)),
     )

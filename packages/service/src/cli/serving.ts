@@ -1,12 +1,9 @@
-import type pg from "pg";
 import type { Limits, Timeouts } from "../limits/limits.js";
-import { type Log, type LogLevel, openLog } from "../monitoring/log.js";
-import { type RunningService, type ServiceOptions, startService } from "../service.js";
+import type { LogLevel } from "../monitoring/log.js";
 import type { Environment } from "../store/environment.js";
-import { openKeyring } from "../store/secret-generations.js";
+import type { CommonOptions } from "./context.js";
 
-/** The options of `serve`. They are sent to each worker as JSON. */
-export interface ServingOptions {
+export interface ServeOptions extends CommonOptions {
   readonly port: number;
   readonly host: string;
   readonly environment: Environment;
@@ -15,24 +12,13 @@ export interface ServingOptions {
   readonly logLevel: LogLevel;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
+  readonly workers: number;
+  readonly stopGrace: number;
 }
-
-/** Starts the service in this process. */
-export async function startServing(
-  { environment, host, port, metricsPort, metricsHost, limits, timeouts }: ServingOptions,
-  { pool, secretsFile, log }: { pool: pg.Pool; secretsFile: string; log: Log },
-  shareMetrics?: ServiceOptions["shareMetrics"],
-): Promise<RunningService> {
-  const keys = await openKeyring(secretsFile, pool);
-  const where = { host, port, metricsPort, metricsHost };
-  return startService({ pool, keys, environment, log, limits, timeouts, shareMetrics, ...where });
-}
-
-export const logOf = ({ logLevel: level, environment }: ServingOptions): Log => openLog({ level, environment });
 
 /** A worker's task. It is sent over the channel between the processes, since the address holds a password. */
 export interface WorkerTask {
-  readonly serving: ServingOptions;
+  readonly serving: Omit<ServeOptions, "metricsPort">;
   readonly databaseUrl: string;
   readonly secretsFile: string;
   readonly maxConnections: number;
@@ -46,6 +32,8 @@ export type ToWorker =
   | { readonly type: "giftcard:close"; readonly idleMs: number };
 
 export type FromWorker =
+  /** It listens for its task. Node.js drops messages that arrive before that. */
+  | { readonly type: "giftcard:waiting" }
   | { readonly type: "giftcard:ready"; readonly url: string }
   | { readonly type: "giftcard:failed"; readonly error: string; readonly exitCode: number }
   | { readonly type: "giftcard:stopped-listening" };

@@ -4,7 +4,6 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import type { LineFault } from "../store/bulk-change.js";
 import { warn } from "./output.js";
 
-/** The content of a table. */
 export interface TableFormat<Name extends string, Row> {
   /** Chooses the columns to read from those that the table has; returns none if one is missing. */
   readonly choose: (has: (name: Name) => boolean) => readonly Name[];
@@ -85,6 +84,9 @@ function refuseRepeated(line: number, names: readonly string[]): void {
 /** As spreadsheets write it. */
 const SCIENTIFIC = /^[+-]?\d(?:[.,]\d+)?E[+-]\d{1,3}$/i;
 
+/** A formula's error in any language, such as #N/A, #BEZUG! or Err:502, or a number in a column that is too narrow. */
+const FORMULA_ERROR = /^(?:#(?:N\/[A-Z]|NV|#+|\p{Lu}[\p{Lu}\d/_]*[!?])|Err:\d+)$/u;
+
 /** Returns the cells by column, or a fault. */
 function cellsOf(
   { width, places }: Header,
@@ -102,6 +104,8 @@ function cellsOf(
     if (isAmbiguous)
       faults.push(`${name} begins with ' or =, as a spreadsheet's guard does. If that is right, write ="…" around it`);
     if (SCIENTIFIC.test(text)) faults.push(`${name} was rounded to scientific notation. Format its column as text`);
+    if (FORMULA_ERROR.test(text))
+      faults.push(`${name} is a spreadsheet's error. Correct it. If it is right, write ="…" around it`);
     return [name, plain];
   });
   return faults.length > 0 ? faults.join("; ") : Object.fromEntries(read);

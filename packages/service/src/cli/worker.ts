@@ -1,9 +1,11 @@
 // A process of `serve --workers`: it waits for its task, serves, and ends gracefully.
-import { AggregatorRegistry } from "prom-client";
+import { AggregatorRegistry, type Registry } from "prom-client";
 import { openPool } from "../database/database.js";
+import { openLog } from "../monitoring/log.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
-import type { RunningService } from "../service.js";
-import { type FromWorker, logOf, startServing, type ToWorker, type WorkerTask } from "./serving.js";
+import { type RunningService, startService } from "../service.js";
+import { openKeyring } from "../store/secret-generations.js";
+import type { FromWorker, ToWorker, WorkerTask } from "./serving.js";
 
 const report = (message: FromWorker) =>
   new Promise<void>((resolve) => {
@@ -26,30 +28,25 @@ process.on("message", (message: ToWorker) => {
   service?.stopListening();
   void report({ type: "giftcard:stopped-listening" });
 });
-const task = await started;
-const log = logOf(task.serving);
-const pool = openPool(task.databaseUrl, (error) => log.failure({ error }), task.maxConnections);
+await report({ type: "giftcard:waiting" });
+const { serving, databaseUrl, secretsFile, maxConnections } = await started;
+const log = openLog({ level: serving.logLevel, environment: serving.environment });
+const pool = openPool(databaseUrl, (error) => log.failure({ error }), maxConnections);
+// The first process collects the metrics of all workers.
+const shareMetrics = (registry: Registry) => {
+  new AggregatorRegistry();
+  AggregatorRegistry.setRegistries([registry]);
+};
 try {
-  service = await startServing(
-    task.serving,
-    { pool, secretsFile: task.secretsFile, log },
-    // The first process collects the metrics of all workers.
-    (registry) => {
-      new AggregatorRegistry();
-      AggregatorRegistry.setRegistries([registry]);
-    },
-  );
+  const keys = await openKeyring(secretsFile, pool);
+  service = await startService({ ...serving, pool, keys, log, shareMetrics });
   await report({ type: "giftcard:ready", url: service.url });
   await service.close(await ended);
 } catch (error) {
   const known = error instanceof OperatorError;
   if (!known) log.failure({ error });
   const message = known ? error.message : "A worker failed. Its log line says where.";
-  await report({
-    type: "giftcard:failed",
-    error: message,
-    exitCode: known ? error.exitCode : exitCodes.failed,
-  });
+  await report({ type: "giftcard:failed", error: message, exitCode: known ? error.exitCode : exitCodes.failed });
   process.exitCode = exitCodes.failed;
 } finally {
   await pool.end();

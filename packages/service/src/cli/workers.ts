@@ -6,7 +6,7 @@ import { listenForMetrics } from "../http/operator-routes.js";
 import type { Log } from "../monitoring/log.js";
 import { OperatorError } from "../operator-error.js";
 import type { Ending } from "./ending.js";
-import type { FromWorker, ServingOptions, ToWorker, WorkerTask } from "./serving.js";
+import type { FromWorker, ServeOptions, ToWorker, WorkerTask } from "./serving.js";
 
 /** Connections of all workers together, fewer than PostgreSQL allows by default. */
 const MAX_CONNECTIONS = 80;
@@ -14,24 +14,16 @@ const RESTART_AFTER_MS = 100;
 const LONGEST_RESTART_MS = 5000;
 const SETTLED_AFTER_MS = 10_000;
 
-/** Several processes on one port. */
-export interface RunningWorkers extends Ending {
-  readonly url: string;
-  readonly metricsUrl: string | undefined;
-}
-
 /**
  * Starts the workers, and replaces workers that die until `close` is called.
  *
  * @throws {OperatorError} if one cannot start; then none is left running
  */
 export async function startWorkers(
-  count: number,
-  options: ServingOptions,
+  { metricsPort, ...serving }: ServeOptions,
   { databaseUrl, secretsFile, log }: { databaseUrl: string; secretsFile: string; log: Log },
-): Promise<RunningWorkers> {
-  const { metricsPort, ...serving } = options;
-  const maxConnections = Math.max(4, Math.min(16, Math.floor(MAX_CONNECTIONS / count)));
+): Promise<Ending & { url: string; metricsUrl: string | undefined }> {
+  const maxConnections = Math.max(4, Math.min(16, Math.floor(MAX_CONNECTIONS / serving.workers)));
   const task: WorkerTask = { serving, databaseUrl, secretsFile, maxConnections };
   const registry = new AggregatorRegistry();
   cluster.setupPrimary({ exec: path.join(import.meta.dirname, "worker.js"), args: [] });
@@ -51,7 +43,7 @@ export async function startWorkers(
     }
   };
 
-  const workers = Array.from({ length: count }, () => cluster.fork());
+  const workers = Array.from({ length: serving.workers }, () => cluster.fork());
   const announceEnd = () => {
     stopping = true;
     for (const worker of living()) send(worker, { type: "giftcard:announce-end" });
@@ -65,14 +57,8 @@ export async function startWorkers(
   try {
     const [url] = (await Promise.all(workers.map((worker) => ready(worker, task)))) as [string];
     for (const worker of workers) void replaceWhenDead(worker);
-    const metricsServer =
-      metricsPort === undefined
-        ? undefined
-        : await listenForMetrics(() => registry.clusterMetrics(), {
-            host: options.metricsHost,
-            port: metricsPort,
-            log,
-          });
+    const metricsOptions = { host: serving.metricsHost, port: metricsPort, log };
+    const metricsServer = await listenForMetrics(() => registry.clusterMetrics(), metricsOptions);
     const stopListening = async () => void (await Promise.all(living().map(stopListeningIn)));
     const close = async (idleMs: number) => {
       await stop(idleMs);
@@ -111,8 +97,8 @@ const endOf = (worker: Worker) =>
 /** Gives a worker its task, and waits until it serves. @returns the address */
 function ready(worker: Worker, task: WorkerTask): Promise<string> {
   return new Promise((resolve, reject) => {
-    worker.once("online", () => send(worker, { type: "giftcard:start", task }));
     worker.on("message", (message: FromWorker) => {
+      if (message.type === "giftcard:waiting") send(worker, { type: "giftcard:start", task });
       if (message.type === "giftcard:ready") resolve(message.url);
       if (message.type === "giftcard:failed") reject(new OperatorError(message.error, message.exitCode));
     });

@@ -103,29 +103,19 @@ export async function checkMigrated(db: Queryable): Promise<void> {
   }
 }
 
-/** Differences between the migrations that ran and those of this program. */
-interface MigrationComparison {
-  /** Migrations that have not run yet. */
-  readonly missing: readonly string[];
-  /** Migrations that ran under the number of another one. */
-  readonly differing: readonly string[];
-  /** Migrations of a newer program. While hosts are updated one by one, the old ones keep serving. */
-  readonly newer: readonly string[];
-}
+/** Returns the differences between the migrations that ran and those of this program, by name. */
+export const compareMigrations = async (db: Queryable) => compare(await readDone(db), await listMigrations());
 
-/** Compares the migrations that ran with those of this program. */
-export async function compareMigrations(db: Queryable): Promise<MigrationComparison> {
-  return compare(await readDone(db), await listMigrations());
-}
-
-function compare(done: readonly Migration[], known: readonly Migration[]): MigrationComparison {
+function compare(done: readonly Migration[], known: readonly Migration[]) {
   const nameOf = (all: readonly Migration[], version: number) =>
     all.find((migration) => migration.version === version)?.name;
   const names = (all: readonly Migration[]) => all.map(({ name }) => name);
   const newest = newestOf(known);
   return {
     missing: names(known.filter(({ version }) => nameOf(done, version) === undefined)),
+    /** They ran under the number of another one. */
     differing: names(done.filter(({ version, name }) => version <= newest && nameOf(known, version) !== name)),
+    /** Of a newer program. While hosts are updated one by one, the old ones keep serving. */
     newer: names(done.filter(({ version }) => version > newest)),
   };
 }

@@ -24,7 +24,6 @@ export function openProbe(pool: pg.Pool): pg.Pool {
   return probe;
 }
 
-/** Whether a process can take calls. */
 export interface Readiness {
   /** The reason why not; undefined if it can. */
   readonly missing: string | undefined;
@@ -59,7 +58,6 @@ async function findReadiness(probe: pg.Pool): Promise<Readiness> {
 
 const notReady = (missing: string): Readiness => ({ missing, newerMigrations: [] });
 
-/** Reasons by PostgreSQL's codes. */
 const FAILURES: readonly (readonly [codes: RegExp, says: string])[] = [
   [/^53[124]00$/, "database has no room left"],
   [/^25006$/, "database takes no writes"],

@@ -1,33 +1,22 @@
 import { type Cents, cents } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
 import { type Handlers, type Refusal, Replay, refuse } from "../http/handler.js";
-import type { CompanyPins } from "../limits/company-pins.js";
+import { CompanyPins } from "../limits/company-pins.js";
+import type { Limits } from "../limits/limits.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { type CardRefusal, cancelByKey, cancelByToken, type Read } from "../store/cards.js";
-import type { Devalue } from "../store/devalue.js";
-
-const CURRENCY = "EUR";
+import { inBatches } from "../store/card-calls.js";
+import { type CardRefusal, cancelByKey, cancelByToken, createRead } from "../store/cards.js";
+import { createDevalue } from "../store/devalue.js";
 
 /** Dependencies of the operations on a card. */
-export interface CardContext {
-  readonly db: Queryable;
-  readonly keys: Keyring;
-  readonly read: Read;
-  readonly devalue: Devalue;
-  readonly companyPins: CompanyPins;
-  /** See `StorageRule`. */
-  readonly closedKeys: number;
-}
-
-/** Creates the handlers of the three operations on a card. */
-export function cardHandlers({
-  db,
-  keys,
-  read,
-  devalue,
-  companyPins,
-  closedKeys,
-}: CardContext): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
+export function cardHandlers(
+  db: Queryable,
+  keys: Keyring,
+  { card, companyPins: companyPinRule, storage: { closedKeys } }: Limits,
+): Pick<Handlers, "balance" | "devalue" | "cancelDevalue"> {
+  const read = createRead(inBatches(db, "read_card"), keys, card);
+  const devalue = createDevalue(inBatches(db, "devalue"), keys, card);
+  const companyPins = new CompanyPins(db, companyPinRule);
   return {
     async balance({ cardNumber, pin }, { companyId, apiKeyHash }) {
       const refused = refuseGuesser(companyPins, companyId);
@@ -36,7 +25,7 @@ export function cardHandlers({
       if (card.outcome === "unauthorized") return refuse(card.outcome);
       if (card.outcome !== "done") return refuseCard(companyPins, companyId, card);
       const { balanceCents, cardStatus, expiryDate } = card;
-      return { success: true, balanceCents, currency: CURRENCY, cardStatus, expiryDate };
+      return { success: true, balanceCents, currency: "EUR", cardStatus, expiryDate };
     },
 
     async devalue({ cardNumber, pin, amountCents }, { companyId, apiKeyHash, idempotencyKey }) {
@@ -55,9 +44,8 @@ export function cardHandlers({
     },
 
     async cancelDevalue({ cancelToken }, { companyId, idempotencyKey }) {
-      const path = "cancel_token";
       if (!cancelToken && idempotencyKey === undefined) {
-        return refuse("invalid_request", { faults: [{ path, message: "must not be empty" }] });
+        return refuse("invalid_request", { faults: [{ path: "cancel_token", message: "must not be empty" }] });
       }
       const done = cancelToken
         ? await cancelByToken(db, companyId, cancelToken)
@@ -69,7 +57,6 @@ export function cardHandlers({
   };
 }
 
-/** Refuses a company that has guessed too often. */
 function refuseGuesser(pins: CompanyPins, companyId: number): Refusal<"rate_limited"> | undefined {
   const retryAfterSeconds = pins.waitSeconds(companyId);
   return retryAfterSeconds === undefined

@@ -18,7 +18,6 @@ type Created = ResponseOf<"createEvents">;
 
 const UNKNOWN_PROVIDER = "is not a provider of get_providers";
 
-/** Creates the handlers of the operations on events, concepts and providers. */
 export function eventHandlers(pool: pg.Pool, keys: Keyring, storage: StorageRule): EventHandlers {
   const turns = new ListTurns();
   return {
@@ -28,13 +27,9 @@ export function eventHandlers(pool: pg.Pool, keys: Keyring, storage: StorageRule
 
     async createEventConcept({ representative, register, providerId }, { companyId }) {
       if (await hasConcepts(pool, companyId, storage.concepts))
-        return refuse("invalid_request", { faults: [{ path: "representative", message: fullOf("event concepts") }] });
+        return invalid("representative", fullOf("event concepts"));
       const id = await createEventConcept(pool, { companyId, providerId, representative, register });
-      if (id === undefined) {
-        return refuse("invalid_request", {
-          faults: [{ path: "eventprovider_id", message: UNKNOWN_PROVIDER }],
-        });
-      }
+      if (id === undefined) return invalid("eventprovider_id", UNKNOWN_PROVIDER);
       return { id, register, representative, providerId };
     },
 
@@ -70,7 +65,7 @@ function createOnce(
     const created = await create(db, companyId, events);
     const used = await readStorage(db, companyId);
     if (isAbove(used.events, storage.events) || isAbove(used.eventBytes, storage.eventBytes))
-      throw refuse("invalid_request", { faults: [{ path: "events", message: fullOf("events") }] });
+      throw invalid("events", fullOf("events"));
     if (use) await storeAnswer(db, use, JSON.stringify(created));
     return created;
   }).catch((error) => {
@@ -88,11 +83,7 @@ async function create(db: Queryable, companyId: number, events: RequestOf<"creat
   const faults = events.flatMap((event, index) => faultsOf(event, index, known, now));
   if (faults.length > 0) throw refuse("invalid_request", { faults });
   const ids = await createEvents(db, companyId, events);
-  const created = events.map((event, index) => ({
-    message: "Event created",
-    id: ids[index],
-    title: event.name,
-  }));
+  const created = events.map((event, index) => ({ message: "Event created", id: ids[index], title: event.name }));
   const taken = created.flatMap(({ id }, index) =>
     id === undefined ? [fault(index, "event_key", "is the key of another event of this company")] : [],
   );
@@ -103,10 +94,8 @@ async function create(db: Queryable, companyId: number, events: RequestOf<"creat
 const isAbove = (count: number, limit: number) => limit > 0 && count > limit;
 const fullOf = (what: string) => `exceeds what this company may store. Ask the card issuer to remove old ${what}`;
 
-const fault = (index: number, field: string, message: string): Fault => ({
-  path: `events.${index}.${field}`,
-  message,
-});
+const fault = (index: number, field: string, message: string): Fault => ({ path: `events.${index}.${field}`, message });
+const invalid = (path: string, message: string) => refuse("invalid_request", { faults: [{ path, message }] });
 
 /** Finds the faults that depend on the clock or the database. */
 function faultsOf(event: EventInput, index: number, known: Set<number>, now: string): Fault[] {

@@ -14,7 +14,6 @@ const BUSY_RETRY_SECONDS = 5;
 /** By then a login's key may have been unused for a day, or the operator may have revoked keys. */
 const FULL_RETRY_SECONDS = 60 * 60;
 
-/** Creates the handler of logins. */
 export function sessionHandlers(
   db: Queryable,
   keys: Keyring,

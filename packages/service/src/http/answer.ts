@@ -10,7 +10,6 @@ export interface StreamedBody {
   ended(): void;
 }
 
-/** An HTTP answer. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -20,11 +19,9 @@ export interface HttpAnswer {
 
 export const JSON_TYPE = "application/json";
 
-/** Creates an answer in JSON. */
 export const jsonAnswer = (status: number, value: unknown, headers: Record<string, string> = {}) =>
   textAnswer(status, JSON_TYPE, JSON.stringify(value), headers);
 
-/** Creates an answer with a complete body. */
 export const textAnswer = (
   status: number,
   type: string,

@@ -13,21 +13,18 @@ export class BodyRefusal {
   ) {}
 }
 
-/** The refusals of an incomplete body. */
 const REFUSALS = {
   "too large": new BodyRefusal("body_too_large", true),
   "no room": new BodyRefusal("overloaded", true),
   "cut off": new BodyRefusal("unreadable_body"),
 } as const;
 
-/** A caller's parameters. `release` frees their room, and must be called when the call is answered. */
-export interface Parameters {
-  readonly parameters: unknown;
-  release(): void;
-}
-
-/** Reads a request's parameters from JSON or a form. For an operation without parameters, ignores any body. */
-export async function readParameters(incoming: IncomingMessage, row: Endpoint, room: BodyRoom): Promise<Parameters> {
+/**
+ * Reads a request's parameters from JSON or a form. For an operation without parameters, ignores any body.
+ *
+ * @returns the parameters or a {@link BodyRefusal}. `release` frees their room, and must be called when the call is answered
+ */
+export async function readParameters(incoming: IncomingMessage, row: Endpoint, room: BodyRoom) {
   if (row.method === "GET") return { parameters: {}, release: () => {} };
   const { body, release } = await readBytes(incoming, row.bodyLimitBytes, room);
   return { parameters: parametersOf(body, incoming, row), release };
@@ -58,14 +55,11 @@ const BLOCK_BYTES = 64 * 1024;
 /** The size of the first block if the length of the body is not announced. */
 const FIRST_BYTES = 4 * 1024;
 
-interface ReadBody {
-  readonly body: Buffer | keyof typeof REFUSALS;
-  /** Releases its room. */
-  release(): void;
-}
-
-/** Reads a body up to the limit. */
-function readBytes(incoming: IncomingMessage, limitBytes: number, room: BodyRoom): Promise<ReadBody> {
+function readBytes(
+  incoming: IncomingMessage,
+  limitBytes: number,
+  room: BodyRoom,
+): Promise<{ body: Buffer | keyof typeof REFUSALS; release: () => void }> {
   return new Promise((resolve) => {
     let blocks: Buffer[] = [];
     let [keptBytes, blockBytes, length] = [0, 0, 0];

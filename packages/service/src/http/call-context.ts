@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Endpoint, type EndpointName, type ErrorCode, endpoints } from "@giftcard-pay/client/contract";
 import type { LimitName } from "../limits/limits.js";
-import type { CallOutcome, EndedCall } from "../monitoring/ended-call.js";
+import type { CallOutcome, EndedCall } from "../monitoring/log.js";
 import { answerRefusal, type HttpAnswer } from "./answer.js";
 import { OVERLOAD_RETRY_SECONDS, type RefusalDetails } from "./handler.js";
 import type { Exchange } from "./routes.js";

@@ -8,8 +8,7 @@ import {
 import * as z from "zod";
 import type { CallLimit } from "../limits/call-limit.js";
 import { Semaphore } from "../limits/semaphore.js";
-import type { CallObserver } from "../monitoring/ended-call.js";
-import type { Log } from "../monitoring/log.js";
+import type { CallObserver, Log } from "../monitoring/log.js";
 import { hashOf } from "../secrets/keyring.js";
 import type { KeyHolder, KeyHolders } from "../store/key-holders.js";
 import { type HttpAnswer, JSON_TYPE, jsonAnswer } from "./answer.js";
@@ -84,19 +83,21 @@ export class Calls {
     }
   }
 
-  /** Reads and validates the body. Its share of the room is held until the call is answered. */
+  /**
+   * Reads and validates the body, whose share of the room is held until the call is answered. Limits the number of concurrent
+   * calls from then on, since they need the database.
+   */
   async #read(call: CallContext): Promise<HttpAnswer> {
     const { parameters, release } = await readParameters(call.exchange.incoming, call.row, this.#room);
     try {
-      return validateRequest(call, parameters) ?? (await this.#admit(call));
+      return (
+        validateRequest(call, parameters) ??
+        (await this.#semaphore.run(() => this.#perform(call))) ??
+        call.refuseOverload()
+      );
     } finally {
       release();
     }
-  }
-
-  /** Limits the number of concurrent calls, since the next steps need the database. */
-  #admit(call: CallContext): Promise<HttpAnswer> | HttpAnswer {
-    return this.#semaphore.run(() => this.#perform(call)) ?? call.refuseOverload();
   }
 
   async #perform(call: CallContext): Promise<HttpAnswer> {

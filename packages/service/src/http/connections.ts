@@ -8,17 +8,16 @@ import type { Socket } from "node:net";
  */
 const MOST_PIPELINED = 64;
 
-/** The state of an open connection. */
-interface Connection {
+class Connection {
   /** The answers that are not sent yet, in the order of their calls. */
-  readonly answers: Set<ServerResponse>;
+  readonly answers = new Set<ServerResponse>();
   /** When it began to wait for a call or the remainder of one, by performance.now(). */
-  waitingSince: number;
+  waitingSince = performance.now();
   /** The turn of the event loop in which its last call arrived, and the number of calls in that turn. */
-  turn: number;
-  callsInTurn: number;
+  turn = 0;
+  callsInTurn = 0;
   /** Whether further bytes on it cannot be parsed. */
-  isBroken: boolean;
+  isBroken = false;
 }
 
 /**
@@ -35,13 +34,7 @@ export class Connections {
 
   constructor(server: Server, most: number) {
     server.on("connection", (socket: Socket) => {
-      this.#open.set(socket, {
-        answers: new Set(),
-        waitingSince: performance.now(),
-        turn: 0,
-        callsInTurn: 0,
-        isBroken: false,
-      });
+      this.#open.set(socket, new Connection());
       socket.once("close", () => this.#open.delete(socket));
       if (this.#open.size > most) this.#endLongestWaiting();
     });

@@ -12,7 +12,6 @@ import type { LimitName } from "../limits/limits.js";
 /** The Retry-After of a call that was refused because of overload. */
 export const OVERLOAD_RETRY_SECONDS = 1;
 
-/** Details of a refusal. */
 export interface RefusalDetails {
   readonly faults?: readonly Fault[];
   readonly retryAfterSeconds?: number;

@@ -25,7 +25,6 @@ export interface RunningServer {
   close(idleMs?: number): Promise<void>;
 }
 
-/** Options of a server. */
 interface ListenOptions {
   readonly host: string;
   /** 0 chooses a free one. */

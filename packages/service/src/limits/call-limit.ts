@@ -30,16 +30,13 @@ interface LeaseRow {
 export class CallLimit {
   readonly #leases = new Map<number, Lease>();
   readonly #leasing = new Map<number, Promise<Lease>>();
-  readonly #db: Queryable;
-  readonly #kind: "key" | "company";
-  readonly #callsPerMinute: number;
 
-  /** @param callsPerMinute 0 sets no limit */
-  constructor(db: Queryable, kind: "key" | "company", callsPerMinute: number) {
-    this.#db = db;
-    this.#kind = kind;
-    this.#callsPerMinute = callsPerMinute;
-  }
+  constructor(
+    private readonly db: Queryable,
+    private readonly kind: "key" | "company",
+    /** 0 sets no limit. */
+    private readonly callsPerMinute: number,
+  ) {}
 
   /**
    * Counts one call of a key or a company.
@@ -47,7 +44,7 @@ export class CallLimit {
    * @returns undefined if the call is allowed; otherwise the seconds to wait
    */
   async take(id: number): Promise<number | undefined> {
-    if (this.#callsPerMinute === 0) return undefined;
+    if (this.callsPerMinute === 0) return undefined;
     for (;;) {
       const lease = this.#leases.get(id);
       if (lease && performance.now() < lease.validUntilMs) {
@@ -74,15 +71,15 @@ export class CallLimit {
   }
 
   async #lease(id: number, previous: Lease | undefined): Promise<Lease> {
-    const block = Math.max(1, Math.floor(this.#callsPerMinute / BLOCKS_PER_LIMIT));
+    const block = Math.max(1, Math.floor(this.callsPerMinute / BLOCKS_PER_LIMIT));
     const unused = previous?.left ?? 0;
     // If this statement's answer is lost, the next one must not return them again.
     if (previous) previous.left = 0;
     const startedAtMs = performance.now();
-    const { rows } = await this.#db.query<LeaseRow>({
+    const { rows } = await this.db.query<LeaseRow>({
       name: "lease-calls",
       text: "select * from lease_calls($1, $2, $3, $4, $5, $6)",
-      values: [id, this.#callsPerMinute, block, unused, previous?.slot ?? 0, this.#kind],
+      values: [id, this.callsPerMinute, block, unused, previous?.slot ?? 0, this.kind],
     });
     const row = rows[0] as LeaseRow;
     const lease: Lease = {

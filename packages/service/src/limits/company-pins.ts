@@ -1,5 +1,5 @@
 import type { Queryable } from "../database/database.js";
-import type { CompanyPinRule } from "./limits.js";
+import type { FailureRule } from "./limits.js";
 
 /**
  * Limits the wrong PINs of a company over all cards: a few guesses at each of many numbers lock no number. A right PIN costs
@@ -7,15 +7,13 @@ import type { CompanyPinRule } from "./limits.js";
  * checks one more PIN after the limit is reached.
  */
 export class CompanyPins {
-  readonly #db: Queryable;
-  readonly #rule: CompanyPinRule;
   /** The end of each company's refusal, by performance.now(). */
   readonly #refusedUntilMs = new Map<number, number>();
 
-  constructor(db: Queryable, rule: CompanyPinRule) {
-    this.#db = db;
-    this.#rule = rule;
-  }
+  constructor(
+    private readonly db: Queryable,
+    private readonly rule: FailureRule,
+  ) {}
 
   /** Returns how many seconds a company must wait; undefined if it need not. */
   waitSeconds(companyId: number): number | undefined {
@@ -29,9 +27,9 @@ export class CompanyPins {
 
   /** Counts a wrong PIN, or an unknown card number. */
   async count(companyId: number): Promise<void> {
-    const { failures, windowSeconds } = this.#rule;
+    const { failures, windowSeconds } = this.rule;
     if (failures === 0) return;
-    const { rows } = await this.#db.query<{ seconds: number | null }>({
+    const { rows } = await this.db.query<{ seconds: number | null }>({
       name: "count-wrong-pin",
       text: "select count_wrong_pin($1, $2, $3) as seconds",
       values: [companyId, failures, windowSeconds],

@@ -21,15 +21,8 @@ export interface StorageRule {
   readonly closedKeys: number;
 }
 
-/** The number of failed logins of one account, or from one address, after which further logins are refused unchecked. */
-export interface LoginRule {
-  readonly failures: number;
-  readonly windowSeconds: number;
-}
-
-/** The number of wrong PINs and unknown numbers, over all cards, after which a company's balance and devalue are refused. */
-export interface CompanyPinRule {
-  /** 0 sets no limit. */
+/** The number of failures within a time after which further calls are refused. */
+export interface FailureRule {
   readonly failures: number;
   readonly windowSeconds: number;
 }
@@ -48,12 +41,14 @@ export type LimitName = (typeof limitNames)[number];
 /** The limits for callers. All processes on a database share the counters. */
 export interface Limits {
   readonly card: LockoutRule;
-  readonly login: LoginRule;
+  /** Failed logins of one account, or from one address. Further ones are refused unchecked. */
+  readonly login: FailureRule;
   /** For each API key; 0 sets no limit. */
   readonly callsPerMinute: number;
   /** For all keys of a company together; 0 sets no limit. */
   readonly companyCallsPerMinute: number;
-  readonly companyPins: CompanyPinRule;
+  /** Wrong PINs and unknown numbers of a company, over all cards. Then its balance and devalue are refused; 0 sets no limit. */
+  readonly companyPins: FailureRule;
   readonly storage: StorageRule;
   /** Number of active keys up to which a company's logins add keys; 0 sets no limit. The operator may always add keys. */
   readonly keysPerCompany: number;

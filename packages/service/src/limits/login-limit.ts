@@ -1,21 +1,20 @@
 import { isIPv6 } from "node:net";
 import type { Queryable } from "../database/database.js";
 import type { Keyring } from "../secrets/keyring.js";
-import type { LoginRule } from "./limits.js";
-
-/** A login whose password may be checked, or the seconds to wait. */
-export type LoginTurn = { retryAfterSeconds: number } | { succeeded(): Promise<void> };
+import type { FailureRule } from "./limits.js";
 
 /**
  * Counts a login as failed before its password is checked, so that concurrent logins cannot exceed the limit. `succeeded`
  * removes the count. `accountId` is undefined if no account has this email.
+ *
+ * @returns the seconds to wait, if the password may not be checked now
  */
 export async function beginLogin(
   db: Queryable,
   keys: Keyring,
-  rule: LoginRule,
+  rule: FailureRule,
   { email, accountId, address }: { email: string; accountId: number | undefined; address: string },
-): Promise<LoginTurn> {
+): Promise<{ retryAfterSeconds: number } | { succeeded(): Promise<void> }> {
   const account =
     accountId === undefined
       ? keys.loginSubject("email", email.normalize("NFKC").toLowerCase())
@@ -28,9 +27,7 @@ export async function beginLogin(
   );
   const { retry_after_seconds: retryAfterSeconds, counted_at: countedAt } = rows[0] as (typeof rows)[number];
   if (retryAfterSeconds !== null) return { retryAfterSeconds };
-  return {
-    succeeded: async () => void (await db.query("select end_login($1, $2)", [subjects, countedAt])),
-  };
+  return { succeeded: async () => void (await db.query("select end_login($1, $2)", [subjects, countedAt])) };
 }
 
 /** Returns the address itself, or the /64 network of an IPv6 address: its owner can use all of it. */

@@ -4,12 +4,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Queryable } from "../database/database.js";
 import { limitNames } from "../limits/limits.js";
 import { listStorage } from "../store/company-storage.js";
-import type { CallObserver } from "./ended-call.js";
+import type { CallObserver } from "./log.js";
 
 /** In seconds, around the duration of one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Returns an operation's name in its path. */
 const nameOnWire = (operation: EndpointName) => endpoints[operation].path.replace(/\/$/, "");
 
 /**
@@ -59,11 +58,7 @@ export function createMetrics(
     durations.zero({ operation });
   }
   for (const name of ["devalue", "cancelDevalue"] as const) money.inc({ operation: nameOnWire(name) }, 0);
-  const inFlight = new Gauge({
-    name: "giftcard_calls_in_flight",
-    help: "Calls that are not answered yet",
-    registers,
-  });
+  const inFlight = new Gauge({ name: "giftcard_calls_in_flight", help: "Calls that are not answered yet", registers });
   registerPool(pool, registers);
   registerDatabase(probe, registers);
   new Gauge({

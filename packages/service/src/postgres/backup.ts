@@ -3,6 +3,7 @@ import fs from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import { exitCodes, OperatorError } from "../operator-error.js";
+import { version } from "../version.js";
 import { pickAccount, type RunAs } from "./binaries.js";
 import { clusterDir } from "./server.js";
 
@@ -41,13 +42,11 @@ export async function backUp({
   dataDir,
   url,
   target,
-  version,
   onProgress,
 }: {
   dataDir: string;
   url: string;
   target: string;
-  version: string;
   onProgress?: (bytes: number) => void;
 }): Promise<BackupNote> {
   const unfinished = `${target}.unfinished`;

@@ -58,11 +58,11 @@ function accountId(user: string, flag: "-u" | "-g"): number | undefined {
 
 /**
  * Finds the programs in the platform's package. If the account cannot reach them, for example in a closed home directory,
- * copies them beside the data, or else into a temporary folder. Only root can write to a copy.
+ * copies them into a temporary folder to which only root can write.
  *
- * @throws {OperatorError} if this platform has no package, or the account cannot reach any folder
+ * @throws {OperatorError} if this platform has no package, or the account cannot reach the temporary folder
  */
-export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binaries> {
+export async function findBinaries(runAs: RunAs): Promise<Binaries> {
   const system = process.platform === "win32" ? "windows" : process.platform;
   let postgres: string;
   try {
@@ -78,26 +78,14 @@ export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binar
   linkLibraries(native);
   if (runs(binDir, runAs)) return { binDir };
 
-  const { version } = JSON.parse(fs.readFileSync(path.join(native, "..", "package.json"), "utf8"));
-  const lasting = path.join(dataDir, `postgres-${version}`);
-  if (isOnlyRoots(dataDir) && isOnlyRoots(lasting) && runs(path.join(lasting, "bin"), runAs)) {
-    return { binDir: path.join(lasting, "bin") };
-  }
-  const copy = copyTo(native, dataDir);
-  if (isOnlyRoots(dataDir) && runs(path.join(copy, "bin"), runAs)) {
-    fs.rmSync(lasting, { recursive: true, force: true });
-    fs.renameSync(copy, lasting);
-    return { binDir: path.join(lasting, "bin") };
-  }
-  fs.rmSync(copy, { recursive: true, force: true });
-  const temporaryDir = copyTo(native, os.tmpdir());
+  const temporaryDir = copyToTemporary(native);
   if (runs(path.join(temporaryDir, "bin"), runAs)) return { binDir: path.join(temporaryDir, "bin"), temporaryDir };
   fs.rmSync(temporaryDir, { recursive: true, force: true });
   throw new OperatorError("The database's account cannot run PostgreSQL. Set TMPDIR to a folder that it can reach.");
 }
 
-function copyTo(native: string, parent: string): string {
-  const folder = fs.mkdtempSync(path.join(parent, "postgres-copy-"));
+function copyToTemporary(native: string): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "postgres-copy-"));
   fs.cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
   linkLibraries(folder);
   fs.chmodSync(folder, 0o755);
@@ -122,17 +110,7 @@ function linkLibraries(native: string): void {
   }
 }
 
-function isOnlyRoots(folder: string): boolean {
-  const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
-  return stat?.isDirectory() === true && stat.uid === 0 && (stat.mode & 0o022) === 0;
-}
-
 function runs(binDir: string, runAs: RunAs): boolean {
-  const result = spawnSync(path.join(binDir, "postgres"), ["--version"], {
-    ...runAs,
-    cwd: "/",
-    env: postgresEnv,
-    stdio: "ignore",
-  });
-  return result.status === 0;
+  const options = { ...runAs, cwd: "/", env: postgresEnv, stdio: "ignore" } as const;
+  return spawnSync(path.join(binDir, "postgres"), ["--version"], options).status === 0;
 }

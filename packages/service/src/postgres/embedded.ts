@@ -62,13 +62,8 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Em
       );
     }
     const status = readStatus(dataDir);
-    if (status?.ready)
-      return {
-        url: urlOf(status.port, readPassword(dataDir)),
-        owned: false,
-        lost: never,
-        close: async () => {},
-      };
+    if (!status?.ready) continue;
+    return { url: urlOf(status.port, readPassword(dataDir)), owned: false, lost: never, close: async () => {} };
   }
   throw new OperatorError(
     readOwner(dataDir)?.isElsewhere
@@ -99,10 +94,7 @@ export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
 /** Starts a process that stops the server and deletes its folder if this process is killed. */
 function startWatcher(dataDir: string): ChildProcess {
   const program = path.join(import.meta.dirname, "throwaway-watcher.js");
-  const watcher = spawn(process.execPath, [program, dataDir], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-  });
+  const watcher = spawn(process.execPath, [program, dataDir], { stdio: ["pipe", "ignore", "ignore"], detached: true });
   watcher.on("error", () => {});
   watcher.unref();
   (watcher.stdin as Socket | null)?.unref();
@@ -142,7 +134,7 @@ async function own(dataDir: string, options: EmbeddedOptions, durable: boolean):
     // Stops a server whose owner was killed, so that there is one owner and one log.
     const orphan = readStatus(dataDir);
     if (orphan) await stopServer(dataDir, orphan.pid);
-    const binaries = await findBinaries(dataDir, runAs);
+    const binaries = await findBinaries(runAs);
     const serverOptions = { dataDir, binDir: binaries.binDir, runAs, durable };
     if (!fs.existsSync(clusterDir(dataDir))) {
       await initCluster(serverOptions, makePassword(dataDir));

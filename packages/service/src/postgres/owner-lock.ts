@@ -63,7 +63,6 @@ export function takeOwnership(dataDir: string, role: OwnerRole): boolean {
   }
 }
 
-/** Releases the data directory. */
 export function releaseOwnership(dataDir: string): void {
   clearInterval(beats.get(dataDir));
   beats.delete(dataDir);

@@ -7,8 +7,7 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import { postgresEnv, type RunAs } from "./binaries.js";
 import { isRunning } from "./processes.js";
 
-/** Options of a server. */
-export interface ServerOptions {
+interface ServerOptions {
   /** The data directory. It holds the cluster's folder `postgres`, and the log. */
   readonly dataDir: string;
   readonly binDir: string;
@@ -55,12 +54,7 @@ export async function initCluster(options: ServerOptions, password: string): Pro
 
 function run(program: string, args: string[], cwd: string, runAs: RunAs): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      ...runAs,
-      cwd,
-      env: postgresEnv,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(program, args, { ...runAs, cwd, env: postgresEnv, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
     child.stderr.on("data", (chunk) => (output += chunk));
@@ -73,15 +67,8 @@ function run(program: string, args: string[], cwd: string, runAs: RunAs): Promis
   });
 }
 
-/** The server's own status file. */
-export interface ServerStatus {
-  readonly pid: number;
-  readonly port: number;
-  readonly ready: boolean;
-}
-
 /** Reads the server's status file; undefined if there is none, or its server is dead. */
-export function readStatus(dataDir: string): ServerStatus | undefined {
+export function readStatus(dataDir: string) {
   let lines: string[];
   try {
     lines = fs.readFileSync(path.join(clusterDir(dataDir), "postmaster.pid"), "utf8").split("\n");

@@ -42,7 +42,6 @@ export class Keyring {
     this.#reload = reload;
   }
 
-  /** The number of the newest generation. */
   get newest(): number {
     return this.#generations.length;
   }

@@ -81,11 +81,7 @@ export function readSecretsFile(file: string): SecretGeneration[] {
 function writeAtomically(file: string, secrets: SecretsFile, publish: (draft: string) => void): void {
   const draft = `${file}.${process.pid}`;
   try {
-    fs.writeFileSync(draft, `${JSON.stringify(secrets, null, 2)}\n`, {
-      mode: 0o600,
-      flag: "wx",
-      flush: true,
-    });
+    fs.writeFileSync(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
     publish(draft);
   } finally {
     fs.rmSync(draft, { force: true });

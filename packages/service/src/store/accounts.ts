@@ -7,6 +7,7 @@ import { checkPassword, hashPassword, isOutdated } from "../secrets/passwords.js
 import { insertApiKey, makeApiKey, revokeActive } from "./api-keys.js";
 import { type Act, writeAudit } from "./audit.js";
 import { lockOpenCompany } from "./companies.js";
+import { noCompany } from "./filters.js";
 
 const NEWEST_GENERATION = "coalesce((select max(id) from secret_generations), 1)";
 
@@ -20,13 +21,11 @@ export async function createCompany(
   company: { name: string; email: string; password: Secret },
   act: Act,
 ): Promise<{ companyId: number; apiKey: Secret }> {
+  const { name, email } = company;
   const passwordHash = await hashPassword(company.password);
   return transaction(pool, async (db) => {
-    const { rows } = await db.query<{ id: number }>("insert into companies (name) values ($1) returning id", [
-      company.name,
-    ]);
+    const { rows } = await db.query<{ id: number }>("insert into companies (name) values ($1) returning id", [name]);
     const companyId = (rows[0] as { id: number }).id;
-    const { name, email } = company;
     const account = await insertAccount(db, { companyId, email, passwordHash });
     await writeAudit(db, act, { action: "company create", companyId, details: { name, account } });
     return { companyId, apiKey: (await insertApiKey(db, { companyId })).apiKey };
@@ -126,7 +125,6 @@ export interface ListedCompany {
   readonly closed_at?: Date;
 }
 
-/** Lists the companies, oldest first. */
 export async function listCompanies(db: Queryable): Promise<ListedCompany[]> {
   const { rows } = await db.query(
     `select c.id as company_id, c.name, coalesce(a.emails, '{}') as emails, coalesce(a.ids, '{}') as account_ids,
@@ -151,7 +149,6 @@ export interface Account {
   readonly outdated: boolean;
 }
 
-/** Finds an account by its email address. */
 export async function findAccount(db: Queryable, email: string): Promise<Account | undefined> {
   const { rows } = await db.query<Account>(
     `select id, company_id as "companyId", password_hash as "passwordHash",
@@ -196,28 +193,27 @@ export async function authenticate(
   return { outcome, apiKey };
 }
 
-/** Closes a company for good: revokes its keys, and rejects its logins. A repetition changes nothing. */
+/**
+ * Closes a company for good: revokes its keys, and rejects its logins. A repetition changes nothing.
+ *
+ * @throws {OperatorError} if there is no such company
+ */
 export function closeCompany(
   pool: pg.Pool,
   id: number,
   act: Act,
-): Promise<{ name: string; closedAt: Date; revokedKeys: number } | undefined> {
+): Promise<{ name: string; closedAt: Date; revokedKeys: number }> {
   return transaction(pool, async (db) => {
     const { rows } = await db.query<{ name: string; closedAt: Date; isNew: boolean }>(
       `update companies set closed_at = coalesce(closed_at, now()) where id = $1
          returning name, closed_at as "closedAt", closed_at = now() as "isNew"`,
       [id],
     );
-    if (!rows[0]) return undefined;
+    if (!rows[0]) throw noCompany();
     const { name, closedAt, isNew } = rows[0];
     const revokedKeys = (await revokeActive(db, id)).length;
-    if (isNew) {
-      await writeAudit(db, act, {
-        action: "company close",
-        companyId: id,
-        details: { revoked_keys: revokedKeys },
-      });
-    }
+    const details = { revoked_keys: revokedKeys };
+    if (isNew) await writeAudit(db, act, { action: "company close", companyId: id, details });
     return { name, closedAt, revokedKeys };
   });
 }

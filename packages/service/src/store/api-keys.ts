@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
+import { exitCodes, OperatorError } from "../operator-error.js";
 import { hashOf } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 import { lockOpenCompany } from "./companies.js";
@@ -30,7 +31,6 @@ export interface ApiKey {
 
 const COLUMNS = "id as key_id, company_id, label, by_login, created_at, last_used_at, expires_at, revoked_at";
 
-/** An order for a new key. */
 export interface NewApiKey {
   readonly companyId: number;
   readonly label?: string | undefined;
@@ -74,8 +74,12 @@ export const keysStatement = (companyId: number | undefined) => ({
   values: [companyId ?? null],
 });
 
-/** Revokes a key for good. A repetition changes nothing. @returns undefined if there is no such key */
-export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKey | undefined> {
+/**
+ * Revokes a key for good. A repetition changes nothing.
+ *
+ * @throws {OperatorError} if there is no such key
+ */
+export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKey> {
   return transaction(pool, async (db) => {
     const { rows: revoked } = await db.query<{ companyId: number }>(
       `update api_keys set revoked_at = now() where id = $1 and revoked_at is null returning company_id as "companyId"`,
@@ -86,7 +90,8 @@ export function revokeApiKey(pool: pg.Pool, id: number, act: Act): Promise<ApiKe
       await writeAudit(db, act, { action: "key revoke", companyId, details: { key: id } });
     }
     const { rows } = await db.query<ApiKey>(`select ${COLUMNS} from api_keys where id = $1`, [id]);
-    return rows[0];
+    if (rows[0]) return rows[0];
+    throw new OperatorError("There is no key with this id. `key list` lists the keys.", exitCodes.notFound);
   });
 }
 

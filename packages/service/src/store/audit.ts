@@ -1,5 +1,5 @@
 import type { Queryable } from "../database/database.js";
-import { isSince, isUntil } from "./days.js";
+import { isWithin } from "./days.js";
 import type { ListFilter } from "./filters.js";
 
 /** The person who changes something by command, and the reason. */
@@ -13,7 +13,6 @@ export interface Act {
 /** The details of a change. They never hold a card number, PIN, password, token or key. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A change by command. */
 export interface Change {
   /** The command, such as "card adjust". */
   readonly action: string;
@@ -94,8 +93,7 @@ export const auditStatement = ({ card, company, from, to }: ListFilter) => ({
     where ($1::bigint is null or a.card_id in (select id from lineage)
         or a.batch_id in (select batch_id from lineage where batch_id is not null))
       and ($2::int is null or a.company_id = $2)
-      and ($3::date is null or ${isSince("a.created_at", "$3")})
-      and ($4::date is null or ${isUntil("a.created_at", "$4")})
+      and ${isWithin("a.created_at", "$3", "$4")}
     order by a.id`,
   values: [card ?? null, company ?? null, from ?? null, to ?? null],
 });

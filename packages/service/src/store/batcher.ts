@@ -1,11 +1,9 @@
-/** Options of a {@link Batcher}. */
 export interface BatcherOptions<Item, Result> {
   /**
    * Works on several items, and returns their results in the same order. A result may be a promise: neither the other
    * results nor the next run wait for it.
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
-  /** Number of concurrent runs. */
   readonly runsAtOnce: number;
   readonly maxItems: number;
   /** Groups items that would wait for each other: concurrent runs never work on the same lane. */
@@ -24,21 +22,17 @@ interface Waiting<Item, Result> {
  * Otherwise, the items that arrive meanwhile form the next batch.
  */
 export class Batcher<Item, Result> {
-  readonly #options: BatcherOptions<Item, Result>;
   /** Number of items in progress by lane. */
   readonly #busyLanes = new Map<string, number>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
   #scheduled = false;
 
-  constructor(options: BatcherOptions<Item, Result>) {
-    this.#options = options;
-  }
+  constructor(private readonly options: BatcherOptions<Item, Result>) {}
 
-  /** Runs an item, alone or in a batch. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, lane: this.#options.laneOf?.(item), resolve, reject });
+      this.#waiting.push({ item, lane: this.options.laneOf?.(item), resolve, reject });
       if (this.#scheduled) return;
       // Items of the same turn of the event loop form one batch.
       this.#scheduled = true;
@@ -50,7 +44,7 @@ export class Batcher<Item, Result> {
   }
 
   #start(): void {
-    while (this.#running < this.#options.runsAtOnce) {
+    while (this.#running < this.options.runsAtOnce) {
       const chosen = this.#choose();
       if (chosen.length === 0) return;
       void this.#run(chosen);
@@ -60,7 +54,7 @@ export class Batcher<Item, Result> {
   #choose(): Waiting<Item, Result>[] {
     const free = this.#waiting.filter(({ lane }) => lane === undefined || !this.#busyLanes.has(lane));
     // A power of two, so that few statements of different size are prepared.
-    const size = free.length === 0 ? 0 : 2 ** Math.floor(Math.log2(Math.min(free.length, this.#options.maxItems)));
+    const size = free.length === 0 ? 0 : 2 ** Math.floor(Math.log2(Math.min(free.length, this.options.maxItems)));
     const chosen = new Set(free.slice(0, size));
     this.#waiting = this.#waiting.filter((one) => !chosen.has(one));
     return [...chosen];
@@ -71,7 +65,7 @@ export class Batcher<Item, Result> {
     for (const one of chosen) this.#countLane(one, 1);
     let results: readonly (Result | Promise<Result>)[];
     try {
-      results = await this.#options.run(chosen.map(({ item }) => item));
+      results = await this.options.run(chosen.map(({ item }) => item));
     } catch (error) {
       results = chosen.map(() => Promise.reject(error));
     }

@@ -5,8 +5,8 @@ import { exitCodes, OperatorError } from "../operator-error.js";
 import type { Keyring } from "../secrets/keyring.js";
 import type { Act } from "./audit.js";
 import { type CardChange, writeChange } from "./card-changes.js";
-import { stageExpired } from "./card-expiry.js";
 import { CARD_COLUMNS, type Card, type CardReference, noCardOfNumber } from "./card-lookup.js";
+import { isSince } from "./days.js";
 import { noCardOfId } from "./filters.js";
 import { lockSecrets } from "./secret-generations.js";
 
@@ -31,7 +31,6 @@ export type CardSelection =
   | { readonly expiredBefore: string }
   | { readonly read: (onFault: (fault: LineFault) => void) => AsyncIterable<readonly CardLine[]> };
 
-/** A change of many cards. */
 export interface BulkOrder {
   readonly selection: CardSelection;
   readonly change: CardChange;
@@ -42,7 +41,6 @@ export interface BulkOrder {
   readonly onProgress: (done: number, total: number | undefined) => void;
 }
 
-/** A card that can't be changed. */
 export interface CardFailure {
   /** The line of the file; null for a card of a batch. */
   readonly line: number | null;
@@ -51,7 +49,6 @@ export interface CardFailure {
   readonly reason: string;
 }
 
-/** The result of a change of many cards. */
 export interface BulkOutcome {
   /** Number of cards of the batch, or of lines of the file. */
   readonly cards: number;
@@ -147,6 +144,26 @@ async function stageBatch(db: Queryable, batchId: number): Promise<void> {
   if (known.rowCount === 0)
     throw new OperatorError("There is no batch with this id. `card batches` lists the batches.", exitCodes.notFound);
   await db.query("insert into chosen_cards (card_id) select id from cards where batch_id = $1", [batchId]);
+}
+
+/**
+ * Chooses the cards whose money expired before a day. Money that arrived since then, such as a late refund, keeps the whole
+ * card from being written off. Blocked cards are left for a person to decide.
+ *
+ * Looks for such money only after the cards are locked: a refund that was committed meanwhile would be written off at once.
+ */
+async function stageExpired(db: Queryable, before: string, isDryRun: boolean): Promise<void> {
+  await db.query(
+    `insert into chosen_cards (card_id)
+       select id from cards where balance_cents > 0 and expiry_date < $1::date and not blocked
+       order by id ${isDryRun ? "" : "for no key update"}`,
+    [before],
+  );
+  await db.query(
+    `delete from chosen_cards c where exists (select from ledger l
+       where l.card_id = c.card_id and l.amount_cents > 0 and ${isSince("l.created_at", "$1")})`,
+    [before],
+  );
 }
 
 async function stageLines(db: Queryable, keys: Keyring, lines: readonly CardLine[], failures: Failures): Promise<void> {

@@ -21,7 +21,6 @@ export interface CardArguments {
 /** The database's functions on a card. They check API key, number and PIN themselves. */
 export type CardFunction = "devalue" | "read_card";
 
-/** Calls a function on a card, alone or in a batch. */
 export type RunCall<Row> = (args: CardArguments) => Promise<Row>;
 
 /** Runs each call as its own statement, which waits for locks. */

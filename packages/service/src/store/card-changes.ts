@@ -1,9 +1,10 @@
-import { type Cents, formatCents } from "@giftcard-pay/client/contract";
+import { type Cents, formatCents, type Secret } from "@giftcard-pay/client/contract";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import type { Keyring } from "../secrets/keyring.js";
-import { type Act, type AuditDetails, writeCardAudits } from "./audit.js";
+import { type Act, type AuditDetails, writeAudit, writeCardAudits } from "./audit.js";
+import { putFirstMoney } from "./card-issue.js";
 import { type Card, type CardReference, findCard } from "./card-lookup.js";
 
 /**
@@ -36,7 +37,6 @@ export interface CardChange {
   end?(): Promise<void>;
 }
 
-/** Writes a change of locked cards, with its audit entries. */
 export const writeChange = (db: Queryable, change: CardChange, cards: readonly Card[], act: Act): Promise<void> =>
   change.write(db, cards, (detailsOf = () => ({})) =>
     writeCardAudits(
@@ -86,7 +86,6 @@ export function refuseInactive({ id, inactiveCents }: Card): void {
   throw new OperatorError(`Card ${id} is not sold yet. Activate it first.`, exitCodes.conflict);
 }
 
-/** Returns the ids of cards. */
 export const idsOf = (cards: readonly Card[]): number[] => cards.map(({ id }) => id);
 
 /** Blocks or unblocks cards, unless they were reissued. */
@@ -125,7 +124,6 @@ export const extending = (expiryDate: string): CardChange => ({
   },
 });
 
-/** The maximum balance of a card, in cents. */
 export const MAX_BALANCE_CENTS = 100_000_000;
 
 /**
@@ -155,3 +153,74 @@ export const adjusting = (byCents: Cents): CardChange => ({
     );
   },
 });
+
+/** Activates sold cards, unless they are blocked or expired: puts the amount on each that it was issued for. */
+export const activating: CardChange = {
+  action: "card activate",
+  isNeeded({ id, inactiveCents, isBlocked, isPastExpiry }) {
+    if (inactiveCents === null) return false;
+    if (!isBlocked && !isPastExpiry) return true;
+    const [is, first] = isBlocked ? ["is blocked", "Unblock"] : ["has expired", "Extend"];
+    throw new OperatorError(`Card ${id} ${is}. ${first} it first.`, exitCodes.conflict);
+  },
+  refuseRepetition({ id }) {
+    throw new OperatorError(`Card ${id} is already active.`, exitCodes.conflict);
+  },
+  balanceAfter: ({ inactiveCents }) => inactiveCents as Cents,
+  async write(db, cards, audit) {
+    const auditIds = await audit(({ inactiveCents }) => ({ cards: 1, balance: inactiveCents }));
+    await db.query("update cards set inactive_cents = null where id = any($1)", [idsOf(cards)]);
+    const money = cards.map(({ id, inactiveCents }, index) => ({
+      id,
+      cents: inactiveCents as Cents,
+      auditId: auditIds[index] as number,
+    }));
+    await putFirstMoney(db, money);
+  },
+};
+
+/**
+ * Writes off the whole balance of expired cards, with a row of its own kind in the ledger. A later refund still works: its
+ * money is on the card again.
+ *
+ * @param before the cards must have expired before this day
+ */
+export const writingOff = (before: string): CardChange => ({
+  action: "expire",
+  isNeeded: ({ balanceCents, expiryDate, isPastExpiry, isBlocked }) =>
+    balanceCents > 0 && isPastExpiry && expiryDate < before && !isBlocked,
+  balanceAfter: ({ balanceCents }) => balanceCents,
+  async write(db, cards, audit) {
+    const auditIds = await audit((card) => ({ balance: card.balanceCents, expiry_date: card.expiryDate }));
+    await db.query(
+      `insert into ledger (card_id, kind, amount_cents, audit_id)
+         select card, 'expire', -cents, audit
+           from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as given (card, cents, audit)`,
+      [idsOf(cards), cards.map(({ balanceCents }) => balanceCents), auditIds],
+    );
+  },
+});
+
+/**
+ * Removes the lock of a card number, and its count of wrong PINs.
+ *
+ * @throws {OperatorError} if there is no card with this number
+ */
+export function unlockCard(
+  pool: pg.Pool,
+  keys: Keyring,
+  cardNumber: Secret,
+  act: Act,
+): Promise<{ card: Card; wasLocked: boolean }> {
+  return transaction(pool, async (db) => {
+    // Doesn't lock the card's row: a devalue locks the number first, then the row, so it would deadlock with this.
+    const card = await findCard(db, keys, { cardNumber });
+    const { rows } = await db.query<{ until: Date | null }>("select unlock_number($1) as until", [
+      keys.guessSubject(cardNumber),
+    ]);
+    const wasLocked = rows[0]?.until != null;
+    const details = { was_locked: wasLocked };
+    await writeAudit(db, act, { action: "card unlock", cardId: card.id, details });
+    return { card, wasLocked };
+  });
+}

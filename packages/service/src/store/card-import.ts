@@ -8,7 +8,6 @@ import { makeBatch, putFirstMoney } from "./card-issue.js";
 import { TODAY } from "./days.js";
 import { lockSecrets } from "./secret-generations.js";
 
-/** A card from a file, with its line. */
 export interface ImportRow {
   readonly line: number;
   readonly cardNumber: Secret;
@@ -22,21 +21,19 @@ export interface ImportOutcome {
   readonly batchId: number | null;
   readonly cards: number;
   readonly balanceCents: Cents;
-  /** Number of expired cards. */
   readonly expired: number;
   /** Number of cards whose PIN is so short that it can be guessed. */
   readonly shortPins: number;
   readonly faults: readonly LineFault[];
 }
 
-/** An import of cards. */
 export interface ImportOrder {
   /** Reads the file from its beginning, and reports faulty lines. A retry reads it again. */
   readonly read: (onFault: (fault: LineFault) => void) => AsyncIterable<readonly ImportRow[]>;
   readonly isInactive: boolean;
   /** Whether to roll everything back at the end. */
   readonly isDryRun: boolean;
-  readonly onProgress: (done: number, total: number | undefined) => void;
+  readonly onProgress: (done: number, total?: number) => void;
 }
 
 const CHUNK = 5000;
@@ -96,7 +93,7 @@ async function stage(
     ]);
     cards += rows.length;
     shortPins += rows.filter(({ pin }) => pin.reveal().length < GOOD_PIN_LENGTH).length;
-    onProgress(cards, undefined);
+    onProgress(cards);
   }
   await db.query("analyze import_rows");
   await db.query("analyze import_hashes");

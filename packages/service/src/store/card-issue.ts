@@ -5,7 +5,6 @@ import { makeCardNumber, makePin } from "../secrets/card-number.js";
 import type { Keyring } from "../secrets/keyring.js";
 import { type Act, writeAudit } from "./audit.js";
 
-/** An order for new cards. */
 export interface IssueOrder {
   readonly count: number;
   readonly balanceCents: Cents;
@@ -13,6 +12,7 @@ export interface IssueOrder {
   readonly prefix?: string | undefined;
   /** Whether the cards are empty and unusable until they are activated. */
   readonly isInactive?: boolean | undefined;
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** A new card. Number and PIN are shown only once. */
@@ -46,7 +46,7 @@ export function issueTo(
   order: IssueOrder,
   act: Act,
 ): Promise<number | null> {
-  const { count, balanceCents, expiryDate, prefix, isInactive = false } = order;
+  const { count, balanceCents, expiryDate, prefix, isInactive = false, onProgress } = order;
   return transaction(pool, async (db) => {
     const batchId = count > 1 ? await makeBatch(db, "issue") : null;
     await sink.begin(batchId);
@@ -57,10 +57,8 @@ export function issueTo(
         pin: makePin(),
         expiryDate,
       }));
-      const cards = await insertCards(db, keys, made, {
-        batchId,
-        inactiveCents: isInactive ? balanceCents : null,
-      });
+      const inactiveCents = isInactive ? balanceCents : null;
+      const cards = await insertCards(db, keys, made, { batchId, inactiveCents });
       entry ??= await writeAudit(db, act, {
         action: "card issue",
         ...(batchId === null ? { cardId: cards[0]?.id } : { batchId }),
@@ -72,6 +70,7 @@ export function issueTo(
         await putFirstMoney(db, money);
       }
       await sink.take(cards);
+      onProgress?.(count - left + cards.length, count);
     }
     await sink.end();
     return batchId;
@@ -90,7 +89,6 @@ export async function issueCards(pool: pg.Pool, keys: Keyring, order: IssueOrder
   return issued;
 }
 
-/** Inserts a batch. @returns its id */
 export async function makeBatch(db: Queryable, origin: "issue" | "import"): Promise<number> {
   const { rows } = await db.query<{ id: number }>("insert into card_batches (origin) values ($1) returning id", [
     origin,
@@ -141,3 +139,24 @@ export async function insertCards(
     id: ids.get((hashes[index] as Buffer).toString("latin1")) as number,
   }));
 }
+
+/** Cards that were issued or imported together, by their printed names. */
+export interface CardBatch {
+  readonly batch: number;
+  readonly origin: "issue" | "import";
+  readonly created_at: Date;
+  readonly cards: number;
+  readonly balance: Cents;
+  /** Number of cards that are not sold yet, and the amount that their activation puts on them. */
+  readonly inactive_cards: number;
+  readonly inactive_balance: Cents;
+}
+
+/** The statement that lists the batches, oldest first. */
+export const batchesStatement = {
+  text: `select b.id as batch, b.origin, b.created_at, count(c.id)::int as cards,
+      coalesce(sum(c.balance_cents), 0)::bigint as balance, count(c.inactive_cents)::int as inactive_cards,
+      coalesce(sum(c.inactive_cents), 0)::bigint as inactive_balance
+    from card_batches b left join cards c on c.batch_id = b.id group by b.id order by b.id`,
+  values: [],
+};

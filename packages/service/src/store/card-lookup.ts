@@ -54,29 +54,40 @@ export async function findCard(
 
 export type MovementKind = "issue" | "devalue" | "cancel" | "adjust" | "expire" | "move";
 
-/** One movement of money on a card. */
+/** One movement of money on a card, by printed names. */
 export interface Movement {
   readonly at: Date;
   readonly kind: MovementKind;
-  readonly amountCents: Cents;
-  readonly companyId: number | null;
+  readonly amount: Cents;
+  readonly company_id: number | null;
   /** The balance after the movement. */
-  readonly balanceCents: Cents;
+  readonly balance: Cents;
   /** The entry in the audit log, if a person made the movement. */
-  readonly auditId: number | null;
+  readonly audit: number | null;
   /** The other card of a move. */
-  readonly otherCardId: number | null;
+  readonly other_card: number | null;
 }
 
 /** Lists a card's movements, oldest first. */
 export async function listMovements(db: Queryable, cardId: number): Promise<Movement[]> {
   const { rows } = await db.query<Movement>(
-    `select l.created_at as at, l.kind, l.amount_cents as "amountCents", l.company_id as "companyId",
-       (sum(l.amount_cents) over (order by l.id))::bigint as "balanceCents", l.audit_id as "auditId",
-       coalesce(l.moved_from_card, i.card_id) as "otherCardId"
+    `select l.created_at as at, l.kind, l.amount_cents as amount, l.company_id,
+       (sum(l.amount_cents) over (order by l.id))::bigint as balance, l.audit_id as audit,
+       coalesce(l.moved_from_card, i.card_id) as other_card
      from ledger l left join ledger i on l.kind = 'move' and i.moved_from = l.id
      where l.card_id = $1 order by l.id`,
     [cardId],
   );
   return rows;
+}
+
+/** Returns until when wrong PINs have locked a card number: `infinity` until `card unlock`, and null if it is not locked. */
+export async function lockedUntil(db: Queryable, keys: Keyring, cardNumber: Secret): Promise<Date | "infinity" | null> {
+  const { rows } = await db.query<{ until: Date | number }>(
+    "select locked_until as until from failed_attempts where subject = $1 and locked_until > now()",
+    [keys.guessSubject(cardNumber)],
+  );
+  const until = rows[0]?.until ?? null;
+  // The driver reads PostgreSQL's `infinity` as a number.
+  return typeof until === "number" ? "infinity" : until;
 }

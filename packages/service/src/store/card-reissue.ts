@@ -4,7 +4,6 @@ import type { Keyring } from "../secrets/keyring.js";
 import { type CardChange, idsOf, refuseInactive, refuseReplaced } from "./card-changes.js";
 import { type CardSink, type IssuedCard, insertCards } from "./card-issue.js";
 
-/** A card that replaces another one. */
 export interface ReissuedCard extends IssuedCard {
   readonly balanceCents: Cents;
   /** The id of the replaced card. */

@@ -2,14 +2,14 @@ import type { Cents } from "@giftcard-pay/client/contract";
 import { CARD_COLUMNS, type Card } from "./card-lookup.js";
 import { isSince, isUntil } from "./days.js";
 
-/** A movement that a search matched. */
+/** A movement that a search matched, by printed names. */
 export interface FoundMovement {
   readonly id: number;
   /** An ISO time. */
   readonly at: string;
   readonly kind: string;
-  readonly amountCents: Cents;
-  readonly companyId: number | null;
+  readonly amount: Cents;
+  readonly company_id: number | null;
   readonly company: string | null;
 }
 
@@ -31,8 +31,8 @@ const MAX_MOVEMENTS = 20;
 export const searchStatement = ({ lastFour, amountCents, day }: CardSearch) => ({
   text: `select ${CARD_COLUMNS}, coalesce(m.movements, '[]') as movements
     from cards cross join lateral (
-      select json_agg(json_build_object('id', l.id, 'at', l.created_at, 'kind', l.kind, 'amountCents', l.amount_cents,
-          'companyId', l.company_id, 'company', o.name) order by l.id) as movements
+      select json_agg(json_build_object('id', l.id, 'at', l.created_at, 'kind', l.kind, 'amount', l.amount_cents,
+          'company_id', l.company_id, 'company', o.name) order by l.id) as movements
         from (select * from ledger l
           where l.card_id = cards.id
             and ($2::bigint is null or abs(l.amount_cents) = $2 or l.requested_cents = $2)

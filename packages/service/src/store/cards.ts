@@ -7,16 +7,16 @@ import type { RunCall } from "./card-calls.js";
 /** A refusal of a card number and PIN: wrong, or locked. */
 export type CardRefusal = { outcome: "invalid_card" } | { outcome: "card_locked"; retryAfterSeconds: number };
 
-/** A card as its holder may see it. The status is computed when the card is read. */
-export interface ReadCard {
-  readonly outcome: "done";
-  readonly balanceCents: Cents;
-  readonly cardStatus: string;
-  readonly expiryDate: string;
+/** A company's call on a card. */
+export interface CardOrder {
+  readonly companyId: number;
+  /** Checked in the statement of the call, which refuses an inactive key. */
+  readonly apiKeyHash: Buffer;
+  readonly cardNumber: Secret;
+  readonly pin: Secret;
 }
 
-/** The result of the database's function `read_card`. */
-export interface ReadRow {
+interface ReadRow {
   outcome: "done" | CardRefusal["outcome"] | "unauthorized" | "stale";
   balance_cents: Cents;
   card_status: string;
@@ -24,22 +24,13 @@ export interface ReadRow {
   retry_after_seconds: number;
 }
 
-/** A request to read a card. */
-export interface ReadOrder {
-  readonly companyId: number;
-  /** Checked in the same statement. */
-  readonly apiKeyHash: Buffer;
-  readonly cardNumber: Secret;
-  readonly pin: Secret;
-}
-
-/** Reads a card by number and PIN. A wrong PIN and an unknown number have the same answer, and take the same time. */
-export type Read = (order: ReadOrder) => Promise<ReadCard | CardRefusal | { outcome: "unauthorized" }>;
-
-/** Creates the service's reading of cards. `run` calls the database's function `read_card`. */
+/**
+ * Creates the function that reads a card by number and PIN. A wrong PIN and an unknown number have the same answer, and take
+ * the same time. `run` calls the database's function `read_card`.
+ */
 export const createRead =
-  (run: RunCall<ReadRow>, keys: Keyring, rule: LockoutRule): Read =>
-  async ({ companyId, apiKeyHash, cardNumber, pin }) => {
+  (run: RunCall<ReadRow>, keys: Keyring, rule: LockoutRule) =>
+  async ({ companyId, apiKeyHash, cardNumber, pin }: CardOrder) => {
     const row = await withFreshSecrets(keys, () => {
       const hashes = { numberHashes: keys.cardNumbers(cardNumber), pinHashes: keys.pins(cardNumber, pin) };
       return run({ companyId, apiKeyHash, rule, ...hashes });
@@ -51,7 +42,6 @@ export const createRead =
     return { outcome, balanceCents, cardStatus, expiryDate };
   };
 
-/** Creates the refusal from a row of the database. */
 export const refusalOf = (outcome: CardRefusal["outcome"], row: { retry_after_seconds: number }): CardRefusal =>
   outcome === "card_locked" ? { outcome, retryAfterSeconds: row.retry_after_seconds } : { outcome };
 

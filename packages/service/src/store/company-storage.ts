@@ -1,13 +1,11 @@
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { type Act, writeAudit } from "./audit.js";
-import { isSince, isUntil } from "./days.js";
+import { isWithin } from "./days.js";
 import { type ListFilter, noCompany } from "./filters.js";
 
-/** A company's events. */
 export interface CompanyStorage {
   readonly events: number;
-  /** The size of their content. */
   readonly eventBytes: number;
 }
 
@@ -54,8 +52,7 @@ export function removeEvents(
     const company = await db.query("select from companies where id = $1", [companyId]);
     if (company.rowCount === 0) throw noCompany();
     const remove = async (table: string) => {
-      const matching = `from ${table} where company_id = $1
-        and ($2::date is null or ${isSince("created_at", "$2")}) and ($3::date is null or ${isUntil("created_at", "$3")})`;
+      const matching = `from ${table} where company_id = $1 and ${isWithin("created_at", "$2", "$3")}`;
       const text = isDryRun ? `select ${matching}` : `delete ${matching}`;
       return (await db.query(text, [companyId, from ?? null, to ?? null])).rowCount ?? 0;
     };

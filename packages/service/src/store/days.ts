@@ -9,6 +9,10 @@ export const isSince = (time: string, day: string) => `${time} >= ${day}::date::
 /** SQL: whether a time is on this day or earlier, by the clock in Amsterdam. */
 export const isUntil = (time: string, day: string) => `${time} < (${day}::date + 1)::timestamp ${AMSTERDAM}`;
 
+/** SQL: whether a time is within a period, whose days may each be null. */
+export const isWithin = (time: string, from: string, to: string) =>
+  `(${from}::date is null or ${isSince(time, from)}) and (${to}::date is null or ${isUntil(time, to)})`;
+
 /** SQL: the day of a time, by the clock in Amsterdam. */
 export const dayOf = (time: string) => `(${time} ${AMSTERDAM})::date`;
 

@@ -3,20 +3,14 @@ import { type Cents, MAX_DEDUCTION_CENTS, type Secret } from "@giftcard-pay/clie
 import type { LockoutRule } from "../limits/limits.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
 import type { RunCall } from "./card-calls.js";
-import { type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
+import { type CardOrder, type CardRefusal, refusalOf, withFreshSecrets } from "./cards.js";
 
-/** A request to devalue a card. */
-export interface DevalueOrder {
-  readonly companyId: number;
-  /** Checked in the same statement: the devalue is done only if this is an active key of the company. */
-  readonly apiKeyHash: Buffer;
-  readonly cardNumber: Secret;
-  readonly pin: Secret;
+interface DevalueOrder extends CardOrder {
   readonly amountCents: Cents;
   readonly idempotencyKey: string | undefined;
 }
 
-export type DevalueOutcome =
+type DevalueOutcome =
   | { outcome: "done" | "replayed"; deductedCents: Cents; cancelToken: Secret }
   | CardRefusal
   | {
@@ -33,8 +27,7 @@ export type DevalueOutcome =
 /** Deducts the smallest of amount, balance and limit, or returns the reason why not. */
 export type Devalue = (order: DevalueOrder) => Promise<DevalueOutcome>;
 
-/** The result of the database's function `devalue`. */
-export interface DevalueRow {
+interface DevalueRow {
   outcome: DevalueOutcome["outcome"] | "stale";
   deducted_cents: number;
   deduction_id: string;

@@ -21,7 +21,6 @@ async function* pagesOf<Row extends { id: number }>(
   }
 }
 
-/** Lists a company's events by page, oldest first. */
 export const listEvents = (db: Queryable, companyId: number) =>
   pagesOf<Event>(db, companyId, {
     name: "list-events",
@@ -34,7 +33,6 @@ export const listEvents = (db: Queryable, companyId: number) =>
      from events where company_id = $1 and id > $2`,
   });
 
-/** Lists a company's event concepts by page, oldest first. */
 export const listEventConcepts = (db: Queryable, companyId: number) =>
   pagesOf<EventConcept>(db, companyId, {
     name: "list-event-concepts",
@@ -84,7 +82,6 @@ const TEXT_COLUMNS = {
   event_link: "eventLink",
 } as const satisfies Record<string, keyof EventInput>;
 
-/** Converts an event to a row. */
 function eventRowOf(input: EventInput) {
   const texts = Object.entries(TEXT_COLUMNS).map(([column, field]) => [column, input[field] ?? ""]);
   return {
@@ -113,7 +110,6 @@ const eventColumns: Readonly<Record<keyof ReturnType<typeof eventRowOf>, string>
 
 const COLUMNS = Object.keys(eventColumns).join(", ");
 
-/** The columns as an SQL declaration. */
 const columnTypes = Object.entries(eventColumns)
   .map(([column, type]) => `${column} ${type}`)
   .join(", ");

@@ -2,14 +2,10 @@ import type { Queryable } from "../database/database.js";
 
 /** Records which keys were used, periodically, so that a call needs no write for it. */
 export class KeyUses {
-  readonly #db: Queryable;
   #used = new Set<number>();
 
-  constructor(db: Queryable) {
-    this.#db = db;
-  }
+  constructor(private readonly db: Queryable) {}
 
-  /** Notes that a call used this key. */
   note(keyId: number): void {
     this.#used.add(keyId);
   }
@@ -20,7 +16,7 @@ export class KeyUses {
     if (used.length === 0) return;
     this.#used = new Set();
     // All processes lock the rows in the same order, so that they cannot deadlock.
-    await this.#db.query(
+    await this.db.query(
       `update api_keys k set last_used_at = now() from (
          select id from api_keys where id = any($1)
            and (last_used_at is null or last_used_at < now() - interval '10 seconds') order by id for no key update) u

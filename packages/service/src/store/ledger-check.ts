@@ -1,7 +1,6 @@
 import type pg from "pg";
 import { readSnapshot } from "../database/database.js";
-import { changedBlocks } from "./ledger-blocks.js";
-import { findFaults, type LedgerFault, rowRules } from "./ledger-rules.js";
+import { changedBlocks, findFaults, type LedgerFault, rowRules } from "./ledger-rules.js";
 
 /** The rules that need all rows. */
 const WHOLE_RULES = {
@@ -23,7 +22,6 @@ const WHOLE_RULES = {
           or (k.operation, l.kind) <> ('devalue', 'devalue')) order by 3`,
 } as const;
 
-/** The result of a check of the ledger. */
 export interface LedgerCheck {
   readonly cards: number;
   readonly ledgerRows: number;

@@ -2,8 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { type Queryable, transaction } from "../database/database.js";
 import { OperatorError } from "../operator-error.js";
-import { changedBlocks, storeBlocks } from "./ledger-blocks.js";
-import { findFaults, type LedgerFault, type RowRange, type Rules, rowRules } from "./ledger-rules.js";
+import {
+  changedBlocks,
+  findFaults,
+  type LedgerFault,
+  type RowRange,
+  type Rules,
+  rowRules,
+  storeBlocks,
+} from "./ledger-rules.js";
 
 /** The number of rows that are verified in one transaction. */
 const STEP = 500_000;
@@ -14,28 +21,14 @@ const LOCK = 7_162_302;
 const SETTLE_TRIES = 300;
 const SETTLE_MS = 100;
 
-/** The result of a run. */
-export interface ResumedCheck {
-  /** The number of rows that this run verified. */
-  readonly newRows: number;
-  /** Rows up to this id are verified. */
-  readonly through: number;
-  /** Whether no row is left that was added before the run. Only then were the balances compared. */
-  readonly isCurrent: boolean;
-  /** The last id of the blocks whose digests this run compared. The next run goes on there. */
-  readonly recheckedThrough: number;
-  readonly faults: readonly LedgerFault[];
-}
-
 /**
  * Verifies the rows that were added since the last run, in steps, until all are verified or the time is over. With the rest of
  * the time, it reads blocks of verified rows again, in rotation, and compares their digests. A step with faults is not recorded.
+ *
+ * @returns `through`: rows up to this id are verified. `isCurrent`: no row is left that was added before the run; only then were
+ *   the balances compared. `recheckedThrough`: the last id of the compared blocks, where the next run goes on
  */
-export async function resumeCheck(
-  pool: pg.Pool,
-  seconds: number,
-  onProgress?: (newRows: number) => void,
-): Promise<ResumedCheck> {
+export async function resumeCheck(pool: pg.Pool, seconds: number, onProgress?: (newRows: number) => void) {
   const endsAtMs = performance.now() + seconds * 1000;
   const isOver = () => performance.now() >= endsAtMs;
   const newest = await settledRow(pool);

@@ -12,10 +12,8 @@ export interface LiabilitySum {
   /** Number of cards that hold money. */
   readonly cards: number;
   readonly balance: Cents;
-  /** The part on expired cards. */
   readonly expired_cards: number;
   readonly expired_balance: Cents;
-  /** The part on blocked cards. */
   readonly blocked_cards: number;
   readonly blocked_balance: Cents;
 }

@@ -3,13 +3,11 @@ import { type Queryable, transaction } from "../database/database.js";
 import { exitCodes, OperatorError } from "../operator-error.js";
 import { type Act, writeAudit } from "./audit.js";
 
-/** A ticketing provider. */
 export interface Provider {
   readonly id: number;
   readonly name: string;
 }
 
-/** Lists the providers, oldest first. */
 export async function listProviders(db: Queryable): Promise<Provider[]> {
   const { rows } = await db.query<Provider>("select id, name from providers order by id");
   return rows;

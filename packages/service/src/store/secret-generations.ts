@@ -86,11 +86,7 @@ async function readChecks(db: Queryable): Promise<Buffer[]> {
 }
 
 /** Counts the cards under each generation, oldest first, and the cards and passwords that are not under the newest yet. */
-export async function countByGeneration(db: Queryable): Promise<{
-  generations: { generation: number; created_at: Date; cards: number }[];
-  oldCards: number;
-  oldPasswords: number;
-}> {
+export async function countByGeneration(db: Queryable) {
   const { rows: generations } = await db.query<{ generation: number; created_at: Date; cards: number }>(
     `select g.id as generation, g.created_at, coalesce(c.cards, 0) as cards
        from secret_generations g

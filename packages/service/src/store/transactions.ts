@@ -2,7 +2,7 @@ import type { Cents, Secret } from "@giftcard-pay/client/contract";
 import type { Queryable } from "../database/database.js";
 import { hashOf, type Keyring } from "../secrets/keyring.js";
 import type { MovementKind } from "./card-lookup.js";
-import { dayOf, isSince, isUntil } from "./days.js";
+import { dayOf, isSince, isUntil, isWithin } from "./days.js";
 import type { ListFilter } from "./filters.js";
 
 /** A row of the ledger, with related data, by its printed names. */
@@ -71,7 +71,6 @@ export async function findReference(db: Queryable, keys: Keyring, reference: str
   return rows;
 }
 
-/** Finds the devalue of a cancel token. */
 export async function findToken(db: Queryable, cancelToken: Secret): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>("select id from ledger where token_hash = $1", [hashOf(cancelToken)]);
   return rows[0]?.id;
@@ -129,8 +128,7 @@ export const reversalsStatement = ({ company, from, to }: ListFilter) => ({
           < ${dayOf("l.created_at")} then 'Expired'
         else 'Active' end as status) past
     where l.kind = 'cancel' and ($1::int is null or l.company_id = $1)
-      and ($2::date is null or ${isSince("l.created_at", "$2")})
-      and ($3::date is null or ${isUntil("l.created_at", "$3")})
+      and ${isWithin("l.created_at", "$2", "$3")}
       and (past.status <> 'Active' or card_status(holder) in ('Blocked', 'Expired'))
     order by l.id`,
   values: [company ?? null, from ?? null, to ?? null],
