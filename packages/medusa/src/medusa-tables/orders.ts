@@ -1,6 +1,6 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
-import { hasRows } from "../rows.js";
+import { hasRows, readRow } from "../rows.js";
 import type { OrderPayment } from "./order-payment.js";
 
 /** Reads the display names of orders, such as `#12`, by their ids. Reads order. */
@@ -23,13 +23,12 @@ export const orderNamesOf = (
 /**
  * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order.
  */
-export async function readOrderOwner(sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> {
-  const [row] = await sql(
-    `select customer_id from "order" where id = $1 and not is_draft_order and deleted_at is null`,
+export const readOrderOwner = (sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> =>
+  readRow(
+    sql,
+    `select customer_id as "customerId" from "order" where id = $1 and not is_draft_order and deleted_at is null`,
     [orderId],
   );
-  return row ? { customerId: row.customer_id as string | null } : null;
-}
 
 /**
  * Records that an order was paid, for its total when it was placed. From then on, recovery never cancels, voids or
