@@ -3,22 +3,16 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { hasRows, readRow } from "../rows.js";
 import type { OrderPayment } from "./order-payment.js";
 
-/** Reads the display names of orders, such as `#12`, by their ids. Reads order. */
-export async function readOrderNames(sql: Sql, orderIds: readonly string[]): Promise<Record<string, string>> {
-  if (orderIds.length === 0) return {};
-  const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [[...new Set(orderIds)]]);
+/** Reads the display names of the orders that these rows name, such as `#12`, by their ids. Reads order. */
+export async function readOrderNames(
+  sql: Sql,
+  named: readonly { readonly orderId: string | null }[],
+): Promise<Record<string, string>> {
+  const orderIds = new Set(named.flatMap(({ orderId }) => orderId ?? []));
+  if (orderIds.size === 0) return {};
+  const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [[...orderIds]]);
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
-
-/** Reads the display names of the orders that these rows name. */
-export const orderNamesOf = (
-  sql: Sql,
-  rows: readonly { readonly orderId: string | null }[],
-): Promise<Record<string, string>> =>
-  readOrderNames(
-    sql,
-    rows.flatMap(({ orderId }) => orderId ?? []),
-  );
 
 /**
  * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order.

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/bulk-refunds.js";
 import { hasRows, readRow, readRows, readTexts } from "../rows.js";
@@ -69,9 +70,12 @@ const REFUSED_SHOWN = 200;
 const REPORTS_SHOWN = 20;
 
 /**
- * Writes a bulk refund with all its orders, or nothing. @returns false if another bulk refund has one of the orders
+ * Records a planned bulk refund with all its orders. From then on the shop makes it, even if this process dies:
+ * `workBulkRefunds` does it, in this process or another one.
+ * @returns the bulk refund's id; null if another bulk refund has one of the orders by now
  */
-export async function writeBulkRefund(sql: Sql, id: string, plan: BulkRefundPlan, actor: string): Promise<boolean> {
+export async function beginBulkRefund(sql: Sql, plan: BulkRefundPlan, actor: string): Promise<string | null> {
+  const id = `gcbulk_${randomUUID()}`;
   const write = sql(
     `with bulk_refund as (insert into giftcard_bulk_refund (id, title, sold, actor, refused)
        values ($1, $2, $3::jsonb, $4, $6::jsonb) returning id)
@@ -82,9 +86,9 @@ export async function writeBulkRefund(sql: Sql, id: string, plan: BulkRefundPlan
     [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(plan.orders), JSON.stringify(plan.refused)],
   );
   return write.then(
-    () => true,
+    () => id,
     (error: unknown) => {
-      if (isUniqueViolation(error)) return false;
+      if (isUniqueViolation(error)) return null;
       throw error;
     },
   );
