@@ -34,11 +34,13 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   const cartId = String(req.params.id);
   // Medusa refuses it.
   if (cartId.includes("\0")) return next();
-  const gone = new AbortController();
-  res.once("close", () => gone.abort());
+  const patience = new AbortController();
+  const giveUp = () => patience.abort();
+  res.once("close", giveUp);
   if (res.destroyed) return;
+  const timer = setTimeout(giveUp, WAIT_MS);
   try {
-    const turn = await waitForTurn(req, cartId, AbortSignal.any([gone.signal, AbortSignal.timeout(WAIT_MS)]));
+    const turn = await waitForTurn(req, cartId, patience.signal);
     if (turn === null) return void (res.destroyed ? res.end() : res.json(askToRetry(res)));
     if (turn !== "passes") {
       handleAnswer(res, next, { onEnd: turn });
@@ -50,6 +52,8 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
     handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal) });
   } catch (error) {
     return next(toMedusaError(error, logger));
+  } finally {
+    clearTimeout(timer);
   }
   next();
 }
