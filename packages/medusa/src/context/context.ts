@@ -1,9 +1,35 @@
-import type { MedusaContainer } from "@medusajs/framework/types";
-import type { GiftcardService } from "../modules/giftcard/service.js";
+import type { Engine, Sealer, Sql } from "@giftcard-pay/checkout/plugin";
+import type { GiftcardClient } from "@giftcard-pay/client";
+import type { Logger, MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";
+import type { Settings } from "../options.js";
+import type { Announcer } from "./announcer.js";
+import type { CaptureQueue } from "./capture-queue.js";
+import type { CartLeases } from "./cart-leases.js";
+import type { CompletionQueue } from "./completion-queue.js";
+import type { Processes } from "./processes.js";
 
 /** The objects that all functions of the plugin share. The module creates them, and Medusa's container holds them. */
-export type GiftcardContext = Omit<GiftcardService, "__hooks">;
+export interface GiftcardContext {
+  readonly logger: Logger;
+  readonly engine: Engine;
+  /** Runs one statement on Medusa's database, and commits it at once. */
+  readonly sql: Sql;
+  /** Leases carts, so that only one job at a time works on a cart's cards and payment, in all processes. */
+  readonly leases: CartLeases;
+  /** Admits completions one after the other. */
+  readonly completions: CompletionQueue;
+  /** Captures orders in the background. */
+  readonly captures: CaptureQueue;
+  /** Only for health checks: the Medusa processes on this database. */
+  readonly processes: Processes;
+  readonly announcer: Announcer;
+  /** Only for health checks. Only the engine moves money. */
+  readonly client: GiftcardClient;
+  /** Only for health checks: counts what is sealed under each key. */
+  readonly sealer: Sealer;
+  readonly settings: Settings;
+}
 
 export const contextOf = (container: MedusaContainer): GiftcardContext =>
   container.resolve<GiftcardContext>(GIFTCARD_MODULE);

@@ -22,25 +22,18 @@ import { checkVersion, TablesError } from "../../journal-tables/version.js";
 import { readSetup, type Settings } from "../../options.js";
 
 /** The plugin's Medusa module. It creates what the plugin's functions share. */
-export class GiftcardService {
-  readonly logger: Logger;
+export class GiftcardService implements GiftcardContext {
   readonly engine: Engine;
-  /** Runs one statement on Medusa's database, and commits it at once. */
   readonly sql: Sql;
-  /** Leases carts, so that only one job at a time works on a cart's cards and payment, in all processes. */
   readonly leases: CartLeases;
-  /** Admits completions one after the other. */
   readonly completions: CompletionQueue;
-  /** Captures orders in the background. */
   readonly captures: CaptureQueue;
-  /** Only for health checks: the Medusa processes on this database. */
   readonly processes: Processes;
   readonly announcer: Announcer;
-  /** Only for health checks. Only the engine moves money. */
   readonly client: GiftcardClient;
-  /** Only for health checks: counts what is sealed under each key. */
   readonly sealer: Sealer;
   readonly settings: Settings;
+  readonly logger: Logger;
 
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
