@@ -162,7 +162,8 @@ function replaceImports(root: string, options: Options): Step[] {
     const isOurs = text.includes(moduleOf(after));
     if (isOurs !== options.remove) return { file, done: "already" };
     if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
-    if (!options.dryRun) writeFileSync(target, text.replace(line.from, () => line.to));
+    const changed = text.replace(line.from, () => line.to);
+    if (!options.dryRun) writeFileSync(target, changed);
     return { file, done: "edited", line };
   });
 }
