@@ -6,8 +6,8 @@ import type { Settings } from "./options.js";
 /** The module's name, and its key in Medusa's container. */
 export const EVENTS_MODULE = "giftcard_events";
 
-/** Runs one statement on Medusa's database, and commits it at once. */
-export type Sql = (text: string, params: unknown[]) => Promise<Record<string, unknown>[]>;
+/** Runs one statement on Medusa's database, and commits it at once. Its columns are the properties of `Row`. */
+export type Sql = <Row>(text: string, params: unknown[]) => Promise<Row[]>;
 
 /** A text that PostgreSQL can store: without NUL, and without half of a surrogate pair. */
 export const storable = z

@@ -1,6 +1,5 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { runWith } from "./support/command-line.js";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { editTo, exchange, fulfil, refundOf } from "./support/order-admin.js";
 import { type Bought, bankCents, buy as buyGoods, type Code, type Goods } from "./support/ordinary-shop.js";
@@ -242,23 +241,6 @@ describe("a bulk refund", () => {
     const { body } = await begin(plan);
     expect(await untilOver(body.bulkRefund.id)).toMatchObject({ done: 1, waiting: [] });
     expect(await refundOf(s, id)).toMatchObject({ owedCents: 0, splits: [], rest: { amountCents: 2000 } });
-  });
-
-  test("captures from the command line", { tags: "long" }, async () => {
-    const productId = await newShow("rondo");
-    const bought = await buy({ rondo: 3 });
-    const { api_key } = await shop.storefront.ok("POST", "/admin/api-keys", { title: "rondo", type: "secret" });
-    const env = { MEDUSA_API_KEY: api_key.token, MEDUSA_BACKEND_URL: shop.medusa.url };
-    const refund = (...args: string[]) => runWith(env, "refund", "--product", productId, ...args);
-    const planned = await refund("--dry-run");
-    expect(planned.exitCode).toBe(1);
-    expect(planned.stdout).toContain("--capture captures 74.85 of 1 order first, and refunds them too");
-    expect(await balances(bought)).toEqual([0]);
-    const done = await refund("--capture", "--confirm", "rondo");
-    expect(done).toMatchObject({ exitCode: 0 });
-    expect(done.stdout).toContain("74.85 is captured first");
-    expect(done.stdout).toContain("rondo: 1 order refunded, 74.85");
-    await expectRefunded(bought, 7485, [5000]);
   });
 
   test("validates capture", async () => {

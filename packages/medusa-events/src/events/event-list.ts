@@ -77,45 +77,38 @@ export async function listEvents(
 ): Promise<{ events: EventView[]; count: number }> {
   const where = `where (${conditions[filter]}) and e.title ilike '%' || $2 || '%' and ($3::text is null or e.product_id = $3)`;
   const params = [issuer, text.replaceAll(/[\\%_]/g, "\\$&"), productId ?? null];
-  const rows = await sql(
-    `select to_jsonb(e) as event, to_jsonb(d) as delivery ${FROM} ${where}
+  const rows = await sql<Row>(
+    `select e.key, e.product_id as "productId", e.title, e.starts, e.state, e.faults, e.content,
+       d.delivered_at as "deliveredAt", case when d.state in ('sending', 'delivered') then d.content end as sent,
+       json_build_object('state', coalesce(d.state, 'none'), 'issuerId', d.issuer_id, 'requestedBy', d.requested_by,
+         'attempts', coalesce(d.attempts, 0), 'lastError', d.last_error, 'isListed', coalesce(d.is_listed, false)) as delivery
+     ${FROM} ${where}
      order by e.starts < to_char(now(), 'YYYY-MM-DD'), e.starts, e.key limit $4 offset $5`,
     [...params, limit, offset],
   );
-  const [counted] = await sql(`select count(*) ${FROM} ${where}`, params);
+  const [counted] = await sql<{ count: string }>(`select count(*) ${FROM} ${where}`, params);
   return { events: rows.map(toView), count: Number(counted?.count) };
 }
 
 /** Counts the events of each filter. */
 export async function countEvents(sql: Sql, issuer: string): Promise<Record<EventFilter, number>> {
   const counts = eventFilters.map((one) => `count(*) filter (where ${conditions[one]})::integer as "${one}"`);
-  const [row] = await sql(`select ${counts.join(", ")} ${FROM}`, [issuer]);
-  return row as Record<EventFilter, number>;
+  const [row] = await sql<Record<EventFilter, number>>(`select ${counts.join(", ")} ${FROM}`, [issuer]);
+  if (!row) throw new TypeError("A count has no row.");
+  return row;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: rows of both tables as JSON
-function toView({ event, delivery }: Record<string, any>): EventView {
-  return {
-    key: event.key,
-    productId: event.product_id,
-    title: event.title,
-    starts: event.starts,
-    state: event.state,
-    faults: event.faults,
-    delivery: {
-      state: delivery?.state ?? "none",
-      issuerId: delivery?.issuer_id ?? null,
-      deliveredAt: delivery?.delivered_at ? new Date(delivery.delivered_at) : null,
-      requestedBy: delivery?.requested_by ?? null,
-      attempts: delivery?.attempts ?? 0,
-      lastError: delivery?.last_error ?? null,
-      isListed: delivery?.is_listed ?? false,
-      differences: ["sending", "delivered"].includes(delivery?.state)
-        ? differencesOf(delivery.content, event.content)
-        : [],
-    },
-  };
+interface Row extends Omit<EventView, "delivery">, Pick<Delivery, "deliveredAt"> {
+  readonly content: EventContent;
+  /** The issuer's copy; null if the event wasn't sent. */
+  readonly sent: EventContent | null;
+  readonly delivery: Omit<Delivery, "deliveredAt" | "differences">;
 }
+
+const toView = ({ content, sent, delivery, deliveredAt, ...event }: Row): EventView => ({
+  ...event,
+  delivery: { ...delivery, deliveredAt, differences: sent ? differencesOf(sent, content) : [] },
+});
 
 /** Returns the fields of an event that have changed since it was sent. */
 function differencesOf(sent: EventContent, now: EventContent): EventDifference[] {
@@ -130,14 +123,10 @@ const textOf = (value: string | number | undefined) => (value === undefined ? nu
 
 /** Reads published and canceled events that ended at most 30 days ago, the next one first: of a product, or all. */
 export async function readPublicEvents(sql: Sql, productId: string | null = null): Promise<ShopEvent[]> {
-  const rows = await sql(
-    `select content, state, changed_at from giftcard_event where ($1::text is null or product_id = $1)
+  const rows = await sql<{ content: EventContent; state: EventState; changedAt: Date }>(
+    `select content, state, changed_at as "changedAt" from giftcard_event where ($1::text is null or product_id = $1)
        and state in ('published', 'canceled') and last_day >= current_date - 30 order by starts, key`,
     [productId],
   );
-  return rows.map((row) => ({
-    ...(row.content as EventContent),
-    state: row.state as EventState,
-    updatedAt: new Date(row.changed_at as string).toISOString(),
-  }));
+  return rows.map(({ content, state, changedAt }) => ({ ...content, state, updatedAt: changedAt.toISOString() }));
 }

@@ -32,31 +32,14 @@ export interface StoredEvent extends ComputedEvent {
   readonly changedAt: string;
 }
 
-const toStored = (row: Record<string, unknown>): StoredEvent => ({
-  key: String(row.key),
-  productId: String(row.product_id),
-  title: String(row.title),
-  starts: String(row.starts),
-  desiredState: row.desired_state as EventState,
-  state: row.state as EventState,
-  isOnSale: row.is_on_sale === true,
-  content: row.content as EventContent | null,
-  faults: row.faults as EventFault[],
-  changedAt: String(row.changed),
-});
-
 /** Reads events by their products' ids or by their own keys. */
-export async function readEvents(
-  sql: Sql,
-  by: "product_id" | "key",
-  values: readonly string[],
-): Promise<StoredEvent[]> {
-  const rows = await sql(
-    `select *, changed_at::text as changed from giftcard_event where ${by} = any($1::text[]) order by key`,
+export const readEvents = (sql: Sql, by: "product_id" | "key", values: readonly string[]): Promise<StoredEvent[]> =>
+  sql(
+    `select key, product_id as "productId", title, starts, desired_state as "desiredState", state,
+       is_on_sale as "isOnSale", content, faults, changed_at::text as "changedAt"
+     from giftcard_event where ${by} = any($1::text[]) order by key`,
     [values],
   );
-  return rows.map(toStored);
-}
 
 /**
  * Writes computed events. Skips each event that has changed since it was read.
@@ -108,7 +91,7 @@ export async function publishEvents(
   keys: readonly string[] | null,
   { issuer, actor }: { readonly issuer: string; readonly actor: string },
 ): Promise<string[]> {
-  const rows = await sql(
+  const rows = await sql<{ key: string }>(
     `with published as (
        update giftcard_event set desired_state = 'published',
          changed_at = case when state = 'published' then changed_at else clock_timestamp() end
@@ -127,7 +110,7 @@ export async function publishEvents(
      ) select key from published`,
     [keys, issuer, actor],
   );
-  return rows.map(({ key }) => String(key));
+  return rows.map(({ key }) => key);
 }
 
 /** Cancels or withdraws events that were published. @returns the keys of those that have this state now */
@@ -136,11 +119,11 @@ export async function retractEvents(
   keys: readonly string[],
   state: "canceled" | "withdrawn",
 ): Promise<string[]> {
-  const rows = await sql(
+  const rows = await sql<{ key: string }>(
     `update giftcard_event set desired_state = $2,
        changed_at = case when state = $2 then changed_at else clock_timestamp() end
      where key = any($1::text[]) and desired_state <> 'draft' returning key`,
     [keys, state],
   );
-  return rows.map(({ key }) => String(key));
+  return rows.map(({ key }) => key);
 }

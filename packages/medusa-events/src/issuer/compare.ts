@@ -49,23 +49,14 @@ export async function compareWithIssuer({ sql, client, issuer }: EventsContext):
 }
 
 /** Reads delivered events that aren't over, the newest delivery first. */
-async function readDelivered(sql: Sql, issuer: string): Promise<Delivered[]> {
-  const rows = await sql(
-    `select d.key, d.delivered_at::text, d.issuer_id, d.content as sent, d.is_listed, e.content, e.state
+const readDelivered = (sql: Sql, issuer: string): Promise<Delivered[]> =>
+  sql(
+    `select d.key, d.delivered_at::text as "deliveredAt", d.issuer_id as "issuerId", d.content as sent, e.content as now,
+       e.state = 'published' as "isPublished", d.is_listed as "isListed"
      from giftcard_event_delivery d join giftcard_event e on e.key = d.key
      where d.issuer = $1 and d.state = 'delivered' and e.last_day >= current_date - 1 order by d.delivered_at desc, d.key`,
     [issuer],
   );
-  return rows.map((row) => ({
-    key: String(row.key),
-    deliveredAt: String(row.delivered_at),
-    issuerId: row.issuer_id as number | null,
-    sent: row.sent as EventContent,
-    now: row.content as EventContent,
-    isPublished: row.state === "published",
-    isListed: row.is_listed === true,
-  }));
-}
 
 /** A listed event, as far as it is compared. */
 interface Listed {
@@ -121,7 +112,7 @@ async function writeChanged(sql: Sql, issuer: string, changed: readonly Delivere
     `update giftcard_event_delivery d set content = c.sent, issuer_id = c."issuerId", is_listed = c."isListed"
      from jsonb_to_recordset($2::jsonb) as c (key text, "deliveredAt" text, sent jsonb, "issuerId" integer, "isListed" boolean)
      where d.key = c.key and d.issuer = $1 and d.state = 'delivered' and d.delivered_at = c."deliveredAt"::timestamptz`,
-    [issuer, JSON.stringify(changed.map(({ now: _now, ...event }) => event))],
+    [issuer, JSON.stringify(changed)],
   );
 }
 

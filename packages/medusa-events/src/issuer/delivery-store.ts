@@ -28,11 +28,15 @@ const NAMES_BYTES = 1000;
 
 const fromNow = (ms: string) => `now() + ${ms}::float8 * interval '1 millisecond'`;
 
-const toCall = (reference: string, rows: Record<string, unknown>[]): Call => ({
+interface Sent {
+  readonly key: string;
+  readonly position: number;
+  readonly content: EventContent;
+}
+
+const toCall = (reference: string, rows: readonly Sent[]): Call => ({
   reference,
-  items: rows
-    .toSorted((a, b) => Number(a.position) - Number(b.position))
-    .map((row) => ({ key: String(row.key), content: row.content as EventContent })),
+  items: rows.toSorted((a, b) => a.position - b.position).map(({ key, content }) => ({ key, content })),
 });
 
 /**
@@ -46,7 +50,7 @@ export async function claimPending(
   issuer: string,
   { reference, owner, forMs }: Lease & { readonly reference: string },
 ): Promise<Call | null> {
-  const rows = await sql(
+  const rows = await sql<Sent>(
     `with due as (
        select d.key, e.content from giftcard_event_delivery d join giftcard_event e on e.key = d.key
        where d.issuer = $1 and d.state = 'pending' and e.state = 'published' and e.faults = '[]'::jsonb
@@ -75,7 +79,7 @@ export async function claimUnanswered(
   issuer: string,
   { owner, forMs }: Lease,
 ): Promise<UnansweredCall | null> {
-  const [claimed] = await sql(
+  const [claimed] = await sql<{ reference: string }>(
     `update giftcard_event_call set lease_owner = $2, lease_until = ${fromNow("$3")} where reference = (
        select call.reference from giftcard_event_call call where call.issuer = $1 and call.lease_until <= now()
          and exists (select 1 from giftcard_event_delivery d where d.reference = call.reference and d.state = 'sending')
@@ -84,18 +88,18 @@ export async function claimUnanswered(
     [issuer, owner, forMs],
   );
   if (!claimed) return null;
-  const reference = String(claimed.reference);
-  const rows = await sql(
+  const { reference } = claimed;
+  const rows = await sql<Sent & { isWanted: boolean; isOld: boolean }>(
     `update giftcard_event_delivery d set attempts = d.attempts + 1 from giftcard_event e
      where e.key = d.key and d.reference = $1 and d.state = 'sending'
-     returning d.key, d.position, d.content, e.state = 'published' as is_wanted,
-       greatest(d.sent_at, e.changed_at) < now() - interval '1 day' as is_old`,
+     returning d.key, d.position, d.content, e.state = 'published' as "isWanted",
+       greatest(d.sent_at, e.changed_at) < now() - interval '1 day' as "isOld"`,
     [reference],
   );
   return {
     ...toCall(reference, rows),
-    isWanted: rows.some(({ is_wanted }) => is_wanted),
-    isOld: rows.every(({ is_old }) => is_old),
+    isWanted: rows.some(({ isWanted }) => isWanted),
+    isOld: rows.every(({ isOld }) => isOld),
   };
 }
 
@@ -148,12 +152,12 @@ export async function readUsedIds(
   issuer: string,
   { ids, keys }: { readonly ids: readonly number[]; readonly keys: readonly string[] },
 ): Promise<Set<number>> {
-  const rows = await sql(
-    `select issuer_id from giftcard_event_delivery where issuer = $1 and issuer_id = any($2::integer[])
+  const rows = await sql<{ id: number }>(
+    `select issuer_id as id from giftcard_event_delivery where issuer = $1 and issuer_id = any($2::integer[])
        and is_listed and key <> all($3::text[])`,
     [issuer, ids, keys],
   );
-  return new Set(rows.map(({ issuer_id }) => Number(issuer_id)));
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Requests refused events again if their content has changed. */

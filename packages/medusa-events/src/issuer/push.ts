@@ -4,7 +4,7 @@ import { createEvents, type EventVerdict } from "@giftcard-pay/events/push";
 import type { EventsContext } from "../context.js";
 import { type EventFault, publishEvents, readEvents } from "../events/event-store.js";
 import { refreshEvents } from "../shows/refresh.js";
-import { partsOf } from "../shows/show-details.js";
+import { partsOf } from "../shows/show-store.js";
 import { findAtIssuer } from "./compare.js";
 import {
   type Call,

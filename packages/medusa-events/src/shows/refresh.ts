@@ -2,10 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { MedusaError } from "@medusajs/framework/utils";
 import type { EventsContext } from "../context.js";
 import { type ComputedEvent, deleteDrafts, readEvents, type StoredEvent, writeEvents } from "../events/event-store.js";
-import { type DetailsInput, keyOf, partsOf, withIds } from "./show-details.js";
 import { eventsOf } from "./show-events.js";
 import { readShowProducts } from "./show-products.js";
-import { readShow, readShows, type Show, writeShow } from "./show-store.js";
+import { type DetailsInput, keyOf, partsOf, readShow, readShows, type Show, withIds, writeShow } from "./show-store.js";
 
 const SHOWS_AT_ONCE = 100;
 const ATTEMPTS = 5;

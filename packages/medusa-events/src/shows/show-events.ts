@@ -2,9 +2,8 @@ import { cents } from "@giftcard-pay/client";
 import { readProduct, type ShopEvent } from "@giftcard-pay/events";
 import type { ComputedEvent, EventContent, EventFault, StoredEvent } from "../events/event-store.js";
 import type { Settings } from "../options.js";
-import { keyOf, type ShowDate } from "./show-details.js";
 import type { ShowProduct } from "./show-products.js";
-import type { Show } from "./show-store.js";
+import { keyOf, type Show, type ShowDate } from "./show-store.js";
 
 const NOT_PUBLISHED: EventFault = { field: "product", message: "isn't published in this shop" };
 const DATE_REMOVED: EventFault = { field: "dates", message: "no longer include this date" };

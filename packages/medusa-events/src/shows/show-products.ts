@@ -35,29 +35,21 @@ const DATE = `select value.value from product_variant_option chosen
  * @param dateOption the title of the option whose values are dates
  */
 export async function readShowProducts(sql: Sql, ids: readonly string[], dateOption: string): Promise<ShowProduct[]> {
-  const rows = await sql(
+  const rows = await sql<Omit<ShowProduct, "pictureUrls"> & { thumbnail: string | null; pictures: string[] }>(
     `select p.id, p.title, p.description, p.handle, p.thumbnail,
-       p.status = 'published' and p.deleted_at is null as is_published,
+       p.status = 'published' and p.deleted_at is null as "isPublished",
        (select coalesce(json_agg(image.url order by image.rank, image.id), '[]') from image
          where image.product_id = p.id and image.deleted_at is null) as pictures,
        (select coalesce(json_object_agg(dated.value, dated.cents), '{}') from (
          select coalesce((${DATE}), '') as value, min((${PRICE})) as cents
-         from product_variant v where v.product_id = p.id and v.deleted_at is null group by 1) dated) as cents
+         from product_variant v where v.product_id = p.id and v.deleted_at is null group by 1) dated) as "lowestCents"
      from product p where p.id = any($1::text[])`,
     [ids, dateOption],
   );
-  return rows.map((row) => {
-    const pictures = [row.thumbnail as string | null, ...(row.pictures as string[])];
-    return {
-      id: String(row.id),
-      title: String(row.title),
-      description: row.description as string | null,
-      handle: String(row.handle),
-      isPublished: row.is_published === true,
-      pictureUrls: [...new Set(pictures.filter((url) => url !== null))],
-      lowestCents: row.cents as ShowProduct["lowestCents"],
-    };
-  });
+  return rows.map(({ thumbnail, pictures, ...product }) => ({
+    ...product,
+    pictureUrls: [...new Set(thumbnail === null ? pictures : [thumbnail, ...pictures])],
+  }));
 }
 
 /**
@@ -66,8 +58,8 @@ export async function readShowProducts(sql: Sql, ids: readonly string[], dateOpt
  * Reads product_variant.
  */
 export async function productOfVariant(sql: Sql, variantId: string): Promise<string | null> {
-  const [row] = await sql("select product_id from product_variant where id = $1", [variantId]);
-  return row ? String(row.product_id) : null;
+  const [row] = await sql<{ id: string }>("select product_id as id from product_variant where id = $1", [variantId]);
+  return row?.id ?? null;
 }
 
 /**
@@ -76,12 +68,12 @@ export async function productOfVariant(sql: Sql, variantId: string): Promise<str
  * Reads product.
  */
 export async function findHidden(sql: Sql): Promise<string[]> {
-  const rows = await sql(
-    `select distinct e.product_id from giftcard_event e left join product p on p.id = e.product_id
+  const rows = await sql<{ id: string }>(
+    `select distinct e.product_id as id from giftcard_event e left join product p on p.id = e.product_id
      where e.state = 'published' and (p.id is null or p.deleted_at is not null or p.status <> 'published')`,
     [],
   );
-  return rows.map(({ product_id }) => String(product_id));
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -90,10 +82,10 @@ export async function findHidden(sql: Sql): Promise<string[]> {
  * Reads product.
  */
 export async function findPublishedProduct(sql: Sql, idOrHandle: string): Promise<string | null> {
-  const [row] = await sql(
+  const [row] = await sql<{ id: string }>(
     `select id from product where (id = $1 or handle = $1) and status = 'published' and deleted_at is null
      order by id = $1 desc limit 1`,
     [idOrHandle],
   );
-  return row ? String(row.id) : null;
+  return row?.id ?? null;
 }

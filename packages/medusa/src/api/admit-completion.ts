@@ -30,7 +30,7 @@ interface Refusal {
  * again, with 409 and Retry-After. A cart whose items are sold out is refused before Medusa creates an order for it.
  */
 export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  const { completions, logger } = contextOf(req.scope);
+  const { logger } = contextOf(req.scope);
   const cartId = String(req.params.id);
   // Medusa refuses it.
   if (cartId.includes("\0")) return next();
@@ -40,11 +40,10 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
   if (res.destroyed) return;
   const timer = setTimeout(giveUp, WAIT_MS);
   try {
-    let leave: Leave | "again" | null = "again";
-    while (leave === "again" && !(await mayPass(req, cartId))) leave = await completions.enter(cartId, patience.signal);
-    if (leave === null) return void (res.destroyed ? res.end() : res.json(askToRetry(res)));
-    if (leave !== "again") {
-      handleAnswer(res, next, { onEnd: leave });
+    const turn = await waitForTurn(req, cartId, patience.signal);
+    if (turn === null) return void (res.destroyed ? res.end() : res.json(askToRetry(res)));
+    if (turn !== "passes") {
+      handleAnswer(res, next, { onEnd: turn });
       const soldOut = await readSoldOut(req, cartId);
       if (res.destroyed) return void res.end();
       if (soldOut?.refusal === "later") return void res.json(askToRetry(res));
@@ -57,6 +56,15 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
     clearTimeout(timer);
   }
   next();
+}
+
+/** @returns `passes` if the cart needs no turn; null if it got none before the signal */
+async function waitForTurn(req: MedusaRequest, cartId: string, signal: AbortSignal): Promise<Leave | "passes" | null> {
+  for (;;) {
+    if (await mayPass(req, cartId)) return "passes";
+    const turn = await contextOf(req.scope).completions.enter(cartId, signal);
+    if (turn !== "again") return turn;
+  }
 }
 
 /** Tells whether a cart needn't wait behind others: Medusa answers with the order that it has. */

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Command, CommanderError } from "commander";
 import { CommandFailure } from "./failure.js";
-import { refundCommand } from "./refund.js";
 import { reconcileCommand, statementCommand } from "./reports.js";
 import { resealCommand } from "./reseal.js";
 import { statusCommand } from "./status.js";
@@ -28,7 +27,6 @@ function program(): Command {
     .addCommand(statementCommand())
     .addCommand(resealCommand())
     .addCommand(statusCommand())
-    .addCommand(refundCommand())
     .addCommand(storefrontCommand());
   for (const command of [root, ...root.commands]) command.exitOverride();
   return root;

@@ -138,18 +138,15 @@ function addFiles(root: string, { dryRun }: Options): Step[] {
 }
 
 function removeFiles(root: string, { dryRun }: Options): Step[] {
-  const files = ownFiles(root);
-  const steps = files.map(({ file, text }): Step => {
+  const steps = ownFiles(root).map(({ file, text }): Step => {
     const target = path.join(root, file);
     if (!existsSync(target)) return { file, done: "already" };
     if (readFileSync(target, "utf8") !== text) return { file, done: "kept" };
     if (!dryRun) unlinkSync(target);
     return { file, done: "removed" };
   });
-  // The deepest folder first.
-  const folders = [...new Set(files.map(({ file }) => path.dirname(path.join(root, file))))];
-  for (const folder of folders.sort((a, b) => b.length - a.length))
-    if (!dryRun && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
+  const folder = path.join(root, SITE);
+  if (!dryRun && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
   return steps;
 }
 
@@ -165,10 +162,8 @@ function replaceImports(root: string, options: Options): Step[] {
     const isOurs = text.includes(moduleOf(after));
     if (isOurs !== options.remove) return { file, done: "already" };
     if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
-    if (!options.dryRun) {
-      const changed = text.replace(line.from, () => line.to);
-      writeFileSync(target, changed);
-    }
+    const changed = text.replace(line.from, () => line.to);
+    if (!options.dryRun) writeFileSync(target, changed);
     return { file, done: "edited", line };
   });
 }

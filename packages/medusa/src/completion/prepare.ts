@@ -20,6 +20,7 @@ import { contextOf } from "../context/context.js";
 import { refusal } from "../errors.js";
 import { hadCards, isReady, ordersOfCart } from "../medusa-tables/carts.js";
 import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-payment.js";
+import { hasRows } from "../rows.js";
 import { settleCart, wasPaid } from "./paid-orders.js";
 
 /** How long a completion waits for its turn. It may have waited in the queue before. */
@@ -172,5 +173,5 @@ async function unpaidOrderOf(container: MedusaContainer, cartId: string): Promis
 }
 
 /** Tells whether recovery has found the order unpaid. It then removed the cart's cards. */
-const isFoundUnpaid = async (sql: Sql, orderId: string | undefined): Promise<boolean> =>
-  (await sql("select 1 from giftcard_unpaid_order where order_id = $1", [orderId ?? null])).length > 0;
+const isFoundUnpaid = (sql: Sql, orderId: string | undefined): Promise<boolean> =>
+  hasRows(sql, "select 1 from giftcard_unpaid_order where order_id = $1", [orderId ?? null]);

@@ -1,6 +1,7 @@
 /** Statements of the plugin on the journal's tables, because they count, or join the plugin's own tables. */
 import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { uncapturedStates } from "@giftcard-pay/checkout/store";
+import { readCount } from "../rows.js";
 
 const RETRIED = sqlList(["reversing", "unknown"]);
 
@@ -32,10 +33,8 @@ export async function makeRetriesDue(sql: Sql): Promise<void> {
 }
 
 /** Counts the charges that the money flow retries by itself. */
-export async function countRetried(sql: Sql): Promise<number> {
-  const [counted] = await sql(`select count(*) from giftcard_charge where state in (${RETRIED})`, []);
-  return Number(counted?.count);
-}
+export const countRetried = (sql: Sql): Promise<number> =>
+  readCount(sql, `select count(*) from giftcard_charge where state in (${RETRIED})`);
 
 /** Reads the number of charges and their sum, by state. */
 export async function sumByState(sql: Sql): Promise<Record<string, { count: number; cents: number }>> {

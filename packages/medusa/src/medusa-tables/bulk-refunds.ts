@@ -1,10 +1,10 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { BULK_REFUND } from "../refund-metadata.js";
 import { readRows } from "../rows.js";
+import { paymentsOf } from "./payments.js";
 
 /** A refund in Medusa that a bulk refund has made, or has begun. */
 interface BulkRefundPart {
-  readonly refundId: string;
   readonly paymentId: string;
   readonly isRecorded: boolean;
 }
@@ -21,12 +21,10 @@ interface BulkRefundKey {
 export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<BulkRefundPart[]> =>
   readRows(
     sql,
-    `select refund.id as "refundId", refund.payment_id as "paymentId", (select count(*) from order_transaction t where t.order_id = $2
+    `select p.id as "paymentId", (select count(*) from order_transaction t where t.order_id = $2
          and t.reference_id = refund.id and t.reference = 'refund' and t.deleted_at is null) > 0 as "isRecorded"
-     from order_payment_collection l
-     join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-     join refund on refund.payment_id = p.id and refund.deleted_at is null
-     where l.order_id = $2 and l.deleted_at is null and refund.metadata ->> $3 = $1`,
+     from ${paymentsOf("$2")} join refund on refund.payment_id = p.id and refund.deleted_at is null
+     where refund.metadata ->> $3 = $1`,
     [bulkRefundId, orderId, BULK_REFUND],
   );
 
@@ -37,9 +35,7 @@ export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRef
  */
 export async function readBulkRefundBasis(sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<string> {
   const [row] = await sql(
-    `with paid as (select p.id from order_payment_collection l
-       join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-       where l.order_id = $2 and l.deleted_at is null)
+    `with paid as (select p.id from ${paymentsOf("$2")})
      select md5(concat_ws(' ',
        (select string_agg(concat_ws(':', item.item_id, item.quantity, item.return_requested_quantity, item.return_received_quantity,
            item.return_dismissed_quantity, item.written_off_quantity), ' ' order by item.item_id)

@@ -2,7 +2,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { centsSql } from "../amount.js";
 import { PLAN, PROVIDER_ID, RECOVERY_LOCK } from "../names.js";
-import { hasRows, readRows } from "../rows.js";
+import { hasRows, readRow, readRows, readTexts } from "../rows.js";
 import { PAYMENT_VIEW, type SessionPayment } from "./payments.js";
 
 /** A payment session of the cart's collection. */
@@ -62,10 +62,11 @@ export const hadCards = (sql: Sql, cartId: string): Promise<boolean> =>
  * session is that of a remainder, which was never refunded. Code that moves money reads again. Reads cart, order_cart,
  * cart_payment_collection, payment_session, payment and refund, and the cart's tenders.
  */
-export async function isReady(sql: Sql, cartId: string): Promise<boolean> {
-  const [row] = await sql(
-    `select not exists (select 1 from giftcard_tender where cart_id = $1 and state = 'charging')
-         and exists (select 1 from cart where id = $1 and completed_at is null and deleted_at is null)
+export const isReady = (sql: Sql, cartId: string): Promise<boolean> =>
+  hasRows(
+    sql,
+    `select 1 from cart where id = $1 and completed_at is null and deleted_at is null
+         and not exists (select 1 from giftcard_tender where cart_id = $1 and state = 'charging')
          and not exists (select 1 from order_cart where cart_id = $1 and deleted_at is null)
          and (select count(*) = 1 and bool_and(
              s.provider_id <> $2 and s.status = any($3::text[]) and s.metadata ? '${PLAN}' and s.amount > 0
@@ -73,18 +74,16 @@ export async function isReady(sql: Sql, cartId: string): Promise<boolean> {
            from cart_payment_collection l
            join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
            left join payment p on p.payment_session_id = s.id and p.deleted_at is null
-           where l.cart_id = $1 and l.deleted_at is null) as is_ready`,
+           where l.cart_id = $1 and l.deleted_at is null)`,
     [cartId, PROVIDER_ID, processable],
   );
-  return row?.is_ready === true;
-}
 
 /**
  * Reads the cart's orders, with their totals when they were placed: one, or several while processes complete the cart
  * at the same time. Reads order_cart, order and order_summary.
  */
-export async function readPlacedOrders(sql: Sql, cartId: string): Promise<PlacedOrder[]> {
-  return readRows(
+export const readPlacedOrders = (sql: Sql, cartId: string): Promise<PlacedOrder[]> =>
+  readRows(
     sql,
     `select l.order_id, o.currency_code, s.totals -> 'raw_current_order_total' as raw_total
      from order_cart l left join "order" o on o.id = l.order_id
@@ -92,28 +91,22 @@ export async function readPlacedOrders(sql: Sql, cartId: string): Promise<Placed
      where l.cart_id = $1 and l.deleted_at is null`,
     [cartId],
   );
-}
 
 /**
  * Reads the ids of the cart's orders: one, or several while processes complete the cart at the same time. Reads
  * order_cart.
  */
-export async function ordersOfCart(sql: Sql, cartId: string): Promise<string[]> {
-  const statement = "select order_id from order_cart where cart_id = $1 and deleted_at is null";
-  return (await sql(statement, [cartId])).map((row) => String(row.order_id));
-}
+export const ordersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
+  readTexts(sql, "select order_id from order_cart where cart_id = $1 and deleted_at is null", [cartId]);
 
 /**
  * Reads the cart of an order; null if it has none, or no card was ever on it. Reads order_cart, and the cart's
  * tenders.
  */
 export async function cartOfOrder(sql: Sql, orderId: string): Promise<string | null> {
-  const [row] = await sql(
-    `select cart_id from order_cart placed where order_id = $1 and deleted_at is null
-       and (select count(*) from giftcard_tender where cart_id = placed.cart_id) > 0`,
-    [orderId],
-  );
-  return row ? String(row.cart_id) : null;
+  const statement = `select cart_id from order_cart placed where order_id = $1 and deleted_at is null
+    and (select count(*) from giftcard_tender where cart_id = placed.cart_id) > 0`;
+  return (await readTexts(sql, statement, [orderId]))[0] ?? null;
 }
 
 /** Reads whose lease a change of an order needs: that of its cart, or its own if no card was ever on the cart. */
@@ -127,8 +120,8 @@ export interface PaymentOrder {
 }
 
 /** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection and refund. */
-export async function orderOfPayment(sql: Sql, paymentId: string): Promise<PaymentOrder | null> {
-  const [row] = await readRows<PaymentOrder>(
+export const orderOfPayment = (sql: Sql, paymentId: string): Promise<PaymentOrder | null> =>
+  readRow(
     sql,
     `select l.order_id as "orderId", (select count(*) from order_payment_collection every
          join payment other on other.payment_collection_id = every.payment_collection_id
@@ -139,29 +132,24 @@ export async function orderOfPayment(sql: Sql, paymentId: string): Promise<Payme
      where p.id = $1 and p.deleted_at is null`,
     [paymentId],
   );
-  return row ?? null;
-}
 
 /** Reads the cart of a payment collection; null if it has none. Reads cart_payment_collection. */
 export async function cartOfCollection(sql: Sql, collectionId: string): Promise<string | null> {
-  const [row] = await sql(
-    "select cart_id from cart_payment_collection where payment_collection_id = $1 and deleted_at is null",
-    [collectionId],
-  );
-  return row ? String(row.cart_id) : null;
+  const statement =
+    "select cart_id from cart_payment_collection where payment_collection_id = $1 and deleted_at is null";
+  return (await readTexts(sql, statement, [collectionId]))[0] ?? null;
 }
 
 /** Reads the payment methods of the cart's region. Reads cart, region_payment_provider and payment_provider. */
-export async function providersOfCart(sql: Sql, cartId: string): Promise<string[]> {
-  const rows = await sql(
+export const providersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
+  readTexts(
+    sql,
     `select p.id from cart c
      join region_payment_provider l on l.region_id = c.region_id and l.deleted_at is null
      join payment_provider p on p.id = l.payment_provider_id and p.deleted_at is null
      where c.id = $1 and c.deleted_at is null`,
     [cartId],
   );
-  return rows.map(({ id }) => String(id));
-}
 
 /**
  * Whether the line `i` is a gift card: either it was one when it was added to the cart, or its product is one now. Only
@@ -172,28 +160,23 @@ const IS_GIFTCARD = `(i.is_giftcard or (select count(*) from product p where p.i
 
 /** Reads the ids of a cart's lines that are gift cards. Reads cart_line_item and product. */
 export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
-  readIds(
-    sql,
-    `select i.id from cart_line_item i where i.cart_id = $1 and i.deleted_at is null and ${IS_GIFTCARD}`,
+  readTexts(sql, `select i.id from cart_line_item i where i.cart_id = $1 and i.deleted_at is null and ${IS_GIFTCARD}`, [
     cartId,
-  );
+  ]);
 
 /**
  * Reads the ids of the lines of a cart's order that are gift cards. Reads order_cart, order, order_item, order_line_item
  * and product.
  */
 export const giftcardItemsOfOrder = (sql: Sql, cartId: string): Promise<string[]> =>
-  readIds(
+  readTexts(
     sql,
     `select i.id from order_cart l join "order" o on o.id = l.order_id
      join order_item sold on sold.order_id = o.id and sold.version = o.version and sold.deleted_at is null
      join order_line_item i on i.id = sold.item_id
      where l.cart_id = $1 and l.deleted_at is null and ${IS_GIFTCARD}`,
-    cartId,
+    [cartId],
   );
-
-const readIds = async (sql: Sql, statement: string, id: string): Promise<string[]> =>
-  (await sql(statement, [id])).map((row) => String(row.id));
 
 /**
  * Deletes expired locks of Medusa's, of carts with gift cards and of recovery. Medusa's locking module for PostgreSQL

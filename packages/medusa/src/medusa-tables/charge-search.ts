@@ -1,15 +1,12 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { readTexts } from "../rows.js";
 
 /** The most orders, or carts, that a search looks through. */
 const LIMIT = 500;
 
 /** Finds the orders with this display number. There are several if the shop has deleted or imported some. Reads order. */
-export async function findOrdersByNumber(sql: Sql, number: number): Promise<string[]> {
-  const rows = await sql(`select id from "order" where display_id = $1 and deleted_at is null limit ${LIMIT}`, [
-    number,
-  ]);
-  return rows.map((row) => String(row.id));
-}
+export const findOrdersByNumber = (sql: Sql, number: number): Promise<string[]> =>
+  readTexts(sql, `select id from "order" where display_id = $1 and deleted_at is null limit ${LIMIT}`, [number]);
 
 /** A customer by id, or all customers and guests with an e-mail. */
 export type Buyer = { readonly customerId: string } | { readonly email: string };
@@ -21,7 +18,8 @@ export type Buyer = { readonly customerId: string } | { readonly email: string }
 export async function findChargedCarts(sql: Sql, buyer: Buyer): Promise<string[]> {
   const [matches, value] =
     "customerId" in buyer ? ["id = $1", buyer.customerId] : ["email in ($1, lower($1))", buyer.email];
-  const rows = await sql(
+  return readTexts(
+    sql,
     `with buyer as materialized (select id from customer where ${matches}),
      own as (
        select id from cart where customer_id in (select id from buyer) and deleted_at is null
@@ -33,7 +31,6 @@ export async function findChargedCarts(sql: Sql, buyer: Buyer): Promise<string[]
      where charged.at is not null order by charged.at desc, own.id limit ${LIMIT}`,
     [value],
   );
-  return rows.map((row) => String(row.id));
 }
 
 /**

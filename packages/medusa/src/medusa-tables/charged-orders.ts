@@ -1,6 +1,6 @@
 import { sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { orderedStates, settledStates } from "@giftcard-pay/checkout/store";
-import { readRows } from "../rows.js";
+import { readRows, readTexts } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
 import { hasNoOrder, type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
@@ -77,8 +77,9 @@ export const findReopened = ({ sql, after, only, leaseMs }: Scan): Promise<Place
  * charged a card. The shopper can't use such a cart. Reads cart, order_cart, cart_payment_collection and
  * order_payment_collection, and the carts' tenders and leases.
  */
-export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<string[]> {
-  const rows = await sql(
+export const findClosed = ({ sql, after, only, leaseMs }: Scan): Promise<string[]> =>
+  readTexts(
+    sql,
     `with ${SCANNED}, candidate as materialized (
        select cart_id as id from scanned where state in (${sqlList(settledStates)})
        union select cart_id from giftcard_tender where state = 'applied' and ($2::text is null or cart_id = $2)
@@ -92,19 +93,16 @@ export async function findClosed({ sql, after, only, leaseMs }: Scan): Promise<s
      order by id`,
     [after, only, leaseMs],
   );
-  return rows.map((row) => String(row.id));
-}
 
 /** Finds orders with charged cards that aren't recorded as paid. Reads only the plugin's own tables. */
-export async function findUnnoted({ sql, after, only }: Scan): Promise<string[]> {
-  const rows = await sql(
+export const findUnnoted = ({ sql, after, only }: Scan): Promise<string[]> =>
+  readTexts(
+    sql,
     `with ${SCANNED} select distinct order_id from scanned
      where order_id is not null and state in (${ORDERED})
        and (select count(*) from giftcard_order where order_id = scanned.order_id and paid_at is not null) = 0`,
     [after, only],
   );
-  return rows.map((row) => String(row.order_id));
-}
 
 /** An order with card payments to capture. */
 export interface UncapturedOrder extends PlacedCart {

@@ -2,7 +2,7 @@ import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { heldStates } from "@giftcard-pay/checkout/store";
 import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
-import { sumOf } from "./payments.js";
+import { paymentsOf, sumOf } from "./payments.js";
 
 /** An action of a person on an order. Recovery never cancels such an order. */
 export type Touch = "fulfilled" | "edited" | "captured" | "refunded" | "completed";
@@ -100,17 +100,15 @@ left join lateral (${totalOf("o.version")}) latest on true
 left join lateral (
   select json_agg(json_build_object('id', p.id, 'provider', p.provider_id, 'amount',
     ((p.raw_amount ->> 'value')::numeric - ${refunded("<")})::text, 'refundedSince', ${refunded(">=")}::text,
-    'isCanceled', p.canceled_at is not null, 'captured', ${sumOf("capture")}::text, 'refunded', ${sumOf("refund")}::text,
+    'isCanceled', p.canceled_at is not null, 'refunded', ${sumOf("refund")}::text,
     'wasCaptured', ${byPeople("capture")}, 'wasRefunded', ${byPeople("refund")},
     'left', (${sumOf("capture")} - coalesce(${sumOf("refund")}, 0))::text,
     'isCharged', charge.is_charged, 'lastFour', charge.last_four, 'heldCents', charge.held_cents)
     order by p.created_at, p.id) as all
-  from order_payment_collection l
-  join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+  from ${paymentsOf("o.id")}
   left join lateral (select bool_and(state in (${sqlList(heldStates)}) or reason = 'refunded') as is_charged,
       min(last_four) as last_four, coalesce(sum(amount_cents) filter (where state in (${sqlList(heldStates)})), 0) as held_cents
     from giftcard_charge where external_id = p.payment_session_id offset 0) charge on true
-  where l.order_id = o.id and l.deleted_at is null
 ) payment on true
 left join lateral (
   select json_agg(json_build_object('id', s.id, 'status', s.status, 'amount', s.raw_amount ->> 'value')) as all
@@ -125,7 +123,6 @@ interface PaymentRow {
   provider: string;
   amount: string;
   isCanceled: boolean;
-  captured: string | null;
   refunded: string | null;
   refundedSince: string;
   wasCaptured: boolean;

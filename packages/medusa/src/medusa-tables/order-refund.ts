@@ -3,9 +3,9 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
-import { readRows } from "../rows.js";
+import { readRow } from "../rows.js";
 import { type BookedItem, ITEMS } from "./order-items.js";
-import { isRecordedSql, sumOf } from "./payments.js";
+import { isRecordedSql, paymentsOf, sumOf } from "./payments.js";
 
 export interface OpenPayment {
   readonly id: string;
@@ -71,10 +71,8 @@ const PENDING = `coalesce(summary.totals -> 'raw_pending_difference' ->> 'value'
  */
 const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce((select max(change.version) from order_change change
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null
-    and change.confirmed_at <= (select min(c.created_at) from order_payment_collection l
-      join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-      join capture c on c.payment_id = p.id and c.deleted_at is null
-      where l.order_id = o.id and l.deleted_at is null)), 1) end`;
+    and change.confirmed_at <= (select min(c.created_at) from ${paymentsOf("o.id")}
+      join capture c on c.payment_id = p.id and c.deleted_at is null)), 1) end`;
 
 /**
  * The amount that Medusa waived for the refund `r`. Medusa's credit line doesn't name the refund. It is the first change
@@ -103,9 +101,7 @@ select json_agg(json_build_object('id', p.id, 'session', p.payment_session_id, '
     'refunded', ${centsSql(`coalesce(${sumOf("refund")}, 0)`)}::integer,
     'amount', case when p.canceled_at is null then ${centsSql("(p.raw_amount ->> 'value')::numeric")}::integer else 0 end)
   order by p.created_at, p.id) as all
-from order_payment_collection l
-join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-where l.order_id = o.id and l.deleted_at is null`;
+from ${paymentsOf("o.id")}`;
 
 const REFUNDS = `
 select json_agg(json_build_object('id', r.id, 'cents', ${centsSql("(r.raw_amount ->> 'value')::numeric")}::integer,
@@ -113,15 +109,10 @@ select json_agg(json_build_object('id', r.id, 'cents', ${centsSql("(r.raw_amount
     'aheadCents', case when r.metadata ? '${REFUND_UNITS}' then coalesce((r.metadata ->> '${REFUND_AHEAD}')::integer, 0)
       else ${centsSql(BEYOND)}::integer end)
   order by r.created_at, r.id) as all
-from order_payment_collection l
-join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-join refund r on r.payment_id = p.id and r.deleted_at is null
-where l.order_id = o.id and l.deleted_at is null`;
+from ${paymentsOf("o.id")} join refund r on r.payment_id = p.id and r.deleted_at is null`;
 
-const REFUNDING = `exists (select from order_payment_collection l
-  join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
-  join refund r on r.payment_id = p.id and r.deleted_at is null
-  where l.order_id = o.id and l.deleted_at is null and not ${isRecordedSql("r.id", "p.id", "'refund'", "o.id")})`;
+const REFUNDING = `exists (select from ${paymentsOf("o.id")} join refund r on r.payment_id = p.id and r.deleted_at is null
+  where not ${isRecordedSql("r.id", "p.id", "'refund'", "o.id")})`;
 
 const EXTENDED = `exists (select from order_change_action action join order_change change on change.id = action.order_change_id
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null and action.deleted_at is null
@@ -140,7 +131,7 @@ interface Row {
  * order_summary.
  */
 export async function readPending(sql: Sql, orderId: string): Promise<{ pending: string; isCanceled: boolean }> {
-  const [row] = await readRows<{ pending: string; isCanceled: boolean }>(
+  const row = await readRow<{ pending: string; isCanceled: boolean }>(
     sql,
     `select ${PENDING} as pending, o.status = 'canceled' as "isCanceled" from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
@@ -222,16 +213,14 @@ export interface WrittenRefund {
  * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null
  * if there is no payment. Reads payment and refund.
  */
-export async function readRefunds(
+export const readRefunds = (
   sql: Sql,
   sessionId: string,
-): Promise<{ amount: string; refunds: WrittenRefund[] } | null> {
-  const [row] = await readRows<{ amount: string; refunds: WrittenRefund[] }>(
+): Promise<{ amount: string; refunds: WrittenRefund[] } | null> =>
+  readRow(
     sql,
     `select amount::text, (select coalesce(json_agg(json_build_object('id', id, 'amount', amount::text, 'metadata', metadata)
          order by created_at, id), '[]') from refund where payment_id = p.id and deleted_at is null) as refunds
      from payment p where payment_session_id = $1 and deleted_at is null`,
     [sessionId],
   );
-  return row ?? null;
-}

@@ -1,35 +1,28 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
-import { hasRows } from "../rows.js";
+import { hasRows, readRow } from "../rows.js";
 import type { OrderPayment } from "./order-payment.js";
 
-/** Reads the display names of orders, such as `#12`, by their ids. Reads order. */
-export async function readOrderNames(sql: Sql, orderIds: readonly string[]): Promise<Record<string, string>> {
-  if (orderIds.length === 0) return {};
-  const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [[...new Set(orderIds)]]);
+/** Reads the display names of the orders that these rows name, such as `#12`, by their ids. Reads order. */
+export async function readOrderNames(
+  sql: Sql,
+  named: readonly { readonly orderId: string | null }[],
+): Promise<Record<string, string>> {
+  const orderIds = new Set(named.flatMap(({ orderId }) => orderId ?? []));
+  if (orderIds.size === 0) return {};
+  const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [[...orderIds]]);
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
-
-/** Reads the display names of the orders that these rows name. */
-export const orderNamesOf = (
-  sql: Sql,
-  rows: readonly { readonly orderId: string | null }[],
-): Promise<Record<string, string>> =>
-  readOrderNames(
-    sql,
-    rows.flatMap(({ orderId }) => orderId ?? []),
-  );
 
 /**
  * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order.
  */
-export async function readOrderOwner(sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> {
-  const [row] = await sql(
-    `select customer_id from "order" where id = $1 and not is_draft_order and deleted_at is null`,
+export const readOrderOwner = (sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> =>
+  readRow(
+    sql,
+    `select customer_id as "customerId" from "order" where id = $1 and not is_draft_order and deleted_at is null`,
     [orderId],
   );
-  return row ? { customerId: row.customer_id as string | null } : null;
-}
 
 /**
  * Records that an order was paid, for its total when it was placed. From then on, recovery never cancels, voids or

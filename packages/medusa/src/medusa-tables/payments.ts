@@ -2,7 +2,12 @@ import type { PaymentQuery, ShopPayment } from "@giftcard-pay/checkout/operator"
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
-import { hasRows, readRows } from "../rows.js";
+import { hasRows, readRow, readRows, readTexts } from "../rows.js";
+
+/** An order's payments `p` and their links `l` to it, for the `from` of a statement. */
+export const paymentsOf = (orderId: string) => `order_payment_collection l
+  join payment p on p.payment_collection_id = l.payment_collection_id and p.deleted_at is null
+    and l.order_id = ${orderId} and l.deleted_at is null`;
 
 /** The sum of the captures or refunds of the payment `p`, in major units, for a statement; null if there are none. */
 export const sumOf = (table: "capture" | "refund") =>
@@ -61,10 +66,10 @@ export const PAYMENT_VIEW = `case when p.id is not null then (select json_build_
   'isOver', "isCanceled" or (not "isPartial" and "capturedLeft"::numeric <= 0)) from (${PAYMENT_STANDING}) standing) end`;
 
 /** Reads the state of a payment; null if it doesn't exist. Reads payment, capture and refund. */
-export async function readPaymentStanding(sql: Sql, paymentId: string): Promise<PaymentStanding | null> {
-  const statement = `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`;
-  return (await readRows<PaymentStanding>(sql, statement, [paymentId]))[0] ?? null;
-}
+export const readPaymentStanding = (sql: Sql, paymentId: string): Promise<PaymentStanding | null> =>
+  readRow(sql, `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`, [
+    paymentId,
+  ]);
 
 /**
  * Reads sessions with their payments. The payment of a deleted session may still exist. Reads payment_session,
@@ -88,24 +93,21 @@ export const hasSession = (sql: Sql, sessionId: string): Promise<boolean> =>
  * Tells whether the collection is an order's, and one of its sessions holds or took money for it, or promises to.
  * Reads payment_session, payment, order_payment_collection, cart_payment_collection and cart.
  */
-export async function paysOrder(sql: Sql, collectionId: string): Promise<boolean> {
-  const [row] = await sql(
-    `select exists (
-         select 1 from payment_session s
-         left join payment p on p.payment_session_id = s.id and p.deleted_at is null
-         where s.payment_collection_id = $1 and s.deleted_at is null
-           and (s.status = 'pending_authorization' or (p.id is not null and p.canceled_at is null))
-       ) and (
-         exists (select 1 from order_payment_collection
+export const paysOrder = (sql: Sql, collectionId: string): Promise<boolean> =>
+  hasRows(
+    sql,
+    `select 1 from payment_session s
+     left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+     where s.payment_collection_id = $1 and s.deleted_at is null
+       and (s.status = 'pending_authorization' or (p.id is not null and p.canceled_at is null))
+       and (exists (select 1 from order_payment_collection
            where payment_collection_id = $1 and deleted_at is null)
          or exists (select 1 from cart_payment_collection l
            join cart on cart.id = l.cart_id and cart.completed_at is not null
-           where l.payment_collection_id = $1 and l.deleted_at is null)
-       ) as pays`,
+           where l.payment_collection_id = $1 and l.deleted_at is null))
+     limit 1`,
     [collectionId],
   );
-  return row?.pays === true;
-}
 
 /**
  * Tells whether a payment collection belongs to an order.
@@ -126,7 +128,8 @@ export const isOfOrder = (sql: Sql, id: string): Promise<boolean> =>
  * Reads refund, payment, order_payment_collection, order and order_transaction.
  */
 export async function readCancelRefunds(sql: Sql, refundIds: readonly string[]): Promise<Set<string>> {
-  const rows = await sql(
+  const ids = await readTexts(
+    sql,
     `select r.id from unnest($1::text[]) wanted (id) join refund r on r.id = wanted.id and r.deleted_at is null
      join payment p on p.id = r.payment_id
      join order_payment_collection link on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
@@ -134,7 +137,7 @@ export async function readCancelRefunds(sql: Sql, refundIds: readonly string[]):
      where ${IS_CANCEL_REFUND}`,
     [[...new Set(refundIds)]],
   );
-  return new Set(rows.map(({ id }) => String(id)));
+  return new Set(ids);
 }
 
 const PAGE = 500;

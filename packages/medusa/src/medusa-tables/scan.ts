@@ -3,7 +3,7 @@ import { chargingStates, orderedStates } from "@giftcard-pay/checkout/store";
 import type { Settings } from "../options.js";
 
 /** Keeps a run cheap, and still scans the whole past of a large shop within hours. */
-export const SCAN_PAGE = 2000;
+const SCAN_PAGE = 2000;
 /** How many of the last day's rows a run reads at most. */
 const LATELY = 5000;
 
@@ -79,3 +79,31 @@ export const hasNoOrder = (cartId: string) =>
      on ordered.payment_collection_id = pays.payment_collection_id and ordered.deleted_at is null
      where pays.cart_id = ${cartId} and pays.deleted_at is null) = 0
    and (select count(*) from giftcard_charge other where other.cart_id = ${cartId} and other.state in (${ACTIVE})) = 0`;
+
+/** Reads where this run's page begins. The next run, in any process, continues after it. */
+export async function takeScanPage(sql: Sql): Promise<string> {
+  const [row] = await sql(
+    `with begun as (select after from giftcard_scan),
+     page as (select reference from giftcard_charge where reference > (select after from begun)
+       order by reference limit ${SCAN_PAGE}),
+     ended as (select case when count(*) = ${SCAN_PAGE} then max(reference) else '' end as after from page)
+     update giftcard_scan set after = ended.after from ended, begun returning begun.after as begins_after`,
+    [],
+  );
+  return String(row?.begins_after ?? "");
+}
+
+/** Runs a finder that uses `SCANNED` over the whole past, page by page. */
+export async function everyScanPage<T>(scan: Scan, find: (scan: Scan) => Promise<T[]>): Promise<T[]> {
+  const all: T[] = [];
+  for (let after = ""; ; ) {
+    all.push(...(await find({ ...scan, after })));
+    const [page] = await scan.sql(
+      `select count(*), max(reference) as last from
+         (select reference from giftcard_charge where reference > $1 order by reference limit ${SCAN_PAGE}) page`,
+      [after],
+    );
+    if (Number(page?.count) < SCAN_PAGE) return all;
+    after = String(page?.last);
+  }
+}

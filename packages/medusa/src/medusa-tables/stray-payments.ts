@@ -77,10 +77,8 @@ export const findCanceledPayments = ({ sql, after, only, leaseMs }: Scan): Promi
  * Tells whether the cart has no order, and none is being placed. Reads order_cart, cart_payment_collection and
  * order_payment_collection, and the cart's charges.
  */
-export async function isOrderless(sql: Sql, cartId: string): Promise<boolean> {
-  const [row] = await sql(`select ${hasNoOrder("$1")} as is_orderless`, [cartId]);
-  return row?.is_orderless === true;
-}
+export const isOrderless = (sql: Sql, cartId: string): Promise<boolean> =>
+  hasRows(sql, `select 1 where ${hasNoOrder("$1")}`, [cartId]);
 
 /**
  * Tells whether the cart already had its order when a session of the cart was deleted. The order then has its

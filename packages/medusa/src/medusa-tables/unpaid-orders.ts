@@ -1,7 +1,7 @@
 import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { chargingStates, onCartStates } from "@giftcard-pay/checkout/store";
 import { PLAN } from "../names.js";
-import { readEveryOrder, readRows } from "../rows.js";
+import { readEveryOrder, readRow, readRows } from "../rows.js";
 import { ORDER_ORIGIN } from "./order-payment.js";
 import type { PlacedCart, Scan } from "./scan.js";
 
@@ -114,8 +114,8 @@ interface OrderLinks {
  * Reads the links of an order, or null if no link leads to its cart. Reads order, order_cart,
  * order_payment_collection and cart_payment_collection.
  */
-export async function readOrderLinks(sql: Sql, orderId: string): Promise<OrderLinks | null> {
-  const [row] = await readRows<OrderLinks>(
+export const readOrderLinks = (sql: Sql, orderId: string): Promise<OrderLinks | null> =>
+  readRow(
     sql,
     `select origin.cart_id as "cartId", origin.is_placed as "isPlaced", (select payment_collection_id
        from cart_payment_collection pays where cart_id = origin.cart_id and deleted_at is null
@@ -124,15 +124,13 @@ export async function readOrderLinks(sql: Sql, orderId: string): Promise<OrderLi
      from "order" o cross join lateral (${ORDER_ORIGIN}) origin where o.id = $1 and o.deleted_at is null`,
     [orderId],
   );
-  return row ?? null;
-}
 
 /**
  * Reads the order that waits for this session to pay its remainder, or null. Reads payment_session,
  * order_payment_collection and order_cart.
  */
-export async function orderOfPendingSession(sql: Sql, sessionId: string): Promise<PlacedCart | null> {
-  const [row] = await readRows<PlacedCart>(
+export const orderOfPendingSession = (sql: Sql, sessionId: string): Promise<PlacedCart | null> =>
+  readRow(
     sql,
     `select placed.order_id as "orderId", placed.cart_id as "cartId" from payment_session session
      join order_payment_collection link on link.payment_collection_id = session.payment_collection_id
@@ -142,8 +140,6 @@ export async function orderOfPendingSession(sql: Sql, sessionId: string): Promis
        and session.metadata ? '${PLAN}'`,
     [sessionId],
   );
-  return row ?? null;
-}
 
 /** Records that a method may pay this cart's remainder later, before the method is asked. */
 export async function expectRemainder(sql: Sql, sessionId: string, cartId: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { bookedStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
-import { hasRows, readRows } from "../rows.js";
+import { hasRows, readRows, readTexts } from "../rows.js";
 import { isRecordedSql } from "./payments.js";
 import { ORDERED, SCANNED, type Scan } from "./scan.js";
 
@@ -48,27 +48,23 @@ export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<Unr
 type RecordKey = Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">;
 
 /** Tells whether the order has a capture or refund. Reads order_transaction. */
-export async function isRecorded(sql: Sql, { entryId, paymentId, kind, orderId }: RecordKey): Promise<boolean> {
-  const statement = `select ${isRecordedSql("$1", "$2", "$3", "$4")} as done`;
-  const [row] = await sql(statement, [entryId, paymentId, kind, orderId]);
-  return row?.done === true;
-}
+export const isRecorded = (sql: Sql, { entryId, paymentId, kind, orderId }: RecordKey): Promise<boolean> =>
+  hasRows(sql, `select 1 where ${isRecordedSql("$1", "$2", "$3", "$4")}`, [entryId, paymentId, kind, orderId]);
 
 /**
  * Reads the captures of a payment that Medusa began and never finished. Medusa takes them for complete, whether or not the
  * payment method was asked. Reads payment, capture and order_transaction.
  */
-export async function readBegunCaptures(
+export const readBegunCaptures = (
   sql: Sql,
   { paymentId, orderId }: { readonly paymentId: string; readonly orderId: string },
-): Promise<string[]> {
-  const rows = await sql(
+): Promise<string[]> =>
+  readTexts(
+    sql,
     `select c.id from payment p join capture c on c.payment_id = p.id and c.deleted_at is null
      where p.id = $1 and p.captured_at is null and not ${isRecordedSql("c.id", "p.id", "'capture'", "$2")}`,
     [paymentId, orderId],
   );
-  return rows.map((row) => String(row.id));
-}
 
 /** A refund by another method that its order doesn't have: nobody can tell whether it was made. */
 export interface UnknownRefund {

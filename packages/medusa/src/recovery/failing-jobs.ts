@@ -2,7 +2,7 @@ import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { MedusaError } from "@medusajs/framework/utils";
 import { FAILING_CHARGES } from "../journal-tables/charges.js";
-import { hasRows, readRows } from "../rows.js";
+import { hasRows, readCount, readRow, readRows, readTexts } from "../rows.js";
 
 /** The kinds of recovery's jobs. docs/on-call.md explains each. */
 export const jobKinds = [
@@ -78,8 +78,9 @@ export async function forgetOthers(sql: Sql, kind: JobKind, foundIds: readonly s
 
 /** Reads the ids of a kind's jobs that people have exempted. */
 export async function readExemptJobs(sql: Sql, kind: JobKind): Promise<Set<string>> {
-  const rows = await sql("select id from giftcard_job where kind = $1 and exempted_at is not null", [kind]);
-  return new Set(rows.map((row) => String(row.id)));
+  return new Set(
+    await readTexts(sql, "select id from giftcard_job where kind = $1 and exempted_at is not null", [kind]),
+  );
 }
 
 /** Exempts a failing job from further tries, as a person decided. @returns false if there is no such job (any more) */
@@ -111,17 +112,16 @@ export async function listFailing(
      order by kind in ('reversal', 'outcome'), first_failed_at, kind, id limit $1 offset $2`,
     [limit, offset],
   );
-  const [counted] = await sql(`select count(*) from (${FAILING}) failing`, []);
-  return { jobs, count: Number(counted?.count) };
+  return { jobs, count: await readCount(sql, `select count(*) from (${FAILING}) failing`) };
 }
 
-export async function countFailingJobs(sql: Sql): Promise<number> {
-  const [counted] = await sql("select count(*) from giftcard_job where exempted_at is null", []);
-  return Number(counted?.count);
-}
+export const countFailingJobs = (sql: Sql): Promise<number> =>
+  readCount(sql, "select count(*) from giftcard_job where exempted_at is null");
 
 /** Reads a failing job; null if there is none (any more). */
-export async function readJob(sql: Sql, kind: JobKind, id: string): Promise<FailingJob | null> {
-  const statement = `select ${COLUMNS}, cart_id as "cartId" from giftcard_job where kind = $1 and id = $2 and exempted_at is null`;
-  return (await readRows<FailingJob>(sql, statement, [kind, id]))[0] ?? null;
-}
+export const readJob = (sql: Sql, kind: JobKind, id: string): Promise<FailingJob | null> =>
+  readRow(
+    sql,
+    `select ${COLUMNS}, cart_id as "cartId" from giftcard_job where kind = $1 and id = $2 and exempted_at is null`,
+    [kind, id],
+  );

@@ -3,7 +3,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder, UnpaidReason } from "../medusa-tables/unpaid-orders.js";
-import { hasRows, readEveryOrder, readRows } from "../rows.js";
+import { hasRows, readCount, readEveryOrder, readRow, readRows } from "../rows.js";
 import type { Reason } from "../sentences.js";
 
 export interface RefusedOrder {
@@ -79,8 +79,7 @@ export async function listRefused(
      order by found_at, order_id limit $1 offset $2`,
     [limit, offset],
   );
-  const [counted] = await sql(`select count(*) from giftcard_unpaid_order where ${WAITING}`, []);
-  return { orders, count: Number(counted?.count) };
+  return { orders, count: await readCount(sql, `select count(*) from giftcard_unpaid_order where ${WAITING}`) };
 }
 
 /**
@@ -95,10 +94,8 @@ export const exemptOrder = (sql: Sql, orderId: string, actor: string): Promise<b
   );
 
 /** Tells whether a person has exempted the order. */
-export async function isExempt(sql: Sql, orderId: string): Promise<boolean> {
-  const statement = "select 1 from giftcard_unpaid_order where order_id = $1 and exempted_at is not null";
-  return (await sql(statement, [orderId])).length === 1;
-}
+export const isExempt = (sql: Sql, orderId: string): Promise<boolean> =>
+  hasRows(sql, "select 1 from giftcard_unpaid_order where order_id = $1 and exempted_at is not null", [orderId]);
 
 /** A stop of automatic cancels, until a person resumes them. */
 export interface CancelStop {
@@ -112,15 +109,14 @@ export interface CancelBudget {
 }
 
 /** Reads the stop of automatic cancels; null if they aren't stopped. */
-export async function readCancelStop(sql: Sql): Promise<CancelStop | null> {
-  const [row] = await sql(
-    `select stopped_at, (select count(*) from giftcard_unpaid_order
-       where canceled_at is null and refused_at is null) as waiting
+export const readCancelStop = (sql: Sql): Promise<CancelStop | null> =>
+  readRow(
+    sql,
+    `select stopped_at as "stoppedAt", (select count(*) from giftcard_unpaid_order
+       where canceled_at is null and refused_at is null)::integer as waiting
      from giftcard_cancel_stop where resumed_at is null`,
     [],
   );
-  return row ? { stoppedAt: new Date(row.stopped_at as string), waiting: Number(row.waiting) } : null;
-}
 
 /**
  * Resumes automatic cancels. The next run cancels all orders that have waited, however many they are.
@@ -152,11 +148,8 @@ export async function mayCancel(container: MedusaContainer, orderId: string, bud
     budget.left -= 1;
     return true;
   }
-  const stopped = await sql(
-    "insert into giftcard_cancel_stop default values on conflict do nothing returning stopped_at",
-    [],
-  );
-  if (stopped.length > 0) {
+  const isNew = "insert into giftcard_cancel_stop default values on conflict do nothing returning 1";
+  if (await hasRows(sql, isNew, [])) {
     const text =
       "giftcard recovery has stopped canceling unpaid orders: there are more than maxCancelsPerRun of them. A person " +
       "must check them, and resume cancels on the admin's page Gift cards";

@@ -4,9 +4,8 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { withCartLock } from "../cart/cart-turn.js";
 import { paidOrderOf } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
-import { takeScanPage } from "../journal-tables/scan-pages.js";
 import { endExpiredLocks } from "../medusa-tables/carts.js";
-import type { Scan } from "../medusa-tables/scan.js";
+import { type Scan, takeScanPage } from "../medusa-tables/scan.js";
 import { forgetRemainders } from "../medusa-tables/unpaid-orders.js";
 import { RECOVERY_LOCK } from "../names.js";
 import {

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 import type { Sold } from "../medusa-tables/bulk-refunds.js";
-import { hasRows, readRows } from "../rows.js";
+import { hasRows, readRow, readRows, readTexts } from "../rows.js";
 import type { Reason } from "../sentences.js";
 import type { PlannedCapture, RefundPart } from "./order-books.js";
 
@@ -66,11 +67,15 @@ export interface BulkRefundReport {
 }
 
 const REFUSED_SHOWN = 200;
+const REPORTS_SHOWN = 20;
 
 /**
- * Writes a bulk refund with all its orders, or nothing. @returns false if another bulk refund has one of the orders
+ * Records a planned bulk refund with all its orders. From then on the shop makes it, even if this process dies:
+ * `workBulkRefunds` does it, in this process or another one.
+ * @returns the bulk refund's id; null if another bulk refund has one of the orders by now
  */
-export async function writeBulkRefund(sql: Sql, id: string, plan: BulkRefundPlan, actor: string): Promise<boolean> {
+export async function beginBulkRefund(sql: Sql, plan: BulkRefundPlan, actor: string): Promise<string | null> {
+  const id = `gcbulk_${randomUUID()}`;
   const write = sql(
     `with bulk_refund as (insert into giftcard_bulk_refund (id, title, sold, actor, refused)
        values ($1, $2, $3::jsonb, $4, $6::jsonb) returning id)
@@ -81,9 +86,9 @@ export async function writeBulkRefund(sql: Sql, id: string, plan: BulkRefundPlan
     [id, plan.title, JSON.stringify(plan.sold), actor, JSON.stringify(plan.orders), JSON.stringify(plan.refused)],
   );
   return write.then(
-    () => true,
+    () => id,
     (error: unknown) => {
-      if (isUniqueViolation(error)) return false;
+      if (isUniqueViolation(error)) return null;
       throw error;
     },
   );
@@ -105,12 +110,12 @@ export const isInProgress = (sql: Sql, orderId: string): Promise<boolean> =>
   hasRows(sql, "select 1 from giftcard_bulk_refund_order where order_id = $1 and state = 'open' limit 1", [orderId]);
 
 /** Leases the next order of a bulk refund; null if none is left. */
-export async function claimOrder(
+export const claimOrder = (
   sql: Sql,
   bulkRefundId: string,
   lease: { readonly owner: string; readonly forMs: number },
-): Promise<BulkRefundOrder | null> {
-  const [row] = await readRows<BulkRefundOrder>(
+): Promise<BulkRefundOrder | null> =>
+  readRow(
     sql,
     `update giftcard_bulk_refund_order o set lease_owner = $2, lease_until = now() + ${sqlInterval("$3")}, updated_at = now()
      from giftcard_bulk_refund r where r.id = o.bulk_refund_id and o.bulk_refund_id = $1 and o.order_id = (
@@ -121,8 +126,6 @@ export async function claimOrder(
        case when r.sold ? 'orderIds' then jsonb_build_object('orderIds', jsonb_build_array(o.order_id)) else r.sold end as sold`,
     [bulkRefundId, lease.owner, lease.forMs],
   );
-  return row ?? null;
-}
 
 type HeldOrder = Pick<BulkRefundOrder, "bulkRefundId" | "orderId" | "owner">;
 
@@ -174,20 +177,16 @@ export const decideOrder = (
     [bulkRefundId, orderId, state],
   );
 
-export async function openBulkRefunds(sql: Sql): Promise<string[]> {
-  const rows = await sql(
+export const openBulkRefunds = (sql: Sql): Promise<string[]> =>
+  readTexts(
+    sql,
     `select id from giftcard_bulk_refund r where exists (
        select 1 from giftcard_bulk_refund_order where bulk_refund_id = r.id and state = 'open') order by created_at, id`,
     [],
   );
-  return rows.map((row) => String(row.id));
-}
 
-export async function readBulkRefunds(
-  sql: Sql,
-  { id, limit = 20 }: { id?: string; limit?: number } = {},
-): Promise<BulkRefundReport[]> {
-  return readRows(
+export const readBulkRefunds = (sql: Sql, { id }: { id?: string } = {}): Promise<BulkRefundReport[]> =>
+  readRows(
     sql,
     `select r.id, r.title, r.sold, r.actor, r.created_at as "createdAt", coalesce(sum(o.amount_cents), 0)::float8 as "amountCents",
        count(*) filter (where o.state = 'open')::integer as open, count(*) filter (where o.state = 'done')::integer as done,
@@ -197,10 +196,9 @@ export async function readBulkRefunds(
        (select coalesce(jsonb_agg(one order by at), '[]') from jsonb_array_elements(r.refused) with ordinality as listed (one, at)
          where at <= ${REFUSED_SHOWN}) as refused, jsonb_array_length(r.refused) as "refusedCount"
      from (select id, title, actor, created_at, refused, case when sold ? 'orderIds' then '{"orderIds": []}'::jsonb else sold end as sold
-       from giftcard_bulk_refund where $1::text is null or id = $1 order by created_at desc, id limit $2) r
+       from giftcard_bulk_refund where $1::text is null or id = $1 order by created_at desc, id limit ${REPORTS_SHOWN}) r
      left join giftcard_bulk_refund_order o on o.bulk_refund_id = r.id
      left join "order" placed on placed.id = o.order_id
      group by r.id, r.title, r.sold, r.actor, r.refused, r.created_at order by r.created_at desc, r.id`,
-    [id ?? null, limit],
+    [id ?? null],
   );
-}

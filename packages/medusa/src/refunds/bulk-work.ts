@@ -12,33 +12,11 @@ import { BULK_REFUND } from "../refund-metadata.js";
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import { onItsPage, planOrder } from "./bulk-plan.js";
-import {
-  type BulkRefundOrder,
-  type BulkRefundPlan,
-  claimOrder,
-  endOrder,
-  holdOrder,
-  openBulkRefunds,
-  writeBulkRefund,
-} from "./bulk-store.js";
+import { type BulkRefundOrder, claimOrder, endOrder, holdOrder, openBulkRefunds } from "./bulk-store.js";
 import type { OrderBooks } from "./order-books.js";
 import { refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 
 const changed = (books: OrderBooks): Reason[] => [{ code: "orderChanged" }, onItsPage(books)];
-
-/**
- * Records a planned bulk refund. From then on the shop makes it, even if this process dies: `workBulkRefunds` does
- * it, in this process or another one.
- * @returns the bulk refund's id; null if another bulk refund has one of the orders by now
- */
-export async function beginBulkRefund(
-  container: MedusaContainer,
-  plan: BulkRefundPlan,
-  actor: string,
-): Promise<string | null> {
-  const id = `gcbulk_${randomUUID()}`;
-  return (await writeBulkRefund(contextOf(container).sql, id, plan, actor)) ? id : null;
-}
 
 /**
  * Works on open bulk refunds, order by order. Safe to stop at any point, and in several processes at once: each

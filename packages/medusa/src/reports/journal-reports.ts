@@ -15,8 +15,7 @@ export async function readMedusaStatement(
 ) {
   const findCancelRefunds = (refundIds: readonly string[]) => readCancelRefunds(context.sql, refundIds);
   const statement = await readStatement(context, { ...options, findCancelRefunds });
-  const orderIds = statement.lines.flatMap(({ orderId }) => orderId ?? []);
-  return { ...statement, orderNames: await readOrderNames(context.sql, orderIds) };
+  return { ...statement, orderNames: await readOrderNames(context.sql, statement.lines) };
 }
 
 /**
@@ -33,6 +32,5 @@ export async function readMedusaReconciliation(
 ) {
   const payments = (query: PaymentQuery) => readGiftcardPayments(context.sql, query);
   const result = await readReconciliation(context, { ...options, payments });
-  const orderIds = result.differences.flatMap(({ orderId }) => orderId ?? []);
-  return { ...result, orderNames: await readOrderNames(context.sql, orderIds) };
+  return { ...result, orderNames: await readOrderNames(context.sql, result.differences) };
 }

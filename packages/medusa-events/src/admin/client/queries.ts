@@ -4,7 +4,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import type { ProductEvents as ProductAnswer } from "../../api/admin/giftcard-pay/events/products/[id]/route.js";
 import type { EventFilter, EventView } from "../../events/event-list.js";
 import type { Published } from "../../issuer/push.js";
-import type { DetailsInput } from "../../shows/show-details.js";
+import type { DetailsInput } from "../../shows/show-store.js";
 
 /** Constants that Medusa's build of the admin defines. */
 declare const __BACKEND_URL__: string | undefined;

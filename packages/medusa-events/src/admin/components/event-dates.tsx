@@ -1,5 +1,5 @@
 import { Button, Heading, Input, Label, Select, Text } from "@medusajs/ui";
-import { type ComponentProps, useId } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 import type { DetailsInput } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 
@@ -22,8 +22,7 @@ export function EventDates(props: { dates: Dates; optionValues: readonly string[
   const { dates, optionValues, onChange } = props;
   const unused = optionValues.find((value) => !dates.some(({ optionValue }) => optionValue === value));
   return (
-    <div className="flex flex-col gap-y-3">
-      <Heading level="h3">{t("dates.title")}</Heading>
+    <Part title={t("dates.title")}>
       <Text size="xsmall" className="text-ui-fg-subtle">
         {t("dates.about")}
       </Text>
@@ -45,7 +44,7 @@ export function EventDates(props: { dates: Dates; optionValues: readonly string[
       >
         {t("dates.add")}
       </Button>
-    </div>
+    </Part>
   );
 }
 
@@ -90,6 +89,14 @@ function DateFields(props: {
     </div>
   );
 }
+
+/** A part of the form with its heading. */
+export const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <div className="flex flex-col gap-y-3">
+    <Heading level="h3">{title}</Heading>
+    {children}
+  </div>
+);
 
 /** An input with a label. */
 export function Field({ label, ...input }: { label: string } & ComponentProps<typeof Input>) {

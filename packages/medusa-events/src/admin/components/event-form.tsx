@@ -1,8 +1,8 @@
-import { Button, Drawer, Heading, Text } from "@medusajs/ui";
+import { Button, Drawer, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { type DetailsInput, type ProductEvents, useIssuer, useSaveShow } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { Choice, EventDates, Field } from "./event-dates.js";
+import { Choice, EventDates, Field, Part } from "./event-dates.js";
 
 type Change = (change: Partial<DetailsInput>) => void;
 
@@ -59,8 +59,7 @@ function Where({ details, change, zone }: { details: DetailsInput; change: Chang
     />
   );
   return (
-    <div className="flex flex-col gap-y-3">
-      <Heading level="h3">{t("form.where")}</Heading>
+    <Part title={t("form.where")}>
       {field("name")}
       <div className="grid grid-cols-[3fr_1fr] gap-3">
         {field("streetName")}
@@ -77,7 +76,7 @@ function Where({ details, change, zone }: { details: DetailsInput; change: Chang
         placeholder={zone}
         onChange={({ target }) => change({ timeZone: target.value })}
       />
-    </div>
+    </Part>
   );
 }
 
@@ -92,8 +91,7 @@ function Who({ details, change, organiser }: { details: DetailsInput; change: Ch
     />
   );
   return (
-    <div className="flex flex-col gap-y-3">
-      <Heading level="h3">{t("form.who")}</Heading>
+    <Part title={t("form.who")}>
       {field("organiser", organiser)}
       <Words label={t("fields.lineup")} words={details.lineup} onChange={(lineup) => change({ lineup })} />
       <Words label={t("fields.genres")} words={details.genres} onChange={(genres) => change({ genres })} />
@@ -107,7 +105,7 @@ function Who({ details, change, organiser }: { details: DetailsInput; change: Ch
       />
       {field("eventLink", "https://")}
       {field("videoUrl", "https://")}
-    </div>
+    </Part>
   );
 }
 
@@ -155,23 +153,18 @@ function filled(details: DetailsInput): DetailsInput {
 const NONE = "none";
 
 /** The ticketing provider, chosen from the issuer's list. */
-export function IssuerFields(props: {
-  details: DetailsInput;
-  change: (some: Partial<DetailsInput>) => void;
-  defaultId: number | null;
-}) {
+function IssuerFields(props: { details: DetailsInput; change: Change; defaultId: number | null }) {
   const { t } = useTexts();
   const { data, error } = useIssuer();
-  const { details, change, defaultId } = props;
-  const { providerId } = details;
+  const { change, defaultId } = props;
+  const { providerId } = props.details;
   const { providers = [] } = data ?? {};
   const numbered = (id: number) => t("issuer.numbered", { id: String(id) });
   const nameOf = (id: number) => providers.find((one) => one.id === id)?.name ?? numbered(id);
   const isListed = providerId === undefined || providers.some(({ id }) => id === providerId);
   const none = defaultId === null ? t("issuer.noneChosen") : t("issuer.default", { name: nameOf(defaultId) });
   return (
-    <div className="flex flex-col gap-y-3">
-      <Heading level="h3">{t("issuer.title")}</Heading>
+    <Part title={t("issuer.title")}>
       {error && <Problem>{t("issuer.unread", { error: error.message })}</Problem>}
       {data && providers.length === 0 && <Problem>{t("issuer.noTicketing")}</Problem>}
       <Choice
@@ -184,7 +177,7 @@ export function IssuerFields(props: {
         ]}
         onChoose={(value) => change({ providerId: value === NONE ? undefined : Number(value) })}
       />
-    </div>
+    </Part>
   );
 }
 

@@ -6,9 +6,7 @@ import { readOptions, type Settings } from "../../options.js";
 /** The part of Medusa's knex that lends the pool's connections. */
 interface ConnectionPool {
   readonly client: {
-    acquireConnection(): Promise<{
-      query(text: string, params: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
-    }>;
+    acquireConnection(): Promise<{ query<Row>(text: string, params: unknown[]): Promise<{ rows: Row[] }> }>;
     releaseConnection(connection: object): Promise<void>;
   };
 }
@@ -31,11 +29,11 @@ export class EventsService implements EventsContext {
   }
 
   /** Runs on a connection of its own, so that the statement commits at once, whatever transaction the caller is in. */
-  readonly sql: Sql = async (text, params) => {
+  readonly sql: Sql = async <Row>(text: string, params: unknown[]) => {
     const { client } = this.#pool;
     const connection = await client.acquireConnection();
     try {
-      return (await connection.query(text, params)).rows;
+      return (await connection.query<Row>(text, params)).rows;
     } finally {
       await client.releaseConnection(connection);
     }

@@ -6,7 +6,7 @@ import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
 import { reasonsOf, refusal, toMedusaError, withReasons } from "../../../errors.js";
 import { readLineTitles } from "../../../medusa-tables/charge-search.js";
-import { orderNamesOf } from "../../../medusa-tables/orders.js";
+import { readOrderNames } from "../../../medusa-tables/orders.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
 import type { ReasonCode } from "../../../sentences.js";
 import { handleAnswer } from "../../answer.js";
@@ -91,17 +91,16 @@ export const notOpen = (code: ReasonCode) =>
 
 export const notFound = (what: string) => new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
 
-type OrderNames = Readonly<Record<string, string>>;
+/** Adds the display name of each row's order. */
+export async function withOrderNames<T extends { readonly orderId: string | null }>(sql: Sql, rows: readonly T[]) {
+  const names = await readOrderNames(sql, rows);
+  return rows.map((row) => ({ ...row, orderName: names[row.orderId ?? ""] ?? null }));
+}
 
-export const withOrderName = <T extends { readonly orderId: string | null }>(row: T, names: OrderNames) => ({
-  ...row,
-  orderName: row.orderId === null ? null : (names[row.orderId] ?? null),
-});
-
-/** Returns a charge as the admin shows it, with its order's display name. Amounts are whole cents, times are ISO 8601. */
-export function showCharge(charge: ChargeView, names: OrderNames = {}) {
+/** Returns a charge as the admin shows it. Amounts are whole cents, times are ISO 8601. */
+export function showCharge(charge: ChargeView) {
   const { externalId: sessionId, ...view } = viewCharge(charge);
-  return withOrderName({ ...view, sessionId }, names);
+  return { ...view, sessionId, orderName: null as string | null };
 }
 
 /**
@@ -110,6 +109,6 @@ export function showCharge(charge: ChargeView, names: OrderNames = {}) {
  */
 export async function showCharges(sql: Sql, charges: readonly ChargeView[]) {
   const lineIds = charges.flatMap(({ pieces }) => pieces?.map(({ line }) => line) ?? []);
-  const [names, lineTitles] = await Promise.all([orderNamesOf(sql, charges), readLineTitles(sql, lineIds)]);
-  return { charges: charges.map((charge) => showCharge(charge, names)), lineTitles };
+  const shown = charges.map(showCharge);
+  return { charges: await withOrderNames(sql, shown), lineTitles: await readLineTitles(sql, lineIds) };
 }

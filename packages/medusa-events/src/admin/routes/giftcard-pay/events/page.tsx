@@ -1,11 +1,11 @@
 import { defineRouteConfig } from "@medusajs/admin-sdk";
 import { CalendarMini } from "@medusajs/icons";
-import { Container, Heading, Input, Select, Table, Text } from "@medusajs/ui";
+import { Button, Container, Heading, Input, Select, Table, Text } from "@medusajs/ui";
 import { useState } from "react";
 import { Link } from "react-router-dom";
-import { type EventFilter, type EventList, useEventList } from "../../../client/queries.js";
-import { SandboxBadge } from "../../../components/event-state.js";
-import { EventTable } from "../../../components/event-table.js";
+import { type EventFilter, type EventList, type EventRow, useEventList } from "../../../client/queries.js";
+import { CompareButton, usePublishEvents } from "../../../components/event-actions.js";
+import { EventBadges, EventFacts, SandboxBadge, venueTimeText } from "../../../components/event-state.js";
 import { useTexts } from "../../../i18n/use-texts.js";
 
 const PAGE = 50;
@@ -123,6 +123,50 @@ function Filters(props: {
         onChange={({ target }) => onChange({ q: target.value })}
       />
     </div>
+  );
+}
+
+/** A page of events, with the buttons for all events. */
+function EventTable({ events }: { events: readonly EventRow[] }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const { publishEvents, isPending } = usePublishEvents();
+  return (
+    <>
+      <div className="flex flex-wrap justify-end gap-2 px-6 py-3">
+        <CompareButton />
+        <Button size="small" isLoading={isPending} onClick={() => void publishEvents({ all: true })}>
+          {t("table.publishAll")}
+        </Button>
+      </div>
+      <div className="overflow-x-auto">
+        <Table>
+          <Table.Header>
+            <Table.Row>
+              <Table.HeaderCell>{t("table.event")}</Table.HeaderCell>
+              <Table.HeaderCell>{t("table.start")}</Table.HeaderCell>
+              <Table.HeaderCell>{t("table.state")}</Table.HeaderCell>
+            </Table.Row>
+          </Table.Header>
+          <Table.Body>
+            {events.map((event) => (
+              <Table.Row key={event.key}>
+                <Table.Cell>
+                  <Link to={`/products/${event.productId}`} className="text-ui-fg-interactive">
+                    {event.title}
+                  </Link>
+                </Table.Cell>
+                <Table.Cell className="text-nowrap">{venueTimeText(texts, event.starts)}</Table.Cell>
+                <Table.Cell className="whitespace-normal py-2">
+                  <EventBadges event={event} />
+                  <EventFacts event={event} />
+                </Table.Cell>
+              </Table.Row>
+            ))}
+          </Table.Body>
+        </Table>
+      </div>
+    </>
   );
 }
 

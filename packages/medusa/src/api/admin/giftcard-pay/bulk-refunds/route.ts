@@ -1,7 +1,7 @@
 import { refusal, withReasons } from "../../../../errors.js";
 import { planBulkRefund, readSold } from "../../../../refunds/bulk-plan.js";
-import { readBulkRefunds } from "../../../../refunds/bulk-store.js";
-import { beginBulkRefund, workBulkRefunds } from "../../../../refunds/bulk-work.js";
+import { beginBulkRefund, readBulkRefunds } from "../../../../refunds/bulk-store.js";
+import { workBulkRefunds } from "../../../../refunds/bulk-work.js";
 import { adminRoute, readActor } from "../admin-route.js";
 
 export const GET = adminRoute(async ({ sql }) => ({ bulkRefunds: await readBulkRefunds(sql) }));
@@ -15,7 +15,7 @@ export const POST = adminRoute(async ({ sql, req }) => {
   const plan = await planBulkRefund(req.scope, { sold: readSold(sold), capture: captureCents !== 0 });
   const isSame = plan.title === title && plan.amountCents === amountCents && plan.captureCents === captureCents;
   const isConfirmed = isSame && plan.orders.length > 0;
-  const id = isConfirmed ? await beginBulkRefund(req.scope, plan, await readActor(req)) : null;
+  const id = isConfirmed ? await beginBulkRefund(sql, plan, await readActor(req)) : null;
   if (id === null)
     throw withReasons((message) => refusal(message, "amount_changed"), [{ code: "planChanged" }, { code: "nothing" }]);
   // Start now, in the background, so that the page needn't wait for the next minute.

@@ -11,5 +11,5 @@ export const POST = adminRoute(async ({ sql, req }) => {
   await makeRetriesDue(sql);
   const { charges, canceledOrderIds, failed } = await recoverNow(req.scope);
   const waiting = (await countRetried(sql)) + (await countFailingJobs(sql));
-  return { charges: charges.map((charge) => showCharge(charge)), canceledOrderIds, failed, waiting };
+  return { charges: charges.map(showCharge), canceledOrderIds, failed, waiting };
 });

@@ -3,9 +3,8 @@ import { z } from "@medusajs/framework/zod";
 import type { EventsContext } from "../../../../../../context.js";
 import { listEvents } from "../../../../../../events/event-list.js";
 import { saveShow } from "../../../../../../shows/refresh.js";
-import { detailsSchema } from "../../../../../../shows/show-details.js";
 import { readShowProducts } from "../../../../../../shows/show-products.js";
-import { readShow } from "../../../../../../shows/show-store.js";
+import { detailsSchema, readShow } from "../../../../../../shows/show-store.js";
 import { adminRoute, readActor } from "../../../admin-route.js";
 
 /** Current dates and removed ones together. */
