@@ -11,12 +11,11 @@ import {
   measureGrowth,
   measureLists,
   measureMemory,
-  measureWorkers,
 } from "./bench/service.mjs";
 import { build } from "./build.mjs";
 import { command, UsageError } from "./lib/command.mjs";
 
-const PARTS = ["devalue", "floor", "growth", "workers", "memory", "lists", "carts", "widget", "events"];
+const PARTS = ["devalue", "floor", "growth", "memory", "lists", "carts", "widget", "events"];
 const HELP = `Measures speed, as ratios within one run.
 
   npm run bench                        everything, in about ten minutes
@@ -80,7 +79,6 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const measures = {
     devalue: async () => measureDevalues(bench, await small()),
     floor: async () => measureFloor(bench, await small()),
-    workers: async () => measureWorkers(bench, await small()),
     memory: async () => measureMemory(bench, await small(), calls),
     lists: async () => measureLists(bench, await small()),
     async growth() {

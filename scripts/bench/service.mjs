@@ -214,15 +214,6 @@ export async function measureGrowth(bench, small, large) {
   );
 }
 
-/** @param {Bench} bench @param {BenchDatabase} database */
-export async function measureWorkers(bench, database) {
-  bench.say("two workers, compared with one");
-  const starts = { one: () => database.startService(), two: () => database.startService("--workers", "2") };
-  await compare(bench, starts, { one: database, two: database }, (rates) => {
-    bench.result.workersRatio = round(ratioOf(rates.two, rates.one));
-  });
-}
-
 /**
  * Measures several services alternately.
  * @template {string} Way

@@ -11,7 +11,7 @@ const merged = Object.entries(defaultLimits).map(([name, value]) => [
 ]);
 await serve(
   {
-    ...{ databaseUrl, dataDir: ".", json: true, environment, logLevel: "info", workers: 1, stopGrace: 0 },
+    ...{ databaseUrl, dataDir: ".", json: true, environment, logLevel: "info", stopGrace: 0 },
     ...{ host: "127.0.0.1", port: 0, metricsHost: "127.0.0.1", metricsPort: 0 },
     limits: Object.fromEntries(merged),
     timeouts: { ...defaultTimeouts, ...timeouts },

@@ -7,7 +7,6 @@ import {
   endpoints,
 } from "@giftcard-pay/client/contract";
 import type pg from "pg";
-import type { Registry } from "prom-client";
 import { retrying } from "./database/database.js";
 import { askReadiness, openProbe } from "./database/readiness.js";
 import { cardHandlers } from "./handlers/cards.js";
@@ -47,8 +46,6 @@ export interface ServiceOptions {
   readonly metricsPort?: number | undefined;
   /** The host of the metrics port. Default: 127.0.0.1, since the metrics show what a shop takes. */
   readonly metricsHost?: string | undefined;
-  /** Called with this process's registry if another process serves the metrics. */
-  readonly shareMetrics?: ((registry: Registry) => void) | undefined;
 }
 
 /** A running service. */
@@ -69,7 +66,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   await claimEnvironment(db, environment);
   const probe = openProbe(pool);
   const { registry, observer } = createMetrics(pool, probe, environment);
-  options.shareMetrics?.(registry);
   let isEnding = false;
   const ask = askReadiness(probe);
   const readiness = async () => (isEnding ? { missing: "ending", newerMigrations: [] } : ask());

@@ -146,21 +146,17 @@ test("after kill -9 of both the database and the service, the next start recover
   expect((await call(next.url, "balance", wire)).body.balance).toBe(6500);
 });
 
-test.each([[[]], [["--workers", "2"]]])(
-  "serve exits with 5 and the reason if its database dies (%s)",
-  { tags: "long" },
-  async (args) => {
-    const server = await serve(...args);
-    process.kill(Number(postmaster()[0]), "SIGKILL");
-    await expect.poll(() => isRunning(server.pid)).toBe(false);
-    expect(await server.stop()).toBe(5);
-    expect(server.logs()).toContain("The built-in database has ended.");
-    expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
-    const { wire } = await createShop();
-    const next = await serve();
-    expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
-  },
-);
+test("serve exits with 5 and the reason if its database dies", { tags: "long" }, async () => {
+  const server = await serve();
+  process.kill(Number(postmaster()[0]), "SIGKILL");
+  await expect.poll(() => isRunning(server.pid)).toBe(false);
+  expect(await server.stop()).toBe(5);
+  expect(server.logs()).toContain("The built-in database has ended.");
+  expect(fs.existsSync(path.join(dataDir, "owner.json"))).toBe(false);
+  const { wire } = await createShop();
+  const next = await serve();
+  expect((await call(next.url, "balance", wire)).body.balance).toBe(7500);
+});
 
 test("only serve and migrate create a new database; other commands report the folder and create nothing", {
   tags: "long",

@@ -71,41 +71,36 @@ const ready = async (url: string): Promise<unknown> => {
   return [answer.status, ((await answer.json()) as { status: string }).status];
 };
 
-for (const workers of [1, 4])
-  describe(`SIGTERM with ${workers} workers`, { tags: workers > 1 ? ["long"] : [] }, () => {
-    const start = (graceSeconds: number) =>
-      spawnServe(["--workers", String(workers), "--log-level", "warn"], {
-        ...env,
-        GIFTCARD_STOP_GRACE: String(graceSeconds),
-      });
+describe("SIGTERM", () => {
+  const start = (graceSeconds: number) =>
+    spawnServe(["--log-level", "warn"], { ...env, GIFTCARD_STOP_GRACE: String(graceSeconds) });
 
-    test(`under load, ${RESTARTS} times, first makes /readyz answer 503, then ends each connection after an answer, and resets none`, {
-      tags: workers > 1 ? "long" : [],
-      timeout: RESTARTS * 60_000,
-    }, async () => {
-      for (let restart = 0; restart < RESTARTS; restart++) {
-        const service: ServeProcess = await start(2);
-        const outcomes: Outcome[] = [];
-        const loaded = load(service.url, (outcome) => outcomes.push(outcome));
-        await expect.poll(() => outcomes.length).toBeGreaterThan(CALLERS * 4);
-        await expect.poll(() => ready(service.url)).toEqual([200, "ready"]);
-        const stopped = service.stop();
-        await expect.poll(() => ready(service.url)).toEqual([503, "ending"]);
-        const during = outcomes.length;
-        await loaded;
-        expect(await stopped).toBe(0);
-        // Every call that reached the service was answered with 200, and later connections were refused.
-        expect(outcomes.length).toBeGreaterThan(during);
-        expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, undefined]));
-        expect(outcomes.flatMap(({ code }) => code ?? [])).toEqual(Array(CALLERS).fill("ECONNREFUSED"));
-        expect(outcomes.filter(({ connection }) => connection === "close")).toHaveLength(CALLERS);
-      }
-    });
-
-    test("skips the grace period if it is sent twice", async () => {
-      const service = await start(600);
-      process.kill(service.pid, "SIGTERM");
+  test(`under load, ${RESTARTS} times, first makes /readyz answer 503, then ends each connection after an answer, and resets none`, {
+    timeout: RESTARTS * 60_000,
+  }, async () => {
+    for (let restart = 0; restart < RESTARTS; restart++) {
+      const service: ServeProcess = await start(2);
+      const outcomes: Outcome[] = [];
+      const loaded = load(service.url, (outcome) => outcomes.push(outcome));
+      await expect.poll(() => outcomes.length).toBeGreaterThan(CALLERS * 4);
+      await expect.poll(() => ready(service.url)).toEqual([200, "ready"]);
+      const stopped = service.stop();
       await expect.poll(() => ready(service.url)).toEqual([503, "ending"]);
-      expect(await service.stop()).toBe(0);
-    });
+      const during = outcomes.length;
+      await loaded;
+      expect(await stopped).toBe(0);
+      // Every call that reached the service was answered with 200, and later connections were refused.
+      expect(outcomes.length).toBeGreaterThan(during);
+      expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200, undefined]));
+      expect(outcomes.flatMap(({ code }) => code ?? [])).toEqual(Array(CALLERS).fill("ECONNREFUSED"));
+      expect(outcomes.filter(({ connection }) => connection === "close")).toHaveLength(CALLERS);
+    }
   });
+
+  test("skips the grace period if it is sent twice", async () => {
+    const service = await start(600);
+    process.kill(service.pid, "SIGTERM");
+    await expect.poll(() => ready(service.url)).toEqual([503, "ending"]);
+    expect(await service.stop()).toBe(0);
+  });
+});

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RunningService } from "../service.js";
 
 /** Signals to end: gracefully by SIGTERM; at once by SIGINT, or by a second signal. */
 export interface EndingSignals {
@@ -22,21 +23,14 @@ export function listenForSignals(): EndingSignals {
   return { requested, atOnce: hurry.signal };
 }
 
-/** A service that is ended in steps: this process, or all workers. */
-export interface Ending {
-  announceEnd(): void;
-  stopListening(): void | Promise<void>;
-  close(idleMs: number): Promise<void>;
-}
-
 /**
  * Ends a service without losing calls. First, /readyz reports the end for the grace period, so that proxies stop sending
  * calls. Then the service accepts no more connections. Only then does it close connections after their answers: a caller
  * that reconnects must not reach a process that is ending.
  */
-export async function endInOrder(service: Ending, graceMs: number, atOnce: AbortSignal): Promise<void> {
+export async function endInOrder(service: RunningService, graceMs: number, atOnce: AbortSignal): Promise<void> {
   service.announceEnd();
   await sleep(graceMs, undefined, { signal: atOnce }).catch(() => {});
-  await service.stopListening();
+  service.stopListening();
   await service.close(atOnce.aborted ? 0 : graceMs);
 }

@@ -1,12 +1,24 @@
 import { existsSync } from "node:fs";
 import { requireAddress } from "../http/server.js";
-import { type Log, openLog } from "../monitoring/log.js";
+import type { Limits, Timeouts } from "../limits/limits.js";
+import { type Log, type LogLevel, openLog } from "../monitoring/log.js";
 import { clusterDir } from "../postgres/server.js";
 import { startService } from "../service.js";
-import { type Context, withContext } from "./context.js";
+import type { Environment } from "../store/environment.js";
+import { type CommonOptions, type Context, withContext } from "./context.js";
 import { type EndingSignals, endInOrder } from "./ending.js";
-import type { ServeOptions } from "./serving.js";
-import { startWorkers } from "./workers.js";
+
+export interface ServeOptions extends CommonOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly environment: Environment;
+  readonly metricsPort?: number;
+  readonly metricsHost: string;
+  readonly logLevel: LogLevel;
+  readonly limits: Limits;
+  readonly timeouts: Timeouts;
+  readonly stopGrace: number;
+}
 
 /** Serves until a signal to end, or until the database is lost. */
 export async function serve(options: ServeOptions, signals: EndingSignals): Promise<void> {
@@ -22,18 +34,13 @@ export async function serve(options: ServeOptions, signals: EndingSignals): Prom
 }
 
 async function serveIn(
-  { pool, out, databaseUrl, databaseLost, secretsFile, keyring }: Context,
+  { pool, out, databaseLost, keyring }: Context,
   options: ServeOptions,
   log: Log,
   { requested, atOnce }: EndingSignals,
 ): Promise<void> {
-  const { environment, workers, stopGrace } = options;
-  // Creates the file, if there is none, before several workers need it.
-  const keys = await keyring();
-  const service =
-    workers > 1
-      ? await startWorkers(options, { databaseUrl, secretsFile: secretsFile(), log })
-      : await startService({ ...options, pool, keys, log });
+  const { environment, stopGrace } = options;
+  const service = await startService({ ...options, pool, keys: await keyring(), log });
   const { url, metricsUrl } = service;
   out.result(
     { url, metrics_url: metricsUrl, environment, pid: process.pid },

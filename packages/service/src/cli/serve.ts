@@ -5,7 +5,7 @@ import { environments } from "../store/environment.js";
 import { command, type DatabaseCommand, variable } from "./command.js";
 import { listenForSignals } from "./ending.js";
 import { wholeNumber } from "./output.js";
-import type { ServeOptions } from "./serving.js";
+import type { ServeOptions } from "./run-serve.js";
 
 export type AddressOptions = Pick<ServeOptions, "port" | "host">;
 
@@ -113,11 +113,6 @@ export const serveCommand = () =>
       variable("--log-level <level>", "info logs every call; warn and error log only failures")
         .choices(logLevels)
         .default("info"),
-    )
-    .addOption(
-      variable("--workers <number>", "the number of processes that share the port")
-        .default(1)
-        .argParser(wholeNumber(1, 64)),
     )
     .addOption(
       variable(

@@ -21,6 +21,8 @@ export type Queryable = Pick<pg.Pool, "query">;
 /** PostgreSQL's error code for a server, or a session, that takes no writes. */
 const READ_ONLY = "25006";
 
+/** Connections of a process, far fewer than the 100 that PostgreSQL allows by default. */
+const MAX_CONNECTIONS = 16;
 /** A vanished machine is noticed this long after a connection's last packet, plus ten probes, a second apart. */
 const KEEP_ALIVE_MS = 5000;
 /** A connection to a former primary that still answers reads is replaced after this time, at the latest. */
@@ -33,13 +35,13 @@ const MAX_LIFETIME_SECONDS = 300;
  * @param onError called when an idle connection breaks
  * @throws {OperatorError} if the address is invalid, or names a file that can't be read
  */
-export function openPool(url: string, onError: (error: Error) => void, maxConnections = 16): pg.Pool {
+export function openPool(url: string, onError: (error: Error) => void): pg.Pool {
   const { connectionString, ssl, isPooled } = readAddress(url);
   const pool = createPool({
     connectionString,
     ...(ssl !== undefined && { ssl }),
     Client: (isPooled ? PooledClient : ServiceClient) as unknown as new () => pg.Client,
-    max: maxConnections,
+    max: MAX_CONNECTIONS,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

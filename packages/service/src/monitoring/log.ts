@@ -44,8 +44,6 @@ export interface Log {
   call(call: EndedCall): void;
   /** Logs an unexpected failure. */
   failure(failure: Failure): void;
-  /** Logs that a worker died and is replaced. */
-  workerLost(worker: { workerPid: number | undefined; code: number | null; signal: string | null }): void;
   /** Logs that a call has `X-Forwarded-For` although `--proxies` is 0. */
   proxiesUnknown(): void;
 }
@@ -80,9 +78,6 @@ export function openLog({ level, environment, destination }: LogOptions): Log {
     },
     failure({ requestId, traceId, endpoint, error }) {
       logger.error({ requestId, traceId, operation: endpoint, ...placeOf(error) }, "failure");
-    },
-    workerLost({ workerPid, code, signal }) {
-      logger.warn({ workerPid, code, signal }, "worker replaced");
     },
     proxiesUnknown() {
       logger.warn("Calls have X-Forwarded-For, but --proxies is 0: all callers behind a proxy count as one address.");
