@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { BASE_PATH, type Endpoint, type EndpointName, endpoints, IDEMPOTENCY_KEY_HEADER } from "./endpoints.js";
 import { type ErrorCode, errorDefinition } from "./error-codes.js";
-import { requestExamples, responseExamples } from "./openapi-examples.js";
 import { refusalBody } from "./refusal-body.js";
 
 type Json = Record<string, unknown>;
@@ -71,8 +70,8 @@ function operation(name: EndpointName, row: Endpoint): Json {
     tags: [tagOf(row)],
     security: row.auth === "basic" ? [{ account: [] }] : [],
     ...parameters,
-    ...(row.encoding === null ? {} : { requestBody: requestBody(name, row) }),
-    responses: { 200: answer(name, row), ...refusals(row) },
+    ...(row.encoding === null ? {} : { requestBody: requestBody(row) }),
+    responses: { 200: answer(row), ...refusals(row) },
   };
 }
 
@@ -92,23 +91,17 @@ const keyParameter = (row: Endpoint): Json => ({
   example: "f3b0c442-98fc-4c14-9afb-f4c8996fb924",
 });
 
-function requestBody(name: EndpointName, row: Endpoint): Json {
-  const media = {
-    schema: wireSchema(row.request),
-    example: z.encode(row.request, requestExamples[name] as never),
-  };
+function requestBody(row: Endpoint): Json {
+  const media = { schema: wireSchema(row.request) };
   const types = row.formAllowed ? [FORM, JSON_TYPE] : [JSON_TYPE];
   return { required: true, content: Object.fromEntries(types.map((type) => [type, media])) };
 }
 
-function answer(name: EndpointName, row: Endpoint): Json {
-  const example = z.encode(row.response, responseExamples[name] as never);
-  return {
-    description: "Done.",
-    headers: { ...requestId, ...(honoursKey(row) && keyEcho), ...(row.idempotent && replayed) },
-    content: { [JSON_TYPE]: { schema: wireSchema(row.response), example } },
-  };
-}
+const answer = (row: Endpoint): Json => ({
+  description: "Done.",
+  headers: { ...requestId, ...(honoursKey(row) && keyEcho), ...(row.idempotent && replayed) },
+  content: { [JSON_TYPE]: { schema: wireSchema(row.response) } },
+});
 
 const component = (name: string) => ({ $ref: `#/components/headers/${name}` });
 const requestId = {
