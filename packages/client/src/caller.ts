@@ -10,8 +10,8 @@ import {
 } from "./contract/index.js";
 import { Deadline } from "./deadline.js";
 import { RefusedError } from "./errors.js";
-import { type Answer, readItems, readWhole } from "./exchange.js";
-import { readAnswer, unexpected } from "./judge.js";
+import { type Answer, readWhole } from "./exchange.js";
+import { readAnswer } from "./judge.js";
 import { isTimeout, type Settings } from "./options.js";
 import { send } from "./transport.js";
 
@@ -35,22 +35,12 @@ interface CallDetails<T> {
   readonly judge?: (answer: Answer) => T;
 }
 
-/** The operations whose response is a list of any length. */
-type ListName = "listEvents" | "listEventConcepts";
-type ItemOf<N extends ListName> = ResponseOf<N>[number];
-
-/** Creates the functions that call one service. They validate the arguments and the response, and add the API key. */
+/** Creates the function that calls one service. It validates the arguments and the response, and adds the API key. */
 export function createCaller(settings: Settings) {
-  const start = (endpoint: EndpointName, { signal, timeoutMs = settings.timeoutMs }: CallOptions): Deadline => {
-    if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
-    return new Deadline(timeoutMs, signal);
-  };
-
-  /** Makes a call. */
-  async function call<N extends EndpointName, T = ResponseOf<N>>(
+  return async function call<N extends EndpointName, T = ResponseOf<N>>(
     endpoint: N,
     args: ArgumentsOf<N>,
-    options: CallOptions = {},
+    { signal, timeoutMs = settings.timeoutMs }: CallOptions = {},
     { reference, authorization, judge = (answer) => readAnswer(endpoint, answer) as never }: CallDetails<T> = {},
   ): Promise<T> {
     const fields = encode(endpoint, args, settings);
@@ -58,38 +48,14 @@ export function createCaller(settings: Settings) {
       throw invalid(endpoint, "reference", "must be 1 to 255 visible ASCII characters");
     }
     const request = { endpoint, fields, authorization, idempotencyKey: reference };
-    const deadline = start(endpoint, options);
+    if (!isTimeout(timeoutMs)) throw invalid(endpoint, "timeoutMs", "must be a whole number, 1 or more");
+    const deadline = new Deadline(timeoutMs, signal);
     try {
       return await send(settings, request, deadline, async (answer) => judge(await readWhole(answer, deadline)));
     } finally {
       deadline.end();
     }
-  }
-
-  /** Calls a list, and yields its items as they arrive. */
-  async function* each<N extends ListName>(
-    endpoint: N,
-    options: CallOptions = {},
-  ): AsyncGenerator<ItemOf<N>, void, undefined> {
-    const { element } = endpoints[endpoint].response.def;
-    const request = { endpoint, fields: encode(endpoint, {}, settings) };
-    const deadline = start(endpoint, options);
-    try {
-      const answer = await send(settings, request, deadline, async (answer) => {
-        if (answer.head.status >= 400) readAnswer(endpoint, await readWhole(answer, deadline));
-        return answer;
-      });
-      for await (const item of readItems(answer, deadline)) {
-        const read = z.safeDecode(element, item as never);
-        if (!read.success) throw unexpected(answer.head);
-        yield read.data as ItemOf<N>;
-      }
-    } finally {
-      deadline.end();
-    }
-  }
-
-  return { call, each };
+  };
 }
 
 /** Encodes the arguments under their API names. Refuses invalid ones before anything is sent. */

@@ -7,8 +7,8 @@ export class Deadline {
   readonly #ended = new Promise<never>((_, reject) => {
     this.#reject = reject;
   });
-  #endsAt = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #endsAt: number;
+  readonly #timer: ReturnType<typeof setTimeout>;
 
   /**
    * Starts the timeout of one call.
@@ -16,11 +16,12 @@ export class Deadline {
    * @param callerSignal the caller's signal to abort
    */
   constructor(
-    private readonly timeoutMs: number,
+    timeoutMs: number,
     private readonly callerSignal?: AbortSignal,
   ) {
     this.#ended.catch(() => {}); // unhandled if nothing is racing
-    this.renew();
+    this.#endsAt = performance.now() + timeoutMs;
+    this.#timer = setTimeout(() => this.#stop("timeout"), timeoutMs);
     if (callerSignal?.aborted) this.#onAbort();
     else callerSignal?.addEventListener("abort", this.#onAbort, { once: true });
   }
@@ -48,21 +49,9 @@ export class Deadline {
     await this.race(elapsed).finally(() => clearTimeout(wake));
   }
 
-  /** Stops the timeout until `renew`. The caller's signal still ends the call. */
-  pause(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** Restarts the timeout. */
-  renew(): void {
-    this.pause();
-    this.#endsAt = performance.now() + this.timeoutMs;
-    this.#timer = setTimeout(() => this.#stop("timeout"), this.timeoutMs);
-  }
-
   /** Releases the timer and the listener. */
   end(): void {
-    this.pause();
+    clearTimeout(this.#timer);
     this.callerSignal?.removeEventListener("abort", this.#onAbort);
   }
 

@@ -10,7 +10,6 @@ import {
 } from "./contract/index.js";
 import type { Deadline } from "./deadline.js";
 import { ProtocolError, UnreachableError } from "./errors.js";
-import { readJsonList } from "./json-list.js";
 import type { Settings } from "./options.js";
 import { VERSION } from "./version.js";
 
@@ -39,7 +38,8 @@ export interface Answer {
 }
 
 const MAX_ANSWER_BYTES = 256 * 1024;
-const MAX_LIST_BYTES = 32 * 1024 * 1024;
+/** About a hundred thousand events. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /** The part of a response that is known once its headers have arrived. */
 export interface Seen {
@@ -112,40 +112,6 @@ export async function readWhole({ response, head }: OpenAnswer, deadline: Deadli
   const body = parse(await readText(response, row.auth !== "company" ? MAX_LIST_BYTES : MAX_ANSWER_BYTES, deadline));
   if (body === undefined && response.ok) throw new ProtocolError("unreadable_answer", { endpoint, status, requestId });
   return { ...head, body };
-}
-
-/**
- * Reads the items of a list of any length as they arrive. The timeout applies to each piece, and is paused while the caller
- * works on an item.
- */
-export async function* readItems({ response, head }: OpenAnswer, deadline: Deadline): AsyncGenerator<unknown> {
-  const { endpoint, status, requestId } = head;
-  const details = { endpoint, status, requestId };
-  const unreadable = () => new ProtocolError("unreadable_answer", details);
-  if (!response.body) throw unreadable();
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  const list = readJsonList();
-  try {
-    for (;;) {
-      deadline.renew();
-      const piece = await deadline.race(reader.read()).catch(() => {
-        throw new UnreachableError(deadline.reason ?? "connection_lost", { ...details, retryable: true });
-      });
-      deadline.pause();
-      let items: unknown[];
-      try {
-        items = list.read(decoder.decode(piece.value, { stream: !piece.done }));
-        if (piece.done) list.end();
-      } catch {
-        throw unreadable();
-      }
-      yield* items;
-      if (piece.done) return;
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
 }
 
 /** Whether a caller may repeat a call whose outcome is unknown: it is a read, or only creates another API key. */

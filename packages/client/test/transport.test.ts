@@ -164,7 +164,7 @@ describe("an unreadable response is not a success:", () => {
     ["a page", "<!doctype html>"],
     ["incomplete JSON", '[{"id":1'],
     ["invalid UTF-8", Buffer.from([0x5b, 0x22, 0xff, 0xfe, 0x22, 0x5d])],
-    ["more than the limit of a list", `["${"x".repeat(33 * 1024 * 1024)}"]`],
+    ["more than the limit of a list", `["${"x".repeat(65 * 1024 * 1024)}"]`],
   ])("%s", async (_, body) => {
     const service = await foreignService(() => (response) => response.end(body));
     const error = await failureOf(clientOf(service).listProviders());

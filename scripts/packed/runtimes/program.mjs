@@ -56,8 +56,7 @@ async function tryClient({ url, lossyUrl, closedUrl, apiKey, companyId, provider
   };
   const ticketLink = "https://tickets.example/1";
   await client.createEvents([1, 2, 3].map((number) => ({ ...event, name: `Night ${number}`, ticketLink })));
-  const events = [];
-  for await (const { title } of client.eachEvent()) events.push(title);
+  const events = (await client.listEvents()).map(({ title }) => title);
   return {
     ...{ balanceCents, deductedCents, remainderCents, refundedCents, refused, lost, outcome, unconnected },
     events: events.sort(),

@@ -1,7 +1,6 @@
 import { pipeline, Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import * as z from "zod";
-import { type Chunks, readListedObjects } from "./listed-objects.js";
 import type { Days } from "./period.js";
 
 /** A card in the service's report. */
@@ -32,8 +31,12 @@ const cardSchema = z
     devaluedCents: row.devalued,
     canceledCents: row.canceled,
   }));
-/** A report without its cards. */
-const frameSchema = z.object({ from: z.string(), to: z.string(), cards: z.tuple([]) });
+const reportSchema = z.object({ from: z.string(), to: z.string(), cards: z.array(cardSchema) });
+
+/** Of a report in JSON, which is read as a whole. The one of a large shop is read as CSV, row by row. */
+const MAX_JSON_CHARACTERS = 32 * 1024 * 1024;
+
+type Chunks = Iterable<string> | AsyncIterable<string>;
 
 /**
  * - `not_a_report`: another file, such as a spreadsheet
@@ -68,7 +71,7 @@ const notAReport = () =>
  *
  * @param report the whole text, or a file's stream
  * @param about the required days (a CSV report doesn't contain its days), and the company whose cards are read
- * @throws {ReportError} possibly at the end, when cards have been read: the days come last
+ * @throws {ReportError} possibly when cards have been read
  */
 export async function* readServiceReport(
   report: string | AsyncIterable<string>,
@@ -100,24 +103,25 @@ async function beginningOf(report: Chunks): Promise<{ first: string; chunks: Asy
 }
 
 async function* readJson(chunks: Chunks, { from, to }: Days): AsyncGenerator<Row> {
-  const objects = readListedObjects(chunks);
-  try {
-    let next = await objects.next();
-    for (; !next.done; next = await objects.next()) {
-      const [list, text] = next.value;
-      const value: unknown = JSON.parse(text);
-      if (list === "cards") yield cardSchema.parse(value);
-    }
-    const frame = frameSchema.parse(JSON.parse(next.value));
-    if (frame.from !== from || frame.to !== to)
-      throw new ReportError(`The report is about ${frame.from} to ${frame.to}, not ${from} to ${to}.`, {
-        ...{ code: "other_days", from: frame.from, to: frame.to },
-      });
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError)
-      throw new ReportError("The service's report is not readable JSON.", { code: "broken" });
-    throw error instanceof z.ZodError ? notAReport() : error;
+  let text = "";
+  for await (const chunk of chunks) {
+    text += chunk;
+    if (text.length > MAX_JSON_CHARACTERS)
+      throw new ReportError("The service's report is too long for JSON. Ask for it as CSV.", { code: "broken" });
   }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ReportError("The service's report is not readable JSON.", { code: "broken" });
+  }
+  const { data: report } = reportSchema.safeParse(value);
+  if (!report) throw notAReport();
+  if (report.from !== from || report.to !== to)
+    throw new ReportError(`The report is about ${report.from} to ${report.to}, not ${from} to ${to}.`, {
+      ...{ code: "other_days", from: report.from, to: report.to },
+    });
+  yield* report.cards;
 }
 
 const columns = ["company_id", "last_four", "devalued", "canceled"];

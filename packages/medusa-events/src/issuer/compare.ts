@@ -58,6 +58,9 @@ const readDelivered = (sql: Sql, issuer: string): Promise<Delivered[]> =>
     [issuer],
   );
 
+/** The list may have many thousands of events. */
+const LIST_TIMEOUT_MS = 60_000;
+
 /** A listed event, as far as it is compared. */
 interface Listed {
   readonly mark: string;
@@ -71,7 +74,7 @@ async function readListed(client: GiftcardClient, delivered: readonly Delivered[
   const ids = new Set(delivered.map(({ issuerId }) => issuerId));
   const marks = new Set(delivered.flatMap(marksOf));
   const listed = new Map<number, Listed>();
-  for await (const one of client.eachEvent()) {
+  for (const one of await client.listEvents({ timeoutMs: LIST_TIMEOUT_MS })) {
     const mark = markOfListed(one);
     if (ids.has(one.id) || marks.has(mark)) listed.set(one.id, { mark, text: textOfListed(one) });
   }
@@ -156,7 +159,8 @@ export async function findAtIssuer(
   items: Call["items"],
 ): Promise<Map<string, number>> {
   const idsOfMark = new Map<string, number[]>(items.map(({ content }) => [markOfEvent(content), []]));
-  for await (const listed of client.eachEvent()) idsOfMark.get(markOfListed(listed))?.push(listed.id);
+  for (const listed of await client.listEvents({ timeoutMs: LIST_TIMEOUT_MS }))
+    idsOfMark.get(markOfListed(listed))?.push(listed.id);
   const keys = items.map(({ key }) => key);
   const used = await readUsedIds(sql, issuer, { ids: [...idsOfMark.values()].flat(), keys });
   const found = new Map<string, number>();
