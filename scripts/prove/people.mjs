@@ -20,7 +20,7 @@ const HELP = `Runs random shoppers and admins concurrently on a real Medusa, a r
   --rounds <n>      number of rounds
   --workers <n>     number of concurrent worlds, each with two Medusas for each way of charging cards (default 2)
   --scenario <json> runs this scenario
-  --pending         allows payments that settle later together with cards (\`allowPendingRemainder\`)
+  --pending         allows payments that settle later together with cards (\`allowPromisedRemainder\`)
   --shared-lock     both Medusa processes share one lock (\`locking-postgres\`); by default each has its own
   --shrink <n>      how often a failed round is replayed to shorten it (default 40; 0: never)
   --json            prints the result as JSON, and progress on standard error

@@ -71,13 +71,13 @@ export const declaration = z.strictObject({
     .optional(),
   /** Allows cards to pay for gift cards in the cart. Default: `false`. */
   cardsBuyCards: z.boolean().default(false),
-  /** Allows the remainder to be paid by a method that settles later, such as a bank transfer. Default: `false`. */
-  allowPendingRemainder: z.boolean().default(false),
+  /** Allows the remainder to be paid by a method that promises to pay later, such as a bank transfer. Default: `false`. */
+  allowPromisedRemainder: z.boolean().default(false),
   /**
-   * How long such a remainder may stay pending, in milliseconds. Then the order is canceled and its cards are refunded.
+   * How long such a promise may stay open, in milliseconds. Then the order is canceled and its cards are refunded.
    * Default: 7 days.
    */
-  pendingRemainderMs: count.default(7 * DAY_MS),
+  promisedRemainderMs: count.default(7 * DAY_MS),
   /**
    * Maximum number of unpaid orders that one recovery run cancels. Beyond it, a person decides. Default: 20.
    */
@@ -123,9 +123,9 @@ export const readRecoverySettings = (options: object) =>
     declaration
       .pick({
         leaseMs: true,
-        pendingRemainderMs: true,
+        promisedRemainderMs: true,
         maxCancelsPerRun: true,
-        allowPendingRemainder: true,
+        allowPromisedRemainder: true,
         capture: true,
       })
       .strip(),

@@ -10,7 +10,7 @@ const LEASE_MS = 30_000;
 let shop: TestShop;
 let database: pg.Client;
 beforeAll(async () => {
-  const options = { capture: null, charges: null, allowPendingRemainder: true, leaseMs: LEASE_MS };
+  const options = { capture: null, charges: null, allowPromisedRemainder: true, leaseMs: LEASE_MS };
   shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, options);
   await shop.storefront.createProduct("aria", 24.95);
   await shop.storefront.createProduct("half-cent", 33.335);

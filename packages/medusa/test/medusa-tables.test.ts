@@ -94,7 +94,7 @@ async function writeFacts(): Promise<Facts> {
 }
 
 const sql: Sql = async (text, params) => (await database.query(text, params)).rows;
-const scan: Scan = { sql, leaseMs: 0, pendingRemainderMs: 0, capture: "manual", after: "", only: null };
+const scan: Scan = { sql, leaseMs: 0, promisedRemainderMs: 0, capture: "manual", after: "", only: null };
 const month = {
   from: new Date(Date.now() - 15 * 24 * 60 * 60_000),
   to: new Date(Date.now() + 15 * 24 * 60 * 60_000),

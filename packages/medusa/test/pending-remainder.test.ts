@@ -11,7 +11,7 @@ let shop: TestShop;
 beforeAll(async () => {
   shop = await startShop(
     { TEST_RECOVER_OFTEN: "yes" },
-    { allowPendingRemainder: true, pendingRemainderMs: 24 * 60 * 60_000, leaseMs: LEASE_MS },
+    { allowPromisedRemainder: true, promisedRemainderMs: 24 * 60 * 60_000, leaseMs: LEASE_MS },
   );
 });
 afterAll(() => shop?.stop());

@@ -40,11 +40,11 @@ it("requires a lease longer than a call to the service, not equal", () => {
 });
 
 it("reads only recovery's options for a command", () => {
-  const defaults = { pendingRemainderMs: 604_800_000, maxCancelsPerRun: 20, capture: "when-placed" };
+  const defaults = { promisedRemainderMs: 604_800_000, maxCancelsPerRun: 20, capture: "when-placed" };
   expect(readRecoverySettings({ leaseMs: "5000", apiKey: "" })).toEqual({
     ...defaults,
     leaseMs: 5000,
-    allowPendingRemainder: false,
+    allowPromisedRemainder: false,
   });
   expect(() => readRecoverySettings({ leaseMs: "soon" })).toThrow("leaseMs: must be a number.");
 });

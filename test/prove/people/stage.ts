@@ -39,7 +39,7 @@ export async function openStage(
   postgresUrl: string,
   { allowsPending = false, sharesLock = false, charges = "whole" }: StageOptions,
 ): Promise<Stage> {
-  const pending = { allowPendingRemainder: true, pendingRemainderMs: PENDING_LIFE_MS };
+  const pending = { allowPromisedRemainder: true, promisedRemainderMs: PENDING_LIFE_MS };
   const plugin = { ...options, charges, ...(allowsPending && pending) };
   const world = await openWorld(postgresUrl, plugin, { sharesLock });
   try {

@@ -156,7 +156,7 @@ async function charge(
   const orderId = await onlyOrder(container, record.cartId, orderIds);
   const remainder = checkSessions(engine, payment, plan);
   if (plan.parts.length === 0) return false;
-  if (remainder?.status === "pending_authorization" && !settings.allowPendingRemainder) throw settlesLater();
+  if (remainder?.status === "pending_authorization" && !settings.allowPromisedRemainder) throw settlesLater();
   record.orderId = orderId ?? null;
   const owner = `completion_${randomUUID()}`;
   // Record it before charging: a webhook in another process may authorize this session meanwhile, and
@@ -177,7 +177,7 @@ async function charge(
     const isPaid = data && (await authorizeCardSession(sql, { sessionId, owner, data }));
     if (!isPaid) throw new CheckoutError("payment_in_progress");
   }
-  if (remainder && settings.allowPendingRemainder) await expectRemainder(sql, remainder.id, record.cartId);
+  if (remainder && settings.allowPromisedRemainder) await expectRemainder(sql, remainder.id, record.cartId);
   // In `validate`, Medusa authorizes the remainder, and the order's subscriber commits the charges.
   if (orderId === undefined) return true;
   if (remainder) {
@@ -185,7 +185,7 @@ async function charge(
     // A single charge's lease has just been renewed, and checked with its session.
     const isHeld = allReferences.length === 1 || (await engine.renew(owner)) === allReferences.length;
     if (!isHeld) throw new CheckoutError("payment_in_progress");
-    await authorizeRemainder(payments, remainder.id, settings.allowPendingRemainder);
+    await authorizeRemainder(payments, remainder.id, settings.allowPromisedRemainder);
   }
   for (const reference of allReferences) await engine.commit(reference, owner, orderId);
   return true;

@@ -39,6 +39,6 @@ export async function paidOrderOf(
 /** Settles a cart's open charges like recovery. A charge whose order is placed and fully paid is committed to it. */
 export function settleCart({ engine, sql, settings }: GiftcardContext, cartId: string): Promise<void> {
   return engine.recoverCart(cartId, {
-    orderOf: (charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder),
+    orderOf: (charge) => paidOrderOf(sql, charge, settings.allowPromisedRemainder),
   });
 }

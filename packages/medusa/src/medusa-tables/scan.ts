@@ -18,7 +18,7 @@ export interface Scan {
   /** How long something that was begun may take, in milliseconds. */
   readonly leaseMs: number;
   /** How long a remainder that settles later may stay pending, in milliseconds. */
-  readonly pendingRemainderMs: number;
+  readonly promisedRemainderMs: number;
   /** The reference after which this run's page of older charges begins. */
   readonly after: string;
   /** Limits the scan to this order or cart; null for everything. */
@@ -31,7 +31,7 @@ export interface Scan {
 export const scanOnly = (sql: Sql, only: string, capture: Settings["capture"] = "manual"): Scan => ({
   sql,
   leaseMs: 0,
-  pendingRemainderMs: 0,
+  promisedRemainderMs: 0,
   after: "",
   only,
   capture,

@@ -61,7 +61,7 @@ export const findCardsBesideOrders = ({ sql, leaseMs, only }: Scan): Promise<Unp
  * Finds orders whose remainder another method has promised to pay, and hasn't paid in time. Reads payment_session,
  * order_cart and order, and giftcard_remainder.
  */
-export const findLapsedRemainders = ({ sql, pendingRemainderMs, only }: Scan): Promise<UnpaidOrder[]> =>
+export const findLapsedRemainders = ({ sql, promisedRemainderMs, only }: Scan): Promise<UnpaidOrder[]> =>
   readEveryOrder((after, limit) =>
     readRows(
       sql,
@@ -76,7 +76,7 @@ export const findLapsedRemainders = ({ sql, pendingRemainderMs, only }: Scan): P
          where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
        where placed.order_id > $2 and ($4::text is null or placed.order_id = $4) and ${isOpen("placed.order_id")}
        order by placed.order_id limit $3`,
-      [pendingRemainderMs, after, limit, only],
+      [promisedRemainderMs, after, limit, only],
     ),
   );
 

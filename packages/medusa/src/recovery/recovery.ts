@@ -41,7 +41,7 @@ export async function recoverNow(container: MedusaContainer) {
     await reportFailure(container, key, error);
   };
   await tryScan(sql, "locks", fail, () => endExpiredLocks(sql));
-  const orderOf = (charge: Charge) => paidOrderOf(sql, charge, settings.allowPendingRemainder);
+  const orderOf = (charge: Charge) => paidOrderOf(sql, charge, settings.allowPromisedRemainder);
   const charges = (await tryScan(sql, "charges", fail, () => engine.recover({ orderOf }))) ?? [];
   const scan: Scan = { sql, ...settings, only: null, after: await takeScanPage(sql) };
   const budget: CancelBudget = { left: settings.maxCancelsPerRun };

@@ -62,7 +62,7 @@ async function planRecovery(sql: Sql, settings: ReturnType<typeof readRecoverySe
     }
   }
   return {
-    charges: await planCharges(sql, settings.allowPendingRemainder),
+    charges: await planCharges(sql, settings.allowPromisedRemainder),
     orders: await planOrders(scan),
     jobs: [...jobs.values()],
     maxCancelsPerRun: settings.maxCancelsPerRun,

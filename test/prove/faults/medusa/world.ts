@@ -42,8 +42,8 @@ export interface PluginOptions {
   readonly timeoutMs: number;
   readonly leaseMs: number;
   readonly charges?: "whole" | "by-line";
-  readonly allowPendingRemainder?: boolean;
-  readonly pendingRemainderMs?: number;
+  readonly allowPromisedRemainder?: boolean;
+  readonly promisedRemainderMs?: number;
   readonly capture?: "manual";
 }
 
