@@ -89,11 +89,6 @@ const packages = {
       about: "the Medusa plugin: `withGiftcard`, also by `@giftcard-pay/medusa/config`, and its options",
     },
     {
-      from: "medusa/workflows",
-      file: "src/workflows/index.ts",
-      about: "a completion with gift cards, for a shop with a hook handler of its own",
-    },
-    {
       from: "medusa/paid-by",
       file: "src/reports/paid-by.ts",
       about: "how an order was paid, for a shop's own mails, invoices and pages",

@@ -26,7 +26,7 @@ export interface CallOptions {
 /** An operation's arguments: its request without the fields that the client adds. */
 type ArgumentsOf<N extends EndpointName> = Omit<RequestOf<N>, "apiKey" | "companyId">;
 
-/** What a single operation adds to its call. */
+/** The parts of a call that differ by operation. */
 interface CallDetails<T> {
   /** Sent as Idempotency-Key. */
   readonly reference?: string | undefined;

@@ -4,6 +4,7 @@ import { MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
 import { capturePayment } from "../capture/captures.js";
 import { withCartLock, withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
+import { decideOrder } from "../journal-tables/bulk-refund-orders.js";
 import { readPending } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
@@ -16,7 +17,6 @@ import {
 } from "../medusa-tables/unrecorded-payments.js";
 import { makeRefund } from "../providers/giftcard/provider.js";
 import { BULK_REFUND } from "../refund-metadata.js";
-import { decideOrder } from "../refunds/bulk-store.js";
 import { addCreditLine, endCreditLines } from "./credit-lines.js";
 
 /** Finishes a capture or refund that was begun, while nobody else changes its order. */

@@ -1,7 +1,6 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
-import { sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/bulk-refunds.js";
 import { awaitsPayment, hasOpenChange } from "../medusa-tables/orders.js";
@@ -9,7 +8,7 @@ import { faultOf } from "../recovery/failing-jobs.js";
 import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
 import type { UnitsBack } from "./kept-value.js";
-import { FRACTION_CENTS, type OrderBooks, ROUNDING_CENTS, readBooks } from "./order-books.js";
+import { FRACTION_CENTS, type OrderBooks, ROUNDING_CENTS, readBooks, sumOfCaptures } from "./order-books.js";
 import { planOf, toSplit, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { captureFirst } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { nameOf, reasonsOf } from "../errors.js";
 import { readBulkRefundBasis, readBulkRefundParts } from "../medusa-tables/bulk-refunds.js";
@@ -14,6 +13,7 @@ import { withOrder } from "./balanced-books.js";
 import { onItsPage, planOrder } from "./bulk-plan.js";
 import { type BulkRefundOrder, claimOrder, endOrder, holdOrder, openBulkRefunds } from "./bulk-store.js";
 import type { OrderBooks } from "./order-books.js";
+import { captureFirst } from "./order-books.js";
 import { refundPart, UNDECIDED, UNSURE } from "./order-refund.js";
 
 const changed = (books: OrderBooks): Reason[] => [{ code: "orderChanged" }, onItsPage(books)];

@@ -3,7 +3,6 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents } from "../amount.js";
-import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, withReasons } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
@@ -15,7 +14,14 @@ import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.j
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import type { UnitsBack } from "./kept-value.js";
-import { FRACTION_CENTS, type OrderBooks, type PlannedCapture, type RefundPart } from "./order-books.js";
+import {
+  captureFirst,
+  FRACTION_CENTS,
+  type OrderBooks,
+  type PlannedCapture,
+  type RefundPart,
+  sumOfCaptures,
+} from "./order-books.js";
 
 /** How a sum is refunded: to which payments, and how much to each. */
 export interface SplitRefund {

@@ -1,12 +1,11 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { captureFirst, sumOfCaptures } from "../capture/captures.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded } from "../errors.js";
 import { noteLines } from "../medusa-tables/orders.js";
 import { withOrder } from "./balanced-books.js";
 import { planRest } from "./bulk-plan.js";
 import type { PlannedOrder } from "./bulk-store.js";
-import { type OrderBooks, readBooks } from "./order-books.js";
+import { captureFirst, type OrderBooks, readBooks, sumOfCaptures } from "./order-books.js";
 import { findWanted, refundParts, type SplitRefund, toOwedRefund } from "./order-refund.js";
 
 /** The refunds of an order that a person can make on its page. */

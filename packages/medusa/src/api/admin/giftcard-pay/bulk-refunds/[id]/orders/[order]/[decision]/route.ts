@@ -1,4 +1,5 @@
-import { decideOrder, readBulkRefunds } from "../../../../../../../../refunds/bulk-store.js";
+import { decideOrder } from "../../../../../../../../journal-tables/bulk-refund-orders.js";
+import { readBulkRefunds } from "../../../../../../../../refunds/bulk-store.js";
 import { adminRoute, notFound, notOpen } from "../../../../../admin-route.js";
 
 const states = { retry: "open", exempt: "exempted" } as const;
