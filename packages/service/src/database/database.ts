@@ -35,13 +35,13 @@ const MAX_LIFETIME_SECONDS = 300;
  * @param onError called when an idle connection breaks
  * @throws {OperatorError} if the address is invalid, or names a file that can't be read
  */
-export function openPool(url: string, onError: (error: Error) => void): pg.Pool {
+export function openPool(url: string, onError: (error: Error) => void, maxConnections = MAX_CONNECTIONS): pg.Pool {
   const { connectionString, ssl, isPooled } = readAddress(url);
   const pool = createPool({
     connectionString,
     ...(ssl !== undefined && { ssl }),
     Client: (isPooled ? PooledClient : ServiceClient) as unknown as new () => pg.Client,
-    max: MAX_CONNECTIONS,
+    max: maxConnections,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
