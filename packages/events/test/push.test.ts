@@ -157,9 +157,9 @@ describe("push", () => {
 
   test("sends published events, and not the retracted ones", { tags: "long" }, async () => {
     const file = await fileOf("events.json", [
-      { ...event("Jazz"), event_key: "on" },
-      { ...event("Jazz"), event_key: "off", state: "canceled" },
-      { ...event("Jazz"), event_key: "gone", state: "withdrawn" },
+      event("Jazz", { event_key: "on", activated: 1 }),
+      event("Jazz", { event_key: "off", state: "canceled" }),
+      event("Jazz", { event_key: "gone", state: "withdrawn" }),
     ]);
     expect(outcomes(await push(file))).toEqual(["created", "canceled", "withdrawn"]);
     expect(outcomes(await push(file))).toEqual(["existing", "canceled", "withdrawn"]);
