@@ -2,7 +2,7 @@
 
 import { formats } from "../../packages/events/dist/cli/formats.js";
 import { csv, readCsv } from "../../packages/events/dist/formats/csv.js";
-import { readFeed, writeEvents } from "../../packages/events/dist/index.js";
+import { writeEvents } from "../../packages/events/dist/index.js";
 import { median } from "./load.mjs";
 
 /** @typedef {import("../../packages/events/dist/index.js").ShopEvent} ShopEvent */
@@ -70,12 +70,8 @@ async function secondsOf(work) {
 /** Returns the seconds that 5,000 events take: to read and check them, and to write them in each format. */
 export async function benchEvents() {
   const table = await textOf(csv);
-  const fed = await textOf(formats.feed());
   /** @type {Record<string, number>} */
-  const result = {
-    eventsFromCsvSeconds: await secondsOf(() => readCsv(table)),
-    eventsFromFeedSeconds: await secondsOf(() => readFeed(JSON.parse(fed))),
-  };
+  const result = { eventsFromCsvSeconds: await secondsOf(() => readCsv(table)) };
   const all = [...manyEvents()];
   for (const [name, make] of Object.entries(formats))
     result[`eventsTo${capital(name)}Seconds`] = await secondsOf(() => textOf(make(all)));

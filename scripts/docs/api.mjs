@@ -29,7 +29,7 @@ const packages = {
     {
       from: "events",
       file: "src/index.ts",
-      about: "a shop's events: checked, read from JSON, a feed or a product, and written for others",
+      about: "a shop's events: checked, read from JSON or a product, and written for others",
     },
     { from: "events/push", file: "src/push/index.ts", about: "events sent to an issuer, each once" },
     { from: "events/csv", file: "src/formats/csv.ts", about: "events as a table" },

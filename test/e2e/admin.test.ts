@@ -359,15 +359,6 @@ describe("the admin", () => {
     await shown("No card payment matches.");
   });
 
-  it("shows a customer's card payments on their page", async () => {
-    const { card, orderId } = await buy();
-    const { order } = await storefront.ok("GET", `/admin/orders/${orderId}?fields=customer_id`);
-    await page.goto(`${medusa.url}/app/customers/${order.customer_id}`);
-    await page.getByRole("heading", { name: /^Gift card payments \(\d+\)$/ }).waitFor();
-    await shown(`•••• ${card.cardNumber.slice(-4)}`);
-    await keepScreenshot(page, "admin-customer");
-  });
-
   it.each([
     ["nl", ["Cadeaukaarten", "Kaartbetalingen", "Voorstelling terugbetalen", "Vergelijken", "Maandoverzicht"]],
     ["de", ["Geschenkkarten", "Kartenzahlungen", "Vorstellung erstatten", "Abgleich", "Monatsabrechnung"]],

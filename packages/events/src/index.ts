@@ -10,7 +10,7 @@ export {
 } from "./check.js";
 export { DEFAULT_TIME_ZONE, isTimeZone } from "./clock.js";
 export { type EventState, eventStates, isRetracted, type ShopEvent, type Venue } from "./event.js";
-export { feed, feedItemOf, locationOf, readFeed, readListing } from "./formats/feed.js";
+export { feed, feedItemOf, locationOf, readListing } from "./formats/feed.js";
 export { type EventFormat, writeEvents } from "./formats/format.js";
 export { json, readJson } from "./formats/json.js";
 export { jsonLd, jsonLdOf, jsonLdText, missingForGoogle } from "./formats/json-ld.js";

@@ -66,7 +66,6 @@ test("a search for charges scans no table", async () => {
   for (const q of ["0042", `%23${order.display_id}`, "ada@example.com", "order_42"])
     expect((await search(`q=${q}&order=-created_at`)).count, q).toBe(1);
   expect((await search("q=24.98")).count).toBe(0);
-  expect((await search("customer_id=cus_1")).count).toBe(1);
   const after = await rowsRead();
   const scanned = [...after].filter(([table, now]) => now.scanned > (before.get(table)?.scanned ?? 0));
   expect(

@@ -18,7 +18,7 @@ import type { CheckoutStore } from "@giftcard-pay/checkout/store";
 import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import { cents, createClient, GiftcardError, RefusedError, Secret } from "@giftcard-pay/client";
 import { endpoints, MAX_DEDUCTION_CENTS } from "@giftcard-pay/client/contract";
-import { feed, readFeed, writeEvents } from "@giftcard-pay/events";
+import { feed, feedItemOf, writeEvents } from "@giftcard-pay/events";
 import { csv, readCsv } from "@giftcard-pay/events/csv";
 import { iCalendar } from "@giftcard-pay/events/icalendar";
 import { startThrowawayPostgres } from "@giftcard-pay/service";
@@ -101,7 +101,7 @@ night,Lentenacht,Zaal BV,2036-04-12,21:00:00,https://shop.example/night,1`;
     texts.push(text);
   }
   const [fed = "", written = "", calendar = ""] = texts;
-  assert.deepEqual(readFeed(JSON.parse(fed)).entries[0]?.event, events[0]);
+  assert.deepEqual(JSON.parse(fed), { events: events.map(feedItemOf) });
   assert.deepEqual((await readCsv(written)).entries[0]?.event, events[0]);
   assert.match(calendar, /DTSTART;TZID=Europe\/Amsterdam:20360412T210000/);
 }

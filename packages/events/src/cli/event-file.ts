@@ -7,7 +7,6 @@ import type { FileReading, Reading } from "../check.js";
 import { DEFAULT_TIME_ZONE, isTimeZone } from "../clock.js";
 import type { CsvOptions, DateOrder } from "../formats/csv.js";
 import { readCsv } from "../formats/csv.js";
-import { readFeed } from "../formats/feed.js";
 import { readJson } from "../formats/json.js";
 import { TableError } from "../formats/table.js";
 import { type EventRow, type RowField, rowFields } from "../row.js";
@@ -26,7 +25,7 @@ export interface FileOptions {
 /** Creates a command that reads a file. */
 export const fileCommand = (name: string): Command =>
   new Command(name)
-    .argument("<file>", "events.csv, events.json or a feed")
+    .argument("<file>", "events.csv or events.json")
     .addOption(
       new Option("--timezone <name>", "the time zone of events that name none")
         .default(DEFAULT_TIME_ZONE)
@@ -61,7 +60,7 @@ function keyOf(row: EventRow): string {
 }
 
 /**
- * Reads a file of events: a CSV table or a JSON array of rows with the interface's field names, or a feed.
+ * Reads a file of events: a CSV table or a JSON array of rows with the interface's field names.
  *
  * @throws {Failure} if the file can't be read, or has no events
  */
@@ -98,9 +97,12 @@ async function readWith(file: string, options: CsvOptions): Promise<Reading & Pa
       throw error instanceof TableError ? notA(file, "a table", error) : error;
     });
   const value = parsed(file, bytes);
-  if (Array.isArray(value)) return readJson(value, { ...options, keyOf });
-  if (typeof value === "object" && value !== null && "events" in value) return readFeed(value, options);
-  throw new Failure(`${file} must contain an array of events, or a feed: { "events": [...] }.`, exitCodes.usage);
+  if (!Array.isArray(value))
+    throw new Failure(
+      `${file} must contain an array of events: [{ "event_name": … }, …]. Feeds are only written, not read.`,
+      exitCodes.usage,
+    );
+  return readJson(value, { ...options, keyOf });
 }
 
 const notA = (file: string, kind: string, { message }: Error) =>

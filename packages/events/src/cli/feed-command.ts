@@ -8,7 +8,7 @@ import { type FormatName, formatOption, formats } from "./formats.js";
 import { exitCodes, Failure, faultyFile, say, tellNotices } from "./output.js";
 
 const FORMATS = `
-Formats: feed for issuers, json-ld for web pages, icalendar to subscribe to, csv and json for all content of a file.
+Formats: feed for other software, json-ld for web pages, icalendar to subscribe to, csv and json for all content of a file.
 feed, json-ld and icalendar omit drafts. json-ld and icalendar also omit withdrawn events.`;
 
 /** `feed`: writes the events of a file in a public format. */

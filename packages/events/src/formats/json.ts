@@ -17,19 +17,13 @@ export const json: EventFormat = {
  * @returns the events, and all faults; the first row is 1
  */
 export function readJson(value: unknown, options?: ReadOptions): Reading {
-  const { rows, faults } = objectsOf(value);
-  const read = checkRows(rows, options);
-  return { ...read, faults: inOrder([...faults, ...read.faults]) };
-}
-
-/** Returns the objects of an array, and a fault for each element that isn't an object. */
-export function objectsOf(value: unknown) {
-  if (!Array.isArray(value)) return { rows: [], faults: [fault(1, "", "must be an array of events")] };
+  if (!Array.isArray(value)) return { entries: [], faults: [fault(1, "", "must be an array of events")] };
   const rows: UncheckedRow[] = [];
   const faults = [];
   for (const [index, one] of value.entries()) {
     if (typeof one === "object" && one !== null && !Array.isArray(one)) rows.push({ row: index + 1, values: one });
     else faults.push(fault(index + 1, "", "must be an object"));
   }
-  return { rows, faults };
+  const read = checkRows(rows, options);
+  return { ...read, faults: inOrder([...faults, ...read.faults]) };
 }

@@ -8,19 +8,14 @@ const LIMIT = 500;
 export const findOrdersByNumber = (sql: Sql, number: number): Promise<string[]> =>
   readTexts(sql, `select id from "order" where display_id = $1 and deleted_at is null limit ${LIMIT}`, [number]);
 
-/** A customer by id, or all customers and guests with an e-mail. */
-export type Buyer = { readonly customerId: string } | { readonly email: string };
-
 /**
- * Finds the newest carts of a customer with a charge: their own, and those of orders that are now theirs. Reads customer,
- * cart, order and order_cart, and the charges.
+ * Finds the newest carts with a charge of all customers and guests with an e-mail: their own, and those of orders that are
+ * now theirs. Reads customer, cart, order and order_cart, and the charges.
  */
-export async function findChargedCarts(sql: Sql, buyer: Buyer): Promise<string[]> {
-  const [matches, value] =
-    "customerId" in buyer ? ["id = $1", buyer.customerId] : ["email in ($1, lower($1))", buyer.email];
-  return readTexts(
+export const findChargedCarts = (sql: Sql, email: string): Promise<string[]> =>
+  readTexts(
     sql,
-    `with buyer as materialized (select id from customer where ${matches}),
+    `with buyer as materialized (select id from customer where email in ($1, lower($1))),
      own as (
        select id from cart where customer_id in (select id from buyer) and deleted_at is null
        union select link.cart_id from "order" o join order_cart link on link.order_id = o.id and link.deleted_at is null
@@ -29,9 +24,8 @@ export async function findChargedCarts(sql: Sql, buyer: Buyer): Promise<string[]
      select own.id from own
      cross join lateral (select max(created_at) as at from giftcard_charge where cart_id = own.id) charged
      where charged.at is not null order by charged.at desc, own.id limit ${LIMIT}`,
-    [value],
+    [email],
   );
-}
 
 /**
  * Reads the titles of order lines, such as `Gala, Row 5`, and the names of shipping methods, by their ids. Reads

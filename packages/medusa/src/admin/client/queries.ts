@@ -138,7 +138,6 @@ export const useHealth = () => useRead<HealthView>(at("health"), {}, { refetchIn
 interface ChargeQuery {
   q?: string;
   states?: readonly ChargeState[] | undefined;
-  customerId?: string;
   /** Times in ISO 8601. */
   from?: string;
   to?: string;
@@ -147,14 +146,13 @@ interface ChargeQuery {
   offset: number;
 }
 
-export const useCharges = ({ q, states, customerId, ...others }: ChargeQuery) =>
+export const useCharges = ({ q, states, ...others }: ChargeQuery) =>
   useRead<{ charges: ChargeRow[]; count: number; lineTitles: LineTitles }>(
     at("charges"),
     {
       ...others,
       ...(q && { q }),
       ...(states && { state: states.join(",") }),
-      ...(customerId && { customer_id: customerId }),
     },
     { placeholderData: keepPreviousData, refetchInterval: 15_000, retry: false },
   );

@@ -1,7 +1,6 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import { Input, Table } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";
-import { useSearchParams } from "react-router-dom";
 import { useCharges } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { ChargeDrawer } from "./charge-drawer.js";
@@ -33,8 +32,7 @@ const beginOf = (day: string, after = 0): string => {
 /** Searches all card payments. */
 export function ChargesSection() {
   const { t } = useTexts();
-  const [address] = useSearchParams();
-  const [filter, setFilter] = useState<Filter>(() => ({ ...noFilter, q: address.get("q") ?? "" }));
+  const [filter, setFilter] = useState(noFilter);
   const [pageIndex, setPageIndex] = useState(0);
   const [openReference, setOpenReference] = useState<string>();
   const { q, state, from, to, order } = filter;
