@@ -14,8 +14,7 @@ import {
 } from "../../../test/support/service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import { changeCards } from "../dist/store/bulk-change.js";
-import { activating } from "../dist/store/card-activate.js";
-import { adjusting, blocking, type CardChange, changeCard } from "../dist/store/card-changes.js";
+import { activating, adjusting, blocking, type CardChange, changeCard } from "../dist/store/card-changes.js";
 import { type IssuedCard, issueCards } from "../dist/store/card-issue.js";
 import { type ReissuedCard, reissuing } from "../dist/store/card-reissue.js";
 import { checkLedger } from "../dist/store/ledger-check.js";

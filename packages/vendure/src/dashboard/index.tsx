@@ -2,7 +2,7 @@
 import { defineDashboardExtension } from "@vendure/dashboard";
 import { GiftcardsPage } from "./components/giftcards-page.js";
 import { OrderGiftcards } from "./components/order-giftcards.js";
-import { useTexts } from "./i18n/use-texts.js";
+import { NAV_TITLE, useTexts } from "./i18n/use-texts.js";
 
 const Title = () => <>{useTexts().t("page.title")}</>;
 
@@ -12,8 +12,7 @@ defineDashboardExtension({
       path: "/giftcards",
       component: () => <GiftcardsPage />,
       navMenuItem: {
-        // The dashboard translates the title by the `.po` files.
-        ...{ id: "giftcards", sectionId: "sales", title: "Gift cards", order: 300 },
+        ...{ id: "giftcards", sectionId: "sales", title: NAV_TITLE, order: 300 },
         requiresPermission: ["ReadGiftcards"],
       },
     },

@@ -51,6 +51,9 @@ function createTexts(locale: string) {
   };
 }
 
+/** The title in the navigation. The dashboard translates it by the `.po` files. */
+export const NAV_TITLE = "Gift cards";
+
 export type Texts = ReturnType<typeof createTexts>;
 
 /** Returns the texts and formats in the dashboard's language. */
