@@ -58,8 +58,6 @@ describe("a purchase in the browser", () => {
     ]);
     expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [50], bank: [24.98] });
     expect(await balanceCents(card)).toBe(2500);
-    const paidBy = [`eindigend op ${card.cardnumber.slice(-4)}: € 50,00`, "Andere betaling: € 24,98"];
-    for (const line of paidBy) await expect.poll(() => shop.store.logs().replaceAll("\u00a0", " ")).toContain(line);
 
     await callAdmin("POST", `/admin/orders/${orderId}/cancel`);
     await expect.poll(() => balanceCents(card)).toBe(7500);
