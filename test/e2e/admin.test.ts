@@ -257,7 +257,7 @@ describe("the admin", () => {
     await storefront.ok("POST", "/admin/giftcard-pay/recover", {});
     await page.reload();
     await shown("Unpaid orders (1)");
-    await shown(/It is fulfilled/);
+    await shown(/The order is fulfilled/);
     await press(button("Keep the order"));
     await press(page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }));
     await page.getByRole("heading", { name: "Unpaid orders" }).waitFor({ state: "detached" });
