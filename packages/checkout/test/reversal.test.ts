@@ -152,6 +152,26 @@ describe("a charge that is voided before it was sent", () => {
   });
 });
 
+describe("a charge that is reversed only if it has no order", () => {
+  it("stays, if its order is committed before the reversal is written", async () => {
+    const { engine, charge, card, cart } = await devalued();
+    await engine.commit(charge.reference, "completion", `order_${cart.id}`);
+    const options = { from: ["devalued"] } as const;
+    expect(await engine.reverse(charge.reference, "session_deleted", options)).toMatchObject({ state: "committed" });
+    expect(await card.balanceCents()).toBe(2500);
+  });
+
+  it("is reversed, if nothing is committed, and can't be committed any more", async () => {
+    const { engine, charge, card, cart } = await devalued();
+    const options = { from: ["devalued"] } as const;
+    expect(await engine.reverse(charge.reference, "session_deleted", options)).toMatchObject({ state: "reversed" });
+    await expect(engine.commit(charge.reference, "completion", `order_${cart.id}`)).rejects.toEqual(
+      refusal("payment_in_progress"),
+    );
+    expect(await card.balanceCents()).toBe(7500);
+  });
+});
+
 describe("a charge that is canceled", () => {
   it("is reversed unless it is captured", async () => {
     const { engine, charge, card, cart } = await devalued();

@@ -193,9 +193,9 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     throw new CheckoutError("payment_in_progress");
   }
 
-  const reverse: Engine["reverse"] = (reference, reason) => {
+  const reverse: Engine["reverse"] = (reference, reason, options) => {
     begun.delete(reference);
-    return recovery.reverse(reference, reason);
+    return recovery.reverse(reference, reason, options);
   };
 
   const cancel: Engine["cancel"] = async (externalId) => {

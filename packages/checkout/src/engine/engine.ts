@@ -1,6 +1,6 @@
 import type { Cents } from "@giftcard-pay/client";
 import type { Sealer } from "../sealing/seal.js";
-import type { ActionRecord, Charge } from "../store/charge.js";
+import type { ActionRecord, Charge, ChargeState } from "../store/charge.js";
 import type { Journal } from "../store/journal.js";
 import type { Tender } from "../store/tender.js";
 import type { ApplyRequest, CardBalance, CardEntry, CartSummary, Quote } from "../storefront.js";
@@ -201,8 +201,11 @@ export interface Engine {
    * Records that the charge must be reversed, then tries it. Returns it as `reversed`, as `reversing` if recovery has to
    * retry, or as `refused` if nothing was taken. A charge in any other state is unchanged. Idempotent. Never throws if the
    * service is down.
+   *
+   * @param options.from the states from which a charge is reversed, decided by the write itself. Default: all in which
+   *   money was taken
    */
-  reverse(reference: string, reason: string): Promise<Charge>;
+  reverse(reference: string, reason: string, options?: { from?: readonly ChargeState[] }): Promise<Charge>;
   /**
    * Reverses all charges of a payment, as `reverse` does. Captured charges are returned unchanged. If a cancel and a
    * capture race, one of them succeeds.

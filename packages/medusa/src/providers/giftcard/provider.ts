@@ -62,6 +62,9 @@ const statuses: Record<Charge["state"], medusa.PaymentSessionStatus> = {
   refused: "error",
 };
 
+const isOrdered = (charges: readonly Charge[]) => charges.some(({ state }) => orderedStates.includes(state));
+const ordered = () => refusal("This gift card payment belongs to an order. Cancel or refund it instead.");
+
 /**
  * Gift cards as a Medusa payment provider. It trusts only the journal: capturing confirms the charges, canceling and
  * refunding reverse them.
@@ -136,14 +139,17 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   async deletePayment({ data }: medusa.DeletePaymentInput) {
     const charges = await this.#find(data);
     if (!charges) return { data: {} };
-    if (charges.some(({ state }) => orderedStates.includes(state))) {
-      throw refusal("This gift card payment belongs to an order. Cancel or refund it instead.");
-    }
-    // The completion that charged it fails when it notices. Recovery settles a charge that is still being sent.
+    if (isOrdered(charges)) throw ordered();
+    // The completion that charged it fails when it notices, unless it commits the charge first: then the charge stays.
+    // Recovery settles a charge that is still being sent.
     const charged = charges.filter(({ state }) => state === "devalued");
     for (const { reference } of charged)
-      await this.#convertErrors(() => this.#giftcard.engine.reverse(reference, "session_deleted"));
-    return { data: copyOf(await this.#require(data)) };
+      await this.#convertErrors(() =>
+        this.#giftcard.engine.reverse(reference, "session_deleted", { from: ["devalued"] }),
+      );
+    const now = await this.#require(data);
+    if (isOrdered(now)) throw ordered();
+    return { data: copyOf(now) };
   }
 
   async retrievePayment({ data }: medusa.RetrievePaymentInput) {
