@@ -158,7 +158,7 @@ describe("a charge that is reversed only if it has no order", () => {
     await engine.commit(charge.reference, "completion", `order_${cart.id}`);
     const options = { from: ["devalued"] } as const;
     expect(await engine.reverse(charge.reference, "session_deleted", options)).toMatchObject({ state: "committed" });
-    expect(await card.balanceCents()).toBe(2500);
+    expect(await card.balanceCents()).toBe(5500);
   });
 
   it("is reversed, if nothing is committed, and can't be committed any more", async () => {
