@@ -63,10 +63,14 @@ const table = fc.integer({ min: 1, max: 4 }).chain((width) => {
     .tuple(row, fc.array(row, { maxLength: 6 }), fc.nat(width - 1), fc.constantFrom("pin", "Card"))
     .map(([header, rows, place, name]): Table => [header.with(place, name), ...rows]);
 });
+/** csv-stringify quotes no line end but its own, so it may write a table that is also one with another line end. */
+const isOther = (rows: Table, lineEnd: string) =>
+  (lineEnd === "\n" && rows.every((row) => row.at(-1)?.endsWith("\r"))) ||
+  (lineEnd === "\r" && rows.slice(1).every((row) => row[0]?.startsWith("\n")));
 const isFilled = (row: readonly string[]) => row.some((text) => /\S/.test(text));
 
 describe("a table of any cells", () => {
-  test.each(Object.entries(writers))("that %s writes is read as it was, or refused", async (_name, write) => {
+  test.each(Object.entries(writers))("that %s writes is read as it was, or refused", async (name, write) => {
     let refused = 0;
     let all = 0;
     const separators = fc.constantFrom(",", ";", "\t");
@@ -78,6 +82,7 @@ describe("a table of any cells", () => {
         lineEnds,
         fc.integer({ min: 1, max: 9 }),
         async (rows, separator, lineEnd, size) => {
+          if (name === "csv-stringify") fc.pre(!isOther(rows, lineEnd));
           const found = await read(inPieces(Buffer.from(await write(rows, separator, lineEnd)), size));
           all += 1;
           if (found) expect(found).toEqual(rows.filter(isFilled));
@@ -86,7 +91,7 @@ describe("a table of any cells", () => {
       ),
       { numRuns: 1000 },
     );
-    // csv-stringify quotes no line end but its own, so every second of its tables is ambiguous.
+    // Every second of csv-stringify's tables has a line end that isn't quoted.
     expect(refused).toBeLessThan(all * 0.6);
   });
 

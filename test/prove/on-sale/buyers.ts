@@ -31,11 +31,14 @@ export interface Buyer {
   readonly cards: readonly IssuedCard[];
 }
 
+/** The answer of Medusa if its workflow failed in two steps at once. It may leave an order that was never paid. */
+export const MEDUSA_FAILED = "its workflow's state";
+
 /** A buyer's experience. */
 export interface Experience {
   readonly buyer: Buyer;
-  /** The last answer: the order, sold out, "wait" or another refusal, with its message. */
-  readonly end: "order" | "sold out" | "wait" | "refused" | "no answer";
+  /** The last answer: the order, sold out, an order that was interrupted and canceled, "wait" or another refusal. */
+  readonly end: "order" | "sold out" | "canceled" | "wait" | "refused" | "no answer";
   readonly message: string;
   readonly orderId: string | null;
   /** From "Place order" to the last answer. */
@@ -108,7 +111,7 @@ async function placeOrder(
     // The load balancer sends the next call to another process.
     if (answer.end === "no answer") at += 1;
     const ms = performance.now() - startedAt;
-    const isOver = answer.end === "order" || answer.end === "sold out" || answer.end === "refused";
+    const isOver = answer.end !== "wait" && answer.end !== "no answer";
     if (isOver || ms > patienceMs) {
       const { end, message, orderId } = answer;
       return { buyer, end, message, orderId, ms, longestMs, answers };
@@ -130,7 +133,8 @@ async function ask(shop: OnSaleShop, cartId: string, at: number) {
         if (status === 200 && type === "order") {
           return { end: "order" as const, label: "order", message: "", orderId: String(order.id) };
         }
-        const label = `${status} ${code ?? error?.type ?? "without a code"}`;
+        const hasFailed = message.startsWith("Updating Status from");
+        const label = hasFailed ? MEDUSA_FAILED : `${status} ${code ?? error?.type ?? "without a code"}`;
         const is = (end: Experience["end"]) => ({
           end,
           label,
@@ -139,9 +143,9 @@ async function ask(shop: OnSaleShop, cartId: string, at: number) {
         });
         // Medusa itself has no code for it, only its message.
         if (code === "insufficient_inventory" || /required inventory|enough stock/.test(message)) return is("sold out");
-        // Without this plugin, a lock's timeout is an error of the server: a buyer presses the button again. So does a
-        // buyer whose workflow of Medusa failed in two steps at once, which Medusa answers with its own state's error.
-        if (status === 409 || status >= 500 || message.startsWith("Updating Status from")) return is("wait");
+        if (message.startsWith("The payment was interrupted, so the order was canceled.")) return is("canceled");
+        // Without this plugin, a lock's timeout is an error of the server: a buyer presses the button again.
+        if (status === 409 || status >= 500 || hasFailed) return is("wait");
         return is("refused");
       },
       () => silence,

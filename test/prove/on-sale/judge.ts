@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sum } from "../books/cents.js";
 import { readCards } from "../books/issuer.js";
-import type { Experience } from "./buyers.js";
+import { type Experience, MEDUSA_FAILED } from "./buyers.js";
 import { LEASE_MS, MATINEE, type OnSaleShop, SHOW } from "./shop.js";
 
 const SETTLE_MS = 120_000;
@@ -92,6 +92,8 @@ function judgeAnswers(
       wrong.push(`${name} was given the order ${orderId}, which doesn't stand`);
     if (end === "refused") wrong.push(`${name} was refused: ${answers.at(-1)} ${message}`);
     if (isHostile) continue;
+    if (end === "canceled" && !answers.includes(MEDUSA_FAILED))
+      wrong.push(`${name} lost its order: ${answers.join(", ")}`);
     if (end === "no answer" || end === "wait") wrong.push(`${name} gave up: ${answers.slice(-3).join(", ")}`);
     if (longestMs > longestWaitMs) wrong.push(`${name} waited ${Math.round(longestMs / 1000)} s for an answer`);
     const bare = answers.filter((label) => label.startsWith("500"));
@@ -122,7 +124,8 @@ function judgeSeats(
   if (reserved < orders || reserved > orders + spared)
     wrong.push(`${reserved} seats are reserved for ${orders} orders`);
   const isSoldOut = experiences.some(({ end }) => end === "sold out");
-  if (isSoldOut && !isHostile && orders + spared < Math.min(seats, experiences.length))
+  const canceled = experiences.filter(({ end }) => end === "canceled").length;
+  if (isSoldOut && !isHostile && orders + spared + canceled < Math.min(seats, experiences.length))
     wrong.push(`only ${orders} of ${seats} seats are sold, and buyers were told "sold out"`);
   return wrong;
 }

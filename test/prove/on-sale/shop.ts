@@ -26,7 +26,7 @@ export const SHOW = "on-sale-night";
 export const MATINEE = "on-sale-matinee";
 /** With 9 % VAT. The code TEN takes 10 % off, so that totals have fractions of a cent. */
 const PRICE = 34.95;
-/** Leases of a dead process have expired after this time. */
+/** Leases of a killed process have expired after this time. A process that lives may be slow for longer than that. */
 export const LEASE_MS = 5000;
 
 /** The place of Medusa's lock. */
@@ -40,6 +40,8 @@ export interface ShopOptions {
   readonly seats: number;
   /** Without this plugin, for comparison. */
   readonly isPlain: boolean;
+  /** Whether processes will be killed. */
+  readonly isHostile: boolean;
   readonly say: (text: string) => void;
 }
 
@@ -62,7 +64,7 @@ export interface OnSaleShop {
 
 /** Starts the shop, with a service, a bank and a throwaway database of its own. */
 export async function openShop(options: ShopOptions): Promise<OnSaleShop> {
-  const { postgresUrl, lock, processes, seats, isPlain, say } = options;
+  const { postgresUrl, lock, processes, seats, isPlain, isHostile, say } = options;
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-on-sale-"));
   const closers: Closers = [() => fs.rmSync(folder, { recursive: true, force: true })];
   const close = async () => {
@@ -73,7 +75,7 @@ export async function openShop(options: ShopOptions): Promise<OnSaleShop> {
     const databaseUrl = await createStoreDatabase(postgresUrl);
     const bank = openBank(path.join(folder, "bank.jsonl"));
     const env: Record<string, string> = {
-      TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 4000, leaseMs: LEASE_MS }),
+      TEST_GIFTCARD_OPTIONS: JSON.stringify({ timeoutMs: 4000, leaseMs: isHostile ? LEASE_MS : 30_000 }),
       TEST_BANK_BOOK: bank.file,
       ...(lock !== "memory" && { TEST_LOCK: lock }),
       ...(lock === "redis" && { TEST_REDIS_URL: await startRedis(folder, closers) }),
