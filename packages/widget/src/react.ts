@@ -1,6 +1,6 @@
 "use client";
 
-import { createComponent, type EventName, type ReactWebComponent } from "@lit/react";
+import { createComponent, type EventName } from "@lit/react";
 import * as React from "react";
 import { GiftcardBalance as Balance, GiftcardPay as Pay } from "./define.js";
 import type { GiftcardEventMap } from "./events.js";
@@ -28,7 +28,7 @@ export type GiftcardPayEvents = typeof payEvents;
 export type GiftcardBalanceEvents = typeof balanceEvents;
 
 /** `<giftcard-pay>` for React 18 and 19: properties as props, events as callbacks, and a ref to the element. */
-export const GiftcardPay: ReactWebComponent<Pay, GiftcardPayEvents> = createComponent({
+export const GiftcardPay = createComponent({
   react: React,
   tagName: "giftcard-pay",
   elementClass: Pay,
@@ -36,7 +36,7 @@ export const GiftcardPay: ReactWebComponent<Pay, GiftcardPayEvents> = createComp
 });
 
 /** `<giftcard-balance>` for React. */
-export const GiftcardBalance: ReactWebComponent<Balance, GiftcardBalanceEvents> = createComponent({
+export const GiftcardBalance = createComponent({
   react: React,
   tagName: "giftcard-balance",
   elementClass: Balance,
