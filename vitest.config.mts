@@ -15,8 +15,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     projects: Object.values(suites).map(({ folder }) => folder),
-    // A test file boots processes of its own, and waits for them much of the time: three at once keep two cores busy.
-    maxWorkers: 3,
+    // A test file boots processes of its own, so two at once keep several cores busy. More workers share fewer shops.
+    maxWorkers: 2,
     slowTestThreshold: 10_000,
     sequence: { sequencer: LongestFirst },
   },

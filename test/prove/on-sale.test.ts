@@ -3,7 +3,7 @@ import { type OnSaleOptions, runOnSale } from "./on-sale/run.js";
 
 const sell = (options: Partial<OnSaleOptions>) =>
   runOnSale({
-    ...{ lock: "postgres", processes: 2, seats: 3, buyers: 9, bankMs: 300, isHostile: false, isPlain: false },
+    ...{ lock: "postgres", processes: 2, seats: 2, buyers: 6, bankMs: 300, isHostile: false, isPlain: false },
     // A slow machine answers late; a buyer here is more patient than on a page.
     ...{ patienceMs: 300_000 },
     ...{ postgresUrl: inject("postgresUrl"), say: () => {} },
@@ -15,12 +15,12 @@ test("two processes sell every seat once, and every other buyer is told that the
   expect(wrong).toEqual([]);
   // Medusa may fail in two steps at once, and leave an order that recovery cancels. Its seat may be sold again.
   const { canceled = 0, order } = ends;
-  expect(orders).toBeGreaterThanOrEqual(3 - canceled);
+  expect(orders).toBeGreaterThanOrEqual(2 - canceled);
   expect({ reserved, ends }).toEqual({
     reserved: orders,
-    ends: { ...ends, order: orders, "sold out": 9 - orders - canceled },
+    ends: { ...ends, order: orders, "sold out": 6 - orders - canceled },
   });
-  expect(order).toBeLessThanOrEqual(3);
+  expect(order).toBeLessThanOrEqual(2);
 }, 600_000);
 
 test("no cent is lost if processes are killed during an on-sale", { tags: "long", timeout: 900_000 }, async () => {

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
 import path from "node:path";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";

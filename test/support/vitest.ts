@@ -23,7 +23,7 @@ export function suite({
     test: {
       globalSetup: [support("build-setup.ts"), support("postgres-setup.ts")],
       setupFiles: process.env.GIFTCARD_TEST_TIMES ? [support("times.ts")] : [],
-      maxWorkers: 3,
+      maxWorkers: 2,
       // A worker keeps its modules between files, which saves a tenth of the time.
       isolate: false,
       testTimeout: factor * 120_000,

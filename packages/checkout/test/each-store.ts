@@ -40,16 +40,12 @@ export function latest<T extends object>(read: () => T): T {
 
 /**
  * Runs tests on each store with a shop, a bank, and a card of 75.00. Bank and card are new in each test, and the store has
- * no purchase.
+ * no purchase. The short run has them on PostgreSQL alone, as both stores share their SQL, and `agreement.test.ts` and
+ * `journals.test.ts` compare the two.
  *
  * @param options.isUnlimited whether the service lets the shop call it as often as it likes
- * @param options.isAdapter whether the tests are about a payment provider: the short run has them on PostgreSQL alone
  */
-export function onEachStore(
-  title: string,
-  tests: (stage: Stage) => void,
-  { isUnlimited = false, isAdapter = false } = {},
-): void {
+export function onEachStore(title: string, tests: (stage: Stage) => void, { isUnlimited = false } = {}): void {
   let shop: Shop;
   beforeAll(async () => {
     shop = await startShop({ isUnlimited });
@@ -57,7 +53,7 @@ export function onEachStore(
   beforeEach(() => shop.proxy.clear());
   afterAll(() => shop.stop());
   for (const [name, open] of Object.entries(stores))
-    describe(`${title} on ${name}`, { tags: isAdapter && name !== "PostgreSQL" ? ["long"] : [] }, () =>
+    describe(`${title} on ${name}`, { tags: name === "PostgreSQL" ? [] : ["long"] }, () =>
       tests(createStage(() => shop, open)),
     );
 }

@@ -14,7 +14,7 @@ import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./sho
 import { stores, type TestStore } from "./stores.js";
 
 /** The orders per store. `SEED=… ORDERS=1000` makes others. */
-const { SEED: seed = "1", ORDERS: orders = "80" } = process.env;
+const { SEED: seed = "1", ORDERS: orders = "40" } = process.env;
 const rules = ["as-paid", "cards-first", "remainder-first", "in-proportion"] as const;
 
 /** Makes a random generator with a seed. */

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

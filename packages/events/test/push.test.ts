@@ -137,7 +137,7 @@ describe("push", () => {
   test.each<[string, "busy" | "cut-after", string]>([
     ["is reported as not sent if the service is busy, then unreachable", "busy", "not_sent"],
     ["is reported as unknown if its response is lost, then the service is unreachable", "cut-after", "unknown"],
-  ])("an event %s", async (_, fault, outcome) => {
+  ])("an event %s", { tags: "long" }, async (_, fault, outcome) => {
     proxy.set("newevent", fault, 1);
     const file = await fileOf("events.json", many(1));
     const pushing = push(file, "--retries", "1");
@@ -235,7 +235,7 @@ describe("if the connection is cut", { tags: "long" }, () => {
   });
 });
 
-describe("a file with faults", () => {
+describe("a file with faults", { tags: "long" }, () => {
   test("reports a fault that only the service finds by its row, and sends the other events", {
     tags: "long",
   }, async () => {

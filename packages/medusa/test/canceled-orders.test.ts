@@ -1,17 +1,17 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
-import { startShop, type TestPeer, type TestShop } from "./support/shop.js";
+import { type SharedShop, sharedShop, type TestPeer } from "./support/shop.js";
 
 /** The age from which recovery takes over unfinished work. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 120_000;
 
-let shop: TestShop;
+let shop: SharedShop;
 let peer: TestPeer;
 let database: pg.Client;
 beforeAll(async () => {
-  shop = await startShop({ TEST_RECOVER_BY_HAND: "yes" }, { timeoutMs: 1000, leaseMs: LEASE_MS });
-  peer = await shop.startPeer();
+  shop = await sharedShop("whole");
+  peer = await shop.peer();
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
   await database.query(`create function refuse() returns trigger language plpgsql as
@@ -22,8 +22,8 @@ afterEach(async () => {
   shop.proxy.clear();
 });
 afterAll(async () => {
+  await database?.query("drop function refuse()");
   await database?.end();
-  await shop?.stop();
 });
 
 let broken: string[] = [];
@@ -360,7 +360,8 @@ describe("an unpaid order that Medusa fails to cancel", () => {
       begin perform pg_sleep(5); raise exception 'never begun'; end $$`);
     await database.query(`create trigger never before update on giftcard_tender for each row
       when (new.state = 'charging' and new.cart_id = '${cartId}') execute function never()`);
-    const call = storefront.complete(cartId).catch(() => null);
+    const dying = await shop.startPeer();
+    const call = dying.storefront.complete(cartId).catch(() => null);
     const placed = async () => {
       const { rows } = await database.query("select order_id from order_cart where cart_id = $1", [cartId]);
       return rows[0]?.order_id;
@@ -368,7 +369,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
     await expect.poll(sleepers, { interval: 100 }).toBe(1);
     // Prevents recovery from canceling the order before it is fulfilled, even on a slow machine.
     await breakWrites("giftcard_unpaid_order", "insert", "true");
-    await shop.crash();
+    await dying.medusa.kill();
     await call;
     await database.query("drop function never cascade");
     const orderId = (await placed()) as string;
@@ -379,7 +380,6 @@ describe("an unpaid order that Medusa fails to cancel", () => {
       location_id: stock_locations[0].id,
     });
     await heal();
-    await shop.restart();
     await recoverAtOnce();
     return { card, orderId };
   }

@@ -214,7 +214,7 @@ describe("by default, a card is captured when its order is placed", () => {
 });
 
 describe("recovery captures", () => {
-  test("an order whose event was lost, also in two processes at once", async () => {
+  test("an order whose event was lost, also in two processes at once", { tags: "long" }, async () => {
     await stopCaptures();
     const bought = await buy();
     const isTried = () => shop.medusa.logs().includes(`the cards of order ${bought.orderId} aren't captured yet`);

@@ -3,7 +3,7 @@ import { paymentsOf } from "./support/figures.js";
 import { type SharedShop, sharedShop, startShop } from "./support/shop.js";
 
 /** The products: a print for 20.00, and two gift cards, one by Medusa's flag and one by metadata. */
-async function withProducts<Shop extends SharedShop>(shop: Shop): Promise<Shop> {
+async function withProducts<Shop extends Pick<SharedShop, "storefront">>(shop: Shop): Promise<Shop> {
   const { storefront } = shop;
   await storefront.createProduct("print", 20);
   await storefront.createProduct("gift-card", 25, { is_giftcard: true });
@@ -11,7 +11,7 @@ async function withProducts<Shop extends SharedShop>(shop: Shop): Promise<Shop> 
   return shop;
 }
 
-let shop: SharedShop;
+let shop: Omit<SharedShop, "peer">;
 beforeAll(async () => {
   shop = await withProducts(await sharedShop("whole"));
 });

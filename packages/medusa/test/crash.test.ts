@@ -1,3 +1,5 @@
+// @module-tag long
+
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import { paymentsOf } from "./support/figures.js";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startShop, type TestShop } from "./support/shop.js";

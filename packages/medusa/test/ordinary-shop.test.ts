@@ -13,7 +13,7 @@ import {
   takeBack,
 } from "./support/order-admin.js";
 import { bankCents, buy, fillCart, giveBack } from "./support/ordinary-shop.js";
-import { type SharedShop, sharedShop, type TestPeer } from "./support/shop.js";
+import { type SharedShop, sharedShop } from "./support/shop.js";
 
 /*
  * Prices include 9 % VAT, and 10 % is off, so Medusa's totals have fractions of a cent and floating-point residue. Buyers
@@ -27,12 +27,10 @@ const prices = {
 } as const;
 
 let shop: SharedShop;
-let peer: TestPeer;
 let database: pg.Client;
 beforeAll(async () => {
   shop = await sharedShop("by-line");
   for (const [handle, price] of Object.entries(prices)) await shop.storefront.createProduct(handle, price);
-  peer = await shop.startPeer();
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
 });
@@ -550,6 +548,7 @@ describe("one record of what was refunded", () => {
   });
 
   test("two admins and a bulk refund racing in two processes refund a unit once", { tags: "long" }, async () => {
+    const peer = await shop.peer();
     for (let round = 0; round < 3; round += 1) {
       const { orderId, cards } = await buy(shop, { iota: 1, kappa: 1 }, { balancesCents: [3000], codes: [] });
       const bankId = await bankOf(orderId);

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import path from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

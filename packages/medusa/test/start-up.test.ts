@@ -8,7 +8,7 @@ afterEach(async () => {
   shop = undefined;
 });
 
-test("exits at start-up if both hooks are taken", async () => {
+test("exits at start-up if both hooks are taken", { tags: "long" }, async () => {
   await expect(startShop({ TEST_TAKE_HOOKS: "beforePaymentAuthorization,validate" })).rejects.toThrow(
     /ended \(1\) before it was ready[\s\S]*both hooks of completeCartWorkflow/,
   );

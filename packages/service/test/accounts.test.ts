@@ -1,3 +1,5 @@
+// @module-tag long
+
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand, startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";

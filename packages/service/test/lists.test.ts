@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { once } from "node:events";
 import http from "node:http";
 import { beforeAll, expect, test } from "vitest";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import fs from "node:fs";
 import path from "node:path";
 import { endpoints, errorDefinitions } from "@giftcard-pay/client/contract";

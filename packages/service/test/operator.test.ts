@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { scryptSync } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endpoints, errorDefinition } from "@giftcard-pay/client/contract";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import fs from "node:fs";
 import http from "node:http";
 import os from "node:os";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { once } from "node:events";
 import fs from "node:fs";
 import net from "node:net";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { expect, test } from "vitest";
 import { compareBooks } from "../../../scripts/prove/soak/books.mjs";
 import { modelRun } from "../../../scripts/prove/soak/model.mjs";

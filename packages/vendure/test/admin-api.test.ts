@@ -1,3 +1,5 @@
+// @module-tag long
+
 import pg from "pg";
 import { expect, test } from "vitest";
 import { useStage } from "./support/stage.js";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { holdOrder } from "../../../scripts/shops/vendure-shop.mjs";

@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { createRequire } from "node:module";
 import path from "node:path";
 import type { Browser } from "playwright-core";

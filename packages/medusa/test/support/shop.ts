@@ -43,7 +43,10 @@ export interface TestPeer {
 }
 
 /** A shop that other files use too: a test can't stop it or change its options. */
-export type SharedShop = Omit<TestShop, "crash" | "restart" | "stop">;
+export interface SharedShop extends Omit<TestShop, "crash" | "restart" | "stop"> {
+  /** Returns a second process of the shop, which other files use too. */
+  peer(): Promise<TestPeer>;
+}
 
 /** The shops of `sharedShop`. They end with the worker, which runs one file after another (`isolate: false`). */
 const sharedShops = new Map<string, Promise<SharedShop>>();
@@ -53,9 +56,14 @@ const sharedShops = new Map<string, Promise<SharedShop>>();
  * the products, cards and orders of earlier files, but not their log. Recovery runs only if a test triggers it.
  */
 export async function sharedShop(charges: "whole" | "by-line"): Promise<SharedShop> {
-  const env = { TEST_RECOVER_BY_HAND: "yes", STORE_CORS: "https://shop.example" };
-  // By line is the default.
-  const starting = sharedShops.get(charges) ?? startShop(env, { charges: charges === "by-line" ? null : charges });
+  async function start(): Promise<SharedShop> {
+    const env = { TEST_RECOVER_BY_HAND: "yes", STORE_CORS: "https://shop.example" };
+    // By line is the default.
+    const shop = await startShop(env, { charges: charges === "by-line" ? null : charges });
+    let peer: Promise<TestPeer> | undefined;
+    return { ...shop, peer: () => (peer ??= shop.startPeer()) };
+  }
+  const starting = sharedShops.get(charges) ?? start();
   sharedShops.set(charges, starting);
   const shop = await starting;
   shop.proxy.clear();
