@@ -272,6 +272,42 @@ onEachStore(
         expect(await paid()).toEqual([0, 0]);
       });
 
+      it("by its attempt is left alone if a later attempt was paid meanwhile", async () => {
+        const o = await pending();
+        const first = (await store.purchases.read(o.id))?.attemptId;
+        const late = newProcess();
+        late.before("voiding", async () => {
+          await checkout().cancel(o.id);
+          await pay(o);
+        });
+        expect(await late.by.cancel(o.id, first)).toMatchObject([{ state: "reversed", reason: "order_canceled" }]);
+        expect(late.announced).toEqual([]);
+        expect(await stateOf(o)).toBe("paid");
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+
+      it("by its attempt is left alone if another process voids that one, and a later attempt is paid", async () => {
+        const o = await pending();
+        const first = (await store.purchases.read(o.id))?.attemptId;
+        const cancelling = gate();
+        const cancel: Bank["method"]["cancel"] = async (request) => {
+          await cancelling.pass(null);
+          await bank.method.cancel(request);
+        };
+        const other = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
+        await cancelling.arrived;
+        const late = newProcess();
+        late.purchases.before("claim", async () => {
+          cancelling.open();
+          await other;
+          await pay(o);
+        });
+        expect(await late.by.cancel(o.id, first)).toMatchObject([{ state: "reversed" }]);
+        expect(late.announced).toEqual([]);
+        expect(await stateOf(o)).toBe("paid");
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+
       it("while the bank is down calls it once, reports the error, and leaves the remainder to recovery", async () => {
         const o = await pending();
         bank.isDown = true;
