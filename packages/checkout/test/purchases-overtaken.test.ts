@@ -215,6 +215,37 @@ onEachStore(
         expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
       });
 
+      for (const [then, again, held] of [
+        ["paid", pay, [5000, 2498]],
+        ["pending", pending, [5000, 0]],
+      ] as const)
+        it(`cancels a late remainder if a new attempt has begun meanwhile (${then})`, async () => {
+          const o = await pending();
+          const first = (await store.purchases.read(o.id))?.attemptId;
+          // The bank takes the shopper's payment after it was told to cancel it.
+          await checkout({ remainder: { ...bank.method, cancel: async () => {} } }).cancel(o.id);
+          bank.pay();
+          const late = newProcess({ remainder: asking(() => again(o), "authorized") });
+          expect(await late.by.confirm(o.id)).toMatchObject({ status: then });
+          expect(await paid()).toEqual(held);
+          expect(bank.cancels).toEqual([first]);
+          expect(await stateOf(o)).toBe(then);
+        });
+
+      it("cancels a late remainder if a new attempt has begun since the bank's notice was read", async () => {
+        const o = await pending();
+        const first = String((await store.purchases.read(o.id))?.attemptId);
+        await checkout({ remainder: { ...bank.method, cancel: async () => {} } }).cancel(o.id);
+        bank.pay();
+        const webhook = async () => ({ orderId: o.id, attemptId: first, data: {} });
+        const late = newProcess({ remainder: { ...bank.method, webhook } });
+        late.purchases.before("read", () => late.purchases.before("read", () => pay(o)));
+        expect(await late.by.webhook(new Request("https://shop.example"))).toMatchObject({ status: 204 });
+        expect(await paid()).toEqual([5000, 2498]);
+        expect(bank.cancels).toEqual([first]);
+        expect(await stateOf(o)).toBe("paid");
+      });
+
       it("is reversed once if recovery races", async () => {
         const o = await pending();
         const late = newProcess({ remainder: asking(recoverElsewhere, "declined") });
