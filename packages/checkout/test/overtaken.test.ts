@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { GiftcardError, Secret } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createSealer, type Engine } from "../src/plugin.js";
+import { createSealer, type Engine, LEAVE } from "../src/plugin.js";
 import type { Charge, ChargeState } from "../src/store/index.js";
 import { withRival } from "./rival.js";
 import { beginCharge, beginOne, letLeasesRunOut, newCart, type Shop, sealingKeys, startShop } from "./shop.js";
@@ -206,6 +206,53 @@ describe("a recovery that another process overtakes when it", () => {
       expect(await card.balanceCents()).toBe(leftCents ?? 7500);
     });
   }
+});
+
+describe("a recovery that a completion overtakes right before it claims the charge", () => {
+  /** Recovers a charge. The completion acts before the claim, and from then on `orderOf` returns this answer. */
+  async function recover(charge: Charge, answer: string | typeof LEAVE, act: () => unknown = () => {}) {
+    const late = await newProcess();
+    let found: string | typeof LEAVE | null = null;
+    late.before("claim", async () => {
+      await act();
+      found = answer;
+    });
+    await letLeasesRunOut(shop.pool);
+    const ended = await late.engine.recover({ orderOf: async () => found });
+    expect([late.isOver(), late.failures]).toEqual([true, []]);
+    return { ended, now: await read(charge) };
+  }
+
+  it("commits the charge if its order is placed", async () => {
+    const completion = shop.engine();
+    const { card, charge } = await takeCharge(completion);
+    await devalued(completion, charge);
+    const { now } = await recover(charge, "order_1");
+    expect(now).toMatchObject({ state: "committed", orderId: "order_1" });
+    expect(await card.balanceCents()).toBe(5500);
+    expect(devaluesOf(charge)).toBe(1);
+  });
+
+  it("asks for the order of a charge that takes its money only then", async () => {
+    const completion = shop.engine();
+    const { card, charge } = await takeCharge(completion);
+    const { now } = await recover(charge, "order_1", async () => {
+      await devalued(completion, charge);
+      await letLeasesRunOut(shop.pool);
+    });
+    expect(now).toMatchObject({ state: "committed", orderId: "order_1" });
+    expect(await card.balanceCents()).toBe(5500);
+  });
+
+  it("releases the charge if another part decides about it", async () => {
+    const completion = shop.engine();
+    const { card, charge } = await takeCharge(completion);
+    await devalued(completion, charge);
+    const { ended, now } = await recover(charge, LEAVE);
+    expect(ended).toEqual([]);
+    expect(now).toMatchObject({ state: "devalued", leaseOwner: null });
+    expect(await card.balanceCents()).toBe(5500);
+  });
 });
 
 describe("a completion that another process overtakes", () => {

@@ -215,6 +215,37 @@ onEachStore(
         expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
       });
 
+      for (const [then, again, held] of [
+        ["paid", pay, [5000, 2498]],
+        ["pending", pending, [5000, 0]],
+      ] as const)
+        it(`cancels a late remainder if a new attempt has begun meanwhile (${then})`, async () => {
+          const o = await pending();
+          const first = (await store.purchases.read(o.id))?.attemptId;
+          // The bank takes the shopper's payment after it was told to cancel it.
+          await checkout({ remainder: { ...bank.method, cancel: async () => {} } }).cancel(o.id);
+          bank.pay();
+          const late = newProcess({ remainder: asking(() => again(o), "authorized") });
+          expect(await late.by.confirm(o.id)).toMatchObject({ status: then });
+          expect(await paid()).toEqual(held);
+          expect(bank.cancels).toEqual([first]);
+          expect(await stateOf(o)).toBe(then);
+        });
+
+      it("cancels a late remainder if a new attempt has begun since the bank's notice was read", async () => {
+        const o = await pending();
+        const first = String((await store.purchases.read(o.id))?.attemptId);
+        await checkout({ remainder: { ...bank.method, cancel: async () => {} } }).cancel(o.id);
+        bank.pay();
+        const webhook = async () => ({ orderId: o.id, attemptId: first, data: {} });
+        const late = newProcess({ remainder: { ...bank.method, webhook } });
+        late.purchases.before("read", () => late.purchases.before("read", () => pay(o)));
+        expect(await late.by.webhook(new Request("https://shop.example"))).toMatchObject({ status: 204 });
+        expect(await paid()).toEqual([5000, 2498]);
+        expect(bank.cancels).toEqual([first]);
+        expect(await stateOf(o)).toBe("paid");
+      });
+
       it("is reversed once if recovery races", async () => {
         const o = await pending();
         const late = newProcess({ remainder: asking(recoverElsewhere, "declined") });
@@ -270,6 +301,42 @@ onEachStore(
         expect(late.announced).toEqual(["canceling", "canceled"]);
         expect(await stateOf(o)).toBe("canceled");
         expect(await paid()).toEqual([0, 0]);
+      });
+
+      it("by its attempt is left alone if a later attempt was paid meanwhile", async () => {
+        const o = await pending();
+        const first = (await store.purchases.read(o.id))?.attemptId;
+        const late = newProcess();
+        late.before("voiding", async () => {
+          await checkout().cancel(o.id);
+          await pay(o);
+        });
+        expect(await late.by.cancel(o.id, first)).toMatchObject([{ state: "reversed", reason: "order_canceled" }]);
+        expect(late.announced).toEqual([]);
+        expect(await stateOf(o)).toBe("paid");
+        expect(await paid()).toEqual([5000, 2498]);
+      });
+
+      it("by its attempt is left alone if another process voids that one, and a later attempt is paid", async () => {
+        const o = await pending();
+        const first = (await store.purchases.read(o.id))?.attemptId;
+        const cancelling = gate();
+        const cancel: Bank["method"]["cancel"] = async (request) => {
+          await cancelling.pass(null);
+          await bank.method.cancel(request);
+        };
+        const other = checkout({ remainder: { ...bank.method, cancel } }).cancel(o.id);
+        await cancelling.arrived;
+        const late = newProcess();
+        late.purchases.before("claim", async () => {
+          cancelling.open();
+          await other;
+          await pay(o);
+        });
+        expect(await late.by.cancel(o.id, first)).toMatchObject([{ state: "reversed" }]);
+        expect(late.announced).toEqual([]);
+        expect(await stateOf(o)).toBe("paid");
+        expect(await paid()).toEqual([5000, 2498]);
       });
 
       it("while the bank is down calls it once, reports the error, and leaves the remainder to recovery", async () => {

@@ -384,3 +384,22 @@ test.each(Object.entries(inTurn))(
     expect((await storefront.complete(cartId)).body.type).toBe("order");
   },
 );
+
+test("canceling an order without gift cards waits while another process refunds it", async () => {
+  const { storefront } = shop;
+  const { cartId } = await cartWith("fifty", []);
+  await storefront.initiate(cartId);
+  const { id } = (await storefront.complete(cartId)).body.order;
+  await database.query(
+    "insert into giftcard_cart_lease (cart_id, owner, until) values ($1, 'another process', now() + interval '1 minute')",
+    [id],
+  );
+  let isCanceled = false;
+  const canceled = storefront.ok("POST", `/admin/orders/${id}/cancel`, {}).finally(() => {
+    isCanceled = true;
+  });
+  await after(1500);
+  expect(isCanceled).toBe(false);
+  await database.query("delete from giftcard_cart_lease where cart_id = $1", [id]);
+  expect(await canceled).toMatchObject({ order: { status: "canceled" } });
+});

@@ -220,3 +220,40 @@ test("requires an action and continues in the same session: the card is charged 
   expect(await shop.balanceCents(card)).toBe(2500);
   expect(livingAmountsOf(await shop.storefront.order(body.order.id))).toEqual([50, 24.98]);
 });
+
+test("a charge whose order is committed while its session is deleted stays charged", async () => {
+  const { card, cartId } = await readyCart();
+  const giftSessions = async () => {
+    const sql = `select s.status::text, s.deleted_at from payment_session s
+      join cart_payment_collection link using (payment_collection_id)
+      where link.cart_id = $1 and s.provider_id = 'pp_giftcard_giftcard'`;
+    return (await database.query(sql, [cartId])).rows;
+  };
+  // The process dies after it charged the card, and before it creates the order.
+  await database.query('begin; lock table "order" in share mode');
+  void peer.storefront.complete(cartId).catch(() => null);
+  await expect.poll(giftSessions).toEqual([{ status: "authorized", deleted_at: null }]);
+  await peer.medusa.kill();
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_locks where not granted and relation = '"order"'::regclass`,
+  );
+  await database.query("commit");
+  // Recovery leaves the charge alone.
+  await database.query("update giftcard_charge set lease_until = now() + interval '1 hour' where cart_id = $1", [
+    cartId,
+  ]);
+  await database.query("delete from giftcard_cart_lease where cart_id = $1", [cartId]);
+  await database.query(`create function commit_it() returns trigger language plpgsql as $$ begin
+    update giftcard_charge set state = 'committed', order_id = 'order_late', updated_at = now() + interval '1 hour'
+      where external_id = new.id and state = 'devalued';
+    return new; end $$`);
+  await database.query(`create trigger commit_it before update on payment_session for each row
+    when (new.provider_id = 'pp_giftcard_giftcard' and old.deleted_at is null and new.deleted_at is not null)
+    execute function commit_it()`);
+  const { body } = await shop.storefront.complete(cartId);
+  await database.query("drop function commit_it cascade");
+  expect(await statesOf(cartId)).toEqual(["committed"]);
+  expect(await shop.balanceCents(card)).toBe(2500);
+  expect(body).toMatchObject({ code: "payment_in_progress" });
+  expect(await giftSessions()).toEqual([{ status: "authorized", deleted_at: null }]);
+});

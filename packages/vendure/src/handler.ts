@@ -58,12 +58,14 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
       if (purchase?.state === "paid" && purchase.attemptId === transactionId) return { success: true };
       return { success: false, state: "Authorized", errorMessage: "The remainder of this order isn't paid yet." };
     },
-    async cancelPayment(ctx, { code }, { state, transactionId }) {
+    async cancelPayment(ctx, { code }, { id, transactionId }) {
       const orders = injector.get(Orders);
-      if (state === "Settled")
-        return { success: false, state, errorMessage: "Refund the payment, or cancel the order." };
-      if (!orders.isClosing())
-        await orders.within(ctx, code, () => injector.get(GiftcardCheckout).calls.cancel(code, transactionId));
+      if (orders.isClosing()) return { success: true };
+      // Vendure has read the payment without a lock. The order may have been paid and placed since.
+      const order = await orders.lock(ctx, code);
+      if ((await orders.livePayment(ctx, order.id, id))?.state === "Settled")
+        return { success: false, state: "Settled", errorMessage: "Refund the payment, or cancel the order." };
+      await orders.within(ctx, code, () => injector.get(GiftcardCheckout).calls.cancel(code, transactionId));
       return { success: true };
     },
     createRefund: (ctx, input, amountCents, order, payment) =>

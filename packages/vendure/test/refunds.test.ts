@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, test } from "vitest";
 import { useStage } from "./support/stage.js";
 
@@ -158,6 +159,36 @@ test("refuses to cancel the settled payment of a placed order", { tags: "long" }
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
   await stage().admin().ask(`mutation { cancelPayment(id: "${id}") { ... on Payment { state } } }`);
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+  expect((await stage().paymentOf(order.code, "giftcard")).state).toBe("Settled");
+});
+
+test("refuses to cancel a payment that Vendure read right before the order was paid", async () => {
+  const order = await paidOrder();
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  const [locks, database] = [new pg.Client(stage().databaseUrl), new pg.Client(stage().databaseUrl)];
+  await Promise.all([locks.connect(), database.connect()]);
+  const setState = (state: string) => database.query("update payment set state = $1 where id = $2", [state, id]);
+  const waiting = async () => {
+    const sql = "select from pg_locks where not granted and relation = 'payment_method'::regclass";
+    return (await database.query(sql)).rowCount;
+  };
+  try {
+    // Vendure reads the payment, then its method. The lock of the order stops the plugin from settling the payment again.
+    await locks.query("begin");
+    await locks.query('select from "order" where code = $1 for no key update', [order.code]);
+    await locks.query("lock table payment_method in access exclusive mode");
+    await setState("Authorized");
+    const canceled = stage()
+      .admin()
+      .ask(`mutation { cancelPayment(id: "${id}") { ... on Payment { state } ... on ErrorResult { message } } }`);
+    await expect.poll(waiting).toBe(1);
+    await setState("Settled");
+    await locks.query("commit");
+    expect(await canceled).toEqual({ message: expect.any(String) });
+  } finally {
+    await Promise.all([locks.end(), database.end()]);
+  }
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
   expect((await stage().paymentOf(order.code, "giftcard")).state).toBe("Settled");
 });

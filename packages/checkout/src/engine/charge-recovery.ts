@@ -9,6 +9,8 @@ import { retryUntilWritten } from "./late-writes.js";
 import { codeOf } from "./observers.js";
 
 type OrderOf = RecoverOptions["orderOf"];
+/** Whether another part decides about the charge. */
+const isLeft = (answer: string | symbol | null): answer is symbol => answer !== null && typeof answer !== "string";
 /** Further changes of a charge and its tender. */
 type Also = Pick<Move, "restore" | "orderId">;
 
@@ -217,12 +219,17 @@ export function createRecovery(context: EngineContext) {
   /** Settles a due charge. Records and reports errors instead of throwing. Returns null if another part decides. */
   async function recoverDue(due: Charge, orderOf: OrderOf): Promise<Charge | null> {
     const lease = { owner: randomUUID(), forMs: leaseMs };
+    const ask = async (charge: Charge) => (charge.state === "devalued" && orderOf ? orderOf(charge) : null);
     try {
       // Before the claim: if the purchase decides about this charge, it must keep its lease.
-      const orderId = due.state === "devalued" && orderOf ? await orderOf(due) : null;
-      if (orderId !== null && typeof orderId !== "string") return null;
+      if (isLeft(await ask(due))) return null;
       const claimed = await journal.claim(due.reference, lease);
-      return claimed && (await recoverClaimed(claimed, lease.owner, orderId));
+      if (!claimed) return null;
+      // Ask again: its completion can't commit the charge any more, but may have placed the order before the claim.
+      const orderId = await ask(claimed);
+      if (!isLeft(orderId)) return await recoverClaimed(claimed, lease.owner, orderId);
+      await journal.release(due.reference, lease.owner);
+      return null;
     } catch (error) {
       context.report(error);
       return putOff(due, lease.owner, error).catch((again: unknown) => {

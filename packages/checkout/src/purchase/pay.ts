@@ -244,9 +244,13 @@ export function createPurchaseFlow(options: FlowOptions) {
       if (error instanceof CheckoutError) await steps.voidPurchase(purchase, "completion_failed").catch(report);
       throw error;
     }
+    const isOwn = () => now.attemptId === purchase.attemptId;
     // The remainder was paid after the purchase had failed: cancel it.
-    const isPaid = paidStates.includes(now.state);
-    return isPaid ? now : steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true });
+    if (!(isOwn() && paidStates.includes(now.state)))
+      now = await steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true });
+    // A new attempt has replaced this one, so no other process will cancel this remainder.
+    if (!isOwn()) await remainder.cancel(purchase);
+    return now;
   }
 
   const readKnown = async (orderId: string): Promise<Purchase> => {
@@ -255,12 +259,13 @@ export function createPurchaseFlow(options: FlowOptions) {
     return purchase;
   };
 
-  async function confirm(orderId: string): Promise<PayResult> {
-    const purchase = await readKnown(orderId);
+  async function confirmRead(purchase: Purchase): Promise<PayResult> {
     const hasFailed = purchase.state === "failed" && purchase.remainderCents > 0;
     const isOpen = purchase.state === "pending" || hasFailed;
     return resultOf(isOpen ? await decidePending(purchase, false) : purchase);
   }
+
+  const confirm = async (orderId: string): Promise<PayResult> => confirmRead(await readKnown(orderId));
 
   async function abandon(orderId: string): Promise<PayResult> {
     const purchase = await readKnown(orderId);
@@ -273,7 +278,8 @@ export function createPurchaseFlow(options: FlowOptions) {
     if (!noticed) return null;
     const { orderId, attemptId, data } = noticed;
     const purchase = await purchases.read(orderId);
-    if (purchase?.attemptId === attemptId) return confirm(orderId);
+    // Don't read it again: if the order has a new attempt by then, the remainder of this one would stay paid.
+    if (purchase?.attemptId === attemptId) return confirmRead(purchase);
     // Shops that share an account at the provider may have orders with the same id. Leave their payments alone.
     if (!purchase?.earlierAttemptIds.includes(attemptId)) return null;
     await remainder.cancel({ ...purchase, attemptId, remainderData: JSON.stringify(data) });

@@ -4,7 +4,7 @@ import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, toMedusaError } from "../errors.js";
 import { cartOfOrder, hadCards, orderOfPayment, type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
-import { hasOpenChange } from "../medusa-tables/orders.js";
+import { hasOpenChange, readOrderOwner } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
@@ -26,10 +26,12 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   const id = req.params.id ?? order_id;
   // Medusa refuses everything else.
   if (typeof id !== "string" || id.includes("\0")) return next();
-  const cartId = await cartOfOrder(contextOf(req.scope).sql, id);
-  if (cartId === null) return next();
-  (req as { [CART]?: string })[CART] = cartId;
-  return takeTurn(req, res, next, () => contextOf(req.scope).leases.wait(cartId, PATIENCE_MS));
+  const { leases, sql } = contextOf(req.scope);
+  const cartId = await cartOfOrder(sql, id);
+  if (cartId !== null) (req as { [CART]?: string })[CART] = cartId;
+  else if (!(await readOrderOwner(sql, id))) return next();
+  // Without cards, it is the order's own lease: the plugin and Medusa's cancel would otherwise refund the same money.
+  return takeTurn(req, res, next, () => leases.wait(cartId ?? id, PATIENCE_MS));
 }
 
 /**

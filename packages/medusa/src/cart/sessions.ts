@@ -53,6 +53,11 @@ export async function deleteSession(
   if (payment.isCaptured || (isGift(session) && (await isOrdered(container, id))))
     throw new CheckoutError("payment_in_progress");
   if (status !== null && !(await withdrawSession(container, session, isFree))) return;
+  // Canceling the payment reverses committed charges too, and a completion may have committed them since the check above.
+  if (isGift(session) && !(await reverseUnordered(container, id))) {
+    if (status !== null) await restoreSession(container, id);
+    throw new CheckoutError("payment_in_progress");
+  }
   if (!payment.isOver) await payments.cancelPayment(payment.id);
   // The journal has its charge. In the order's list of payments, somebody would refund the wrong one.
   if (isGift(session)) await (payments as unknown as SoftDeletes).softDeletePayments([payment.id]);
@@ -79,6 +84,15 @@ export async function withdrawSession(
 export async function restoreSession(container: MedusaContainer, sessionId: string): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT) as unknown as SoftDeletes;
   await payments.restorePaymentSessions([sessionId]);
+}
+
+/** Reverses the session's charges that have no order. @returns false if an order has one of its charges */
+async function reverseUnordered(container: MedusaContainer, sessionId: string): Promise<boolean> {
+  const { engine } = contextOf(container);
+  const charges = await engine.journal.chargesOfPayment(sessionId);
+  for (const { reference } of charges.filter(({ state }) => state === "devalued"))
+    await engine.reverse(reference, "session_deleted", { from: ["devalued"] });
+  return !(await isOrdered(container, sessionId));
 }
 
 async function isOrdered(container: MedusaContainer, sessionId: string): Promise<boolean> {
