@@ -11,6 +11,9 @@ const isShort = Boolean(process.env.GIFTCARD_TEST_SHORT);
 const firefox = isShort ? undefined : findFirefox();
 if (!isShort && !firefox) console.log(`${whyMissing("Firefox")} Its tests are skipped.`);
 
+/** The files that only `npm test -- all` runs: every language, zoom, way of typing and older server. */
+const long = ["access", "groups", "language", "older"];
+
 const sessions = new WeakMap();
 
 /** Gives tests in Chromium access to the DevTools protocol, for emulated media and the accessibility tree. */
@@ -39,7 +42,7 @@ const touch = {
 
 export default {
   rootDir: fileURLToPath(new URL("../..", import.meta.url)),
-  files: ["test/*.browser.ts"],
+  files: ["test/*.browser.ts", ...(isShort ? long.map((name) => `!test/${name}.browser.ts`) : [])],
   concurrency: 1,
   nodeResolve: { exportConditions: ["development"] },
   plugins: [
