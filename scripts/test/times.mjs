@@ -55,7 +55,7 @@ export async function reportTimes({ file, results, buildMs }) {
       .filter(({ count }) => count > 0)
       .map((one) => `${inSeconds(one.cpu)} ${inSeconds(one.seconds)}  ${one.name} (${one.count} files)`),
     `${inSeconds(cpu.get("PostgreSQL") ?? 0)}           PostgreSQL`,
-    `${inSeconds(readCpuSeconds("self") ?? 0)}           all of it but PostgreSQL and shared shops, with building and pages`,
+    `${inSeconds(readCpuSeconds("self") ?? 0)}           all of it, with PostgreSQL, building and pages, but without shared shops`,
     `         ${inSeconds(buildMs / 1000)}  building`,
     "\nprocessor       wall  of the slowest files",
     ...files
