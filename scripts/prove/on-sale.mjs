@@ -77,7 +77,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   if (values.hostile && processes < 2) throw new UsageError("--hostile needs at least two processes.");
   const settings = {
     lock: /** @type {import("../../test/prove/on-sale/shop.js").Lock} */ (lock),
-    ...{ seats, processes, say, isHostile: values.hostile, patienceMs: 60_000 },
+    ...{ seats, processes, hasWorker: processes > 1, say, isHostile: values.hostile, patienceMs: 60_000 },
     buyers: values.buyers === undefined ? 3 * seats : read(values.buyers, "buyers"),
     bankMs: read(values["bank-ms"], "bank-ms", 0),
   };

@@ -151,6 +151,13 @@ export async function migrateStore({ databaseUrl, appDir, env, signal }) {
 }
 
 /**
+ * Adds the tables of a module that the environment switches on, such as those of Medusa's lock, to a shop's database.
+ * @param {{ databaseUrl: string, appDir: string, env: Record<string, string> }} options
+ */
+export const addTables = (options) =>
+  runMedusa(["db:migrate", "--skip-scripts", "--skip-links", "--skip-search"], options);
+
+/**
  * Runs a command of Medusa's own command line on a shop's database.
  * @param {string[]} args
  * @param {{ databaseUrl: string, appDir: string, env?: Record<string, string>, signal?: AbortSignal }} options

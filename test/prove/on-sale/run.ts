@@ -12,6 +12,7 @@ const FREEZE_MS = 8000;
 export interface OnSaleOptions {
   readonly lock: Lock;
   readonly processes: number;
+  readonly hasWorker: boolean;
   readonly seats: number;
   readonly buyers: number;
   /** How long the bank takes to authorize a payment. */

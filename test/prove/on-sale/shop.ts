@@ -9,9 +9,9 @@ import type pg from "pg";
 import { createStorefront, type Storefront } from "../../../packages/medusa/test/support/storefront.js";
 import { freePort } from "../../../scripts/lib/process.mjs";
 import {
+  addTables,
   createStoreDatabase,
   type MedusaStore,
-  migrateStore,
   startMedusaStore,
   startMedusaWorker,
 } from "../../../scripts/shops/medusa-store.mjs";
@@ -35,8 +35,10 @@ export type Lock = "memory" | "postgres" | "redis";
 export interface ShopOptions {
   readonly postgresUrl: string;
   readonly lock: Lock;
-  /** The number of processes that pages call. A worker runs beside them. */
+  /** The number of processes that pages call. */
   readonly processes: number;
+  /** Whether a worker runs their jobs and subscribers beside them. */
+  readonly hasWorker: boolean;
   readonly seats: number;
   /** Without this plugin, for comparison. */
   readonly isPlain: boolean;
@@ -64,7 +66,7 @@ export interface OnSaleShop {
 
 /** Starts the shop, with a service, a bank and a throwaway database of its own. */
 export async function openShop(options: ShopOptions): Promise<OnSaleShop> {
-  const { postgresUrl, lock, processes, seats, isPlain, isHostile, say } = options;
+  const { postgresUrl, lock, processes, hasWorker, seats, isPlain, isHostile, say } = options;
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-on-sale-"));
   const closers: Closers = [() => fs.rmSync(folder, { recursive: true, force: true })];
   const close = async () => {
@@ -81,12 +83,12 @@ export async function openShop(options: ShopOptions): Promise<OnSaleShop> {
       ...(lock === "redis" && { TEST_REDIS_URL: await startRedis(folder, closers) }),
       ...(isPlain && { TEST_PLAIN: "yes" }),
     };
-    if (lock === "postgres") await migrateStore({ databaseUrl, appDir, env });
+    if (lock === "postgres") await addTables({ databaseUrl, appDir, env });
     const { url: baseUrl } = giftcards.proxy;
     const { apiKey, companyId } = giftcards.company;
     const settings = { appDir, databaseUrl, giftcard: { baseUrl, apiKey, companyId } };
     const start = (port: number) =>
-      startMedusaStore({ ...settings, port, env: { ...env, TEST_WORKER_MODE: processes > 1 ? "server" : "shared" } });
+      startMedusaStore({ ...settings, port, env: { ...env, TEST_WORKER_MODE: hasWorker ? "server" : "shared" } });
     const startWorker = () => startMedusaWorker({ ...settings, env: { ...env, TEST_WORKER_MODE: "worker" } });
     const stores: MedusaStore[] = [];
     let logsOfTheDead = "";
@@ -95,7 +97,7 @@ export async function openShop(options: ShopOptions): Promise<OnSaleShop> {
       say(`starting Medusa ${index + 1} of ${processes}`);
       stores.push(await start(await freePort()));
     }
-    let worker = processes > 1 ? await startWorker() : undefined;
+    let worker = hasWorker ? await startWorker() : undefined;
     closers.push(() => worker?.kill());
     const storeAt = (index: number) => stores[index % processes] as MedusaStore;
     const first = createStorefront(storeAt(0));

@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
 import {
+  addTables,
   createStoreDatabase,
   type MedusaStore,
-  migrateStore,
   startMedusaStore,
 } from "../../../../scripts/shops/medusa-store.mjs";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
@@ -92,7 +92,7 @@ export async function startShop(
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
   const databaseUrl = await createStoreDatabase(inject("postgresUrl"), ownStore ? { appDir } : {});
-  if (env.TEST_LOCK) await migrateStore({ databaseUrl, appDir, env });
+  if (env.TEST_LOCK) await addTables({ databaseUrl, appDir, env });
   let options = typeof pluginOptions === "function" ? pluginOptions(company, proxy.url) : pluginOptions;
   const defaults = { timeoutMs: 3000, ...(ownStore ? {} : { capture: "manual" }) };
   const peers: MedusaStore[] = [];

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { createStorefront, type Storefront } from "../../../../packages/medusa/test/support/storefront.js";
 import {
+  addTables,
   createStoreDatabase,
   type MedusaStore,
-  migrateStore,
   startMedusaStore,
 } from "../../../../scripts/shops/medusa-store.mjs";
 import { type DatabaseProxy, startDatabaseProxy } from "../../../support/database-proxy.js";
@@ -68,7 +68,7 @@ export async function openWorld(
       ...(sharesLock && { TEST_LOCK: "postgres" }),
       ...(recoversOften && { TEST_RECOVER_OFTEN: "yes" }),
     };
-    if (sharesLock) await migrateStore({ databaseUrl: shopUrl, appDir, env });
+    if (sharesLock) await addTables({ databaseUrl: shopUrl, appDir, env });
     const bank = openBank(path.join(folder, "bank.jsonl"));
     const processes = await startProcesses({ shopUrl, giftcards, bank, options, env }, closers);
     const shopBooks = openBooks(shopUrl, closers);
