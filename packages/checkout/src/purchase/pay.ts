@@ -244,12 +244,11 @@ export function createPurchaseFlow(options: FlowOptions) {
       if (error instanceof CheckoutError) await steps.voidPurchase(purchase, "completion_failed").catch(report);
       throw error;
     }
-    const isOwn = () => now.attemptId === purchase.attemptId;
     // The remainder was paid after the purchase had failed: cancel it.
-    if (!(isOwn() && paidStates.includes(now.state)))
+    if (now.attemptId !== purchase.attemptId || !paidStates.includes(now.state))
       now = await steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true });
     // A new attempt has replaced this one, so no other process will cancel this remainder.
-    if (!isOwn()) await remainder.cancel(purchase);
+    if (now.attemptId !== purchase.attemptId) await remainder.cancel(purchase);
     return now;
   }
 
