@@ -58,8 +58,9 @@ export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
   const pool = new pg.Pool({ connectionString: shopDatabase, max: 20 });
   for (const { journal } of postgresMigrations) await pool.query(journal);
   const journal = createSqlJournal(async (text, params) => (await pool.query(text, params)).rows);
-  const clientOf = (baseUrl: string) => createClient({ baseUrl, apiKey, companyId, timeoutMs: 1_500 });
-  const direct = clientOf(service.url);
+  const clientOf = (baseUrl: string, timeoutMs = 1_500) => createClient({ baseUrl, apiKey, companyId, timeoutMs });
+  // A busy machine may be slow, and this one only reads.
+  const direct = clientOf(service.url, 30_000);
   return {
     service,
     proxy,
