@@ -88,9 +88,9 @@ export function createPurchaseRecovery(options: RecoveryContext) {
       const found = await find(orderId);
       if (attemptId !== undefined && found.attemptId !== attemptId) return steps.chargesOf({ ...found, attemptId });
       const now = await endUnpaid(found, "order_canceled");
-      // A later attempt may have been paid while this one was voided: the cancel would refund it.
-      const isAttempt = attemptId === undefined || now.attemptId === attemptId;
-      if (!isAttempt || !wasPaid(now)) return steps.chargesOf(isAttempt ? now : found);
+      // A later attempt has replaced this one meanwhile, and may be paid.
+      if (now.attemptId !== found.attemptId) continue;
+      if (!wasPaid(now)) return steps.chargesOf(now);
       const owner = newOwner();
       const owed = await beginCancel(now, owner);
       if (owed && isReversing(owed)) return steps.chargesOf(await steps.reverseAll(owed, owner));
