@@ -4,4 +4,5 @@ export default suite({
   name: "vendure",
   include: ["test/**/*.test.ts"],
   isSlow: true,
+  sharesService: true,
 });

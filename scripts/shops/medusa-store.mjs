@@ -146,7 +146,7 @@ async function createTemplate(client, serverUrl, { template, appDir, signal }) {
  * @param {{ databaseUrl: string, appDir: string, env?: Record<string, string>, signal?: AbortSignal }} options
  */
 export async function migrateStore({ databaseUrl, appDir, env, signal }) {
-  const args = ["db:migrate", "--execute-safe-links"];
+  const args = ["db:migrate", "--execute-safe-links", "--skip-search"];
   await runMedusa(args, { databaseUrl, appDir, ...(env && { env }), ...(signal && { signal }) });
 }
 

@@ -19,8 +19,8 @@ const sell = (options: Partial<OnSaleOptions>) =>
     ...options,
   });
 
-test("two processes sell every seat once, and every other buyer is told that the show is sold out", async () => {
-  const { wrong, orders, reserved, ends } = await sell({ hasWorker: false });
+test("a process sells every seat once, and every other buyer is told that the show is sold out", async () => {
+  const { wrong, orders, reserved, ends } = await sell({ lock: "memory", processes: 1, hasWorker: false });
   expect(wrong).toEqual([]);
   // Medusa may fail in two steps at once, and leave an order that recovery cancels. Its seat may be sold again.
   const { order = 0, canceled = 0, "sold out": soldOut = 0 } = ends;

@@ -44,7 +44,9 @@ it("finds links to missing files and headings, and no others", async () => {
   expect(await deadLinks(root)).toEqual(bad.map((link) => `docs/links.md: ${link}`));
 });
 
-it("finds code blocks without a mark, without a test, or that don't compile, and no others", async () => {
+it("finds code blocks without a mark, without a test, or that don't compile, and no others", {
+  tags: "long",
+}, async () => {
   const block = (info: string, text: string) => `${fence}${info}\n${text}\n${fence}\n`;
   await write("docs/run.md", block("js file=a.mjs", "run();") + block("", "a --> b") + block("sh shown", "ls"));
   await write("docs/said.md", block("sh", "ls") + block("js file=b.mjs", "run();"));

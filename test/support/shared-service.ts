@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
-import { startPostgres } from "./postgres.js";
+import { createDatabase } from "./postgres.js";
 import { commandsWith, startGiftcardService, type TestService } from "./service.js";
 import { openServiceDesk } from "./service-desk.js";
 
@@ -16,31 +17,50 @@ export interface SharedService {
 
 declare module "vitest" {
   interface ProvidedContext {
-    sharedService?: SharedService;
-    /** The only kind of store to test. */
-    onlyStore?: string;
+    sharedService: SharedService;
   }
 }
 
-/** Starts one service for all test files, with only SQLite's store, as vitest's `globalSetup` of the mutation tests. */
+interface RunningService extends SharedService {
+  stop(): Promise<void>;
+}
+
+/** The service of this run. Each suite loads a copy of this module, so the service is global. */
+const run = globalThis as { giftcardService?: { started: Promise<RunningService>; users: number } | undefined };
+
+/** Starts one service per run, as vitest's `globalSetup` after `postgres-setup.ts`. It doesn't limit calls. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startPostgres();
+  run.giftcardService ??= { started: startService(project.getProvidedContext().postgresUrl), users: 0 };
+  const shared = run.giftcardService;
+  shared.users += 1;
+  const { stop, ...service } = await shared.started;
+  project.provide("sharedService", service);
+  return async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    run.giftcardService = undefined;
+    await stop();
+  };
+}
+
+async function startService(postgresUrl: string): Promise<RunningService> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-secrets-"));
   const secretsFile = path.join(folder, "secrets.json");
-  const databaseUrl = await server.createDatabase();
-  const service = await startGiftcardService({ databaseUrl, environment: "sandbox", secretsFile });
-  project.provide("postgresUrl", server.url);
-  project.provide("onlyStore", "SQLite");
-  project.provide("sharedService", { url: service.url, pid: service.pid, databaseUrl, secretsFile });
-  return async () => {
-    await service.stop();
-    await server.stop();
-    fs.rmSync(folder, { recursive: true, force: true });
+  const databaseUrl = await createDatabase(postgresUrl);
+  const args = ["--calls-per-minute", "0"];
+  const { url, pid, stop } = await startGiftcardService({ databaseUrl, environment: "sandbox", secretsFile, args });
+  return {
+    ...{ url, pid, databaseUrl, secretsFile },
+    stop: async () => {
+      await stop();
+      fs.rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
 /** Connects a test file to the shared service. */
-export async function attachService({ secretsFile, ...shared }: SharedService): Promise<TestService> {
+export async function attachService(): Promise<TestService> {
+  const { secretsFile, ...shared } = inject("sharedService");
   const desk = openServiceDesk({ databaseUrl: shared.databaseUrl, secretsFile });
   const env = {
     GIFTCARD_DATABASE_URL: shared.databaseUrl,

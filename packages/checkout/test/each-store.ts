@@ -42,13 +42,11 @@ export function latest<T extends object>(read: () => T): T {
  * Runs tests on each store with a shop, a bank, and a card of 75.00. Bank and card are new in each test, and the store has
  * no purchase. The short run has them on PostgreSQL alone, as both stores share their SQL, and `agreement.test.ts` and
  * `journals.test.ts` compare the two.
- *
- * @param options.isUnlimited whether the service lets the shop call it as often as it likes
  */
-export function onEachStore(title: string, tests: (stage: Stage) => void, { isUnlimited = false } = {}): void {
+export function onEachStore(title: string, tests: (stage: Stage) => void): void {
   let shop: Shop;
   beforeAll(async () => {
-    shop = await startShop({ isUnlimited });
+    shop = await startShop();
   });
   beforeEach(() => shop.proxy.clear());
   afterAll(() => shop.stop());

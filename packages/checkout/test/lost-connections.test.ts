@@ -25,7 +25,7 @@ let store: ReturnType<typeof createPostgresStore>;
 let bank: Bank;
 let card: TestCard;
 beforeAll(async () => {
-  shop = await startShop({ isUnlimited: true });
+  shop = await startShop();
   const databaseUrl = await testDatabase();
   proxy = await startDatabaseProxy(databaseUrl);
   direct = new pg.Pool({ connectionString: databaseUrl });

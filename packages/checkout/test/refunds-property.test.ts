@@ -65,7 +65,7 @@ function isWorth({ lines }: Story, wished: Readonly<Record<string, number>>, amo
 
 let shop: Shop;
 beforeAll(async () => {
-  shop = await startShop({ isUnlimited: true });
+  shop = await startShop();
 });
 afterAll(() => shop.stop());
 

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { cents, createClient, type GiftcardClient } from "@giftcard-pay/client";
 import pg from "pg";
-import { inject } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
 import { dropDatabase } from "../../../test/support/postgres.js";
-import { startGiftcardService, type TestService } from "../../../test/support/service.js";
+import type { TestService } from "../../../test/support/service.js";
 import { attachService } from "../../../test/support/shared-service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
 import type { CartView } from "../src/index.js";
@@ -42,16 +41,8 @@ export interface TestCard {
   balanceCents(): Promise<number>;
 }
 
-/** @param options.isUnlimited whether the shop may call as often as it likes; it then has its own service */
-export async function startShop({ isUnlimited = false } = {}): Promise<Shop> {
-  const shared = isUnlimited ? undefined : inject("sharedService");
-  const service = shared
-    ? await attachService(shared)
-    : await startGiftcardService({
-        databaseUrl: await testDatabase(),
-        environment: "sandbox",
-        ...(isUnlimited && { args: ["--calls-per-minute", "0"] }),
-      });
+export async function startShop(): Promise<Shop> {
+  const service = await attachService();
   const shopDatabase = await testDatabase();
   const { companyId, apiKey } = await service.createCompany();
   const proxy = await startFaultProxy(service.url);

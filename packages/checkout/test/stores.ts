@@ -53,6 +53,13 @@ const lapse = (past: string, tables: readonly string[] = ["charge", "purchase"])
     )
     .join("; ");
 
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The only kind of store to test: that of the mutants. */
+    onlyStore?: string;
+  }
+}
+
 const all = { PostgreSQL: openPostgres, SQLite: openSqlite };
 const only = inject("onlyStore");
 

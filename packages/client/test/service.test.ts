@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
-import {
-  startGiftcardService,
-  type TestCard,
-  type TestCompany,
-  type TestService,
-} from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import type { TestCard, TestCompany, TestService } from "../../../test/support/service.js";
+import { attachService } from "../../../test/support/shared-service.js";
 import { cents, createClient, type GiftcardClient } from "../src/index.js";
 import { failureOf } from "./support/foreign-service.js";
 
@@ -17,7 +12,7 @@ let client: GiftcardClient;
 let card: TestCard;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  service = await attachService();
   proxy = await startFaultProxy(service.url);
   company = await service.createCompany();
   const { email, password, companyId } = company;
@@ -39,14 +34,14 @@ const balanceCents = async () => (await client.balance(card)).balanceCents;
 
 it("refuses responses of a service of the other environment", async () => {
   const { apiKey, companyId } = company;
-  const wrong = createClient({ environment: "sandbox", baseUrl: service.url, apiKey, companyId });
+  const wrong = createClient({ environment: "live", baseUrl: service.url, apiKey, companyId });
   const failures = await Promise.all([
     failureOf(wrong.balance(card)),
     failureOf(wrong.listProviders()),
     failureOf(wrong.resolveDevalue("never-sent")),
   ]);
   for (const failure of failures) expect(failure).toMatchObject({ code: "wrong_environment", retryable: false });
-  const right = createClient({ environment: "live", baseUrl: service.url, apiKey, companyId });
+  const right = createClient({ environment: "sandbox", baseUrl: service.url, apiKey, companyId });
   expect(await right.balance(card)).toMatchObject({ balanceCents: 7500 });
 });
 

@@ -4,8 +4,8 @@ import { endpoints } from "@giftcard-pay/client/contract";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type FaultProxy, startFaultProxy } from "../../../test/support/fault-proxy.js";
-import { startGiftcardService, type TestCompany, type TestService } from "../../../test/support/service.js";
-import { testDatabase } from "../../../test/support/test-database.js";
+import type { TestCompany, TestService } from "../../../test/support/service.js";
+import { attachService } from "../../../test/support/shared-service.js";
 import { newEventInput, newEventJson, readJson } from "../src/index.js";
 import { type CommandResult, fileOf, removeFiles, run } from "./command.js";
 
@@ -17,7 +17,7 @@ let company: TestCompany;
 let providerId: number;
 
 beforeAll(async () => {
-  service = await startGiftcardService({ databaseUrl: await testDatabase() });
+  service = await attachService();
   proxy = await startFaultProxy(service.url);
   providerId = (await service.createProvider("Kaartbureau")).id;
 });

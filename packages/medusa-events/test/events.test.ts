@@ -7,12 +7,10 @@ import { createShows, type Shows } from "./support/shows.js";
 const LEASE_MS = 120_000;
 
 let shop: TestShop;
-let peer: TestPeer;
 let shows: Shows;
 let database: pg.Client;
 beforeAll(async () => {
   shop = await startEventsShop({ TEST_EVENTS_OFTEN: "yes" }, { timeoutMs: 2000 });
-  peer = await shop.startPeer();
   shows = await createShows(shop);
   database = new pg.Client({ connectionString: shop.databaseUrl });
   await database.connect();
@@ -72,7 +70,8 @@ describe("a published event", () => {
     expect([await shows.timesAtIssuer("once"), calls()]).toEqual([1, 1]);
   });
 
-  test("is sent once if two people publish it in two processes at once", async () => {
+  test("is sent once if two people publish it in two processes at once", { tags: "long" }, async () => {
+    const peer = await shop.startPeer();
     const productId = await shows.create("race");
     const calls = callsFromNow();
     const ask = (at: TestShop | TestPeer) =>

@@ -110,7 +110,9 @@ async function expectRefunded(bought: Bought, totalCents: number, balancesCents:
 }
 
 describe("a bulk refund", () => {
-  test("leaves out what isn't captured, and captures it first if a person confirms that", async () => {
+  test("leaves out what isn't captured, and captures it first if a person confirms that", {
+    tags: "long",
+  }, async () => {
     const productId = await newShow("prelude");
     const captured = await buy({ prelude: 3 }, { captured: "all", codes: ["TEN"] });
     const open = await buy({ prelude: 3 }, { balancesCents: [1234, 2000], codes: ["TEN"] });

@@ -1,3 +1,4 @@
+// @module-tag long
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Sql } from "@giftcard-pay/checkout/plugin";

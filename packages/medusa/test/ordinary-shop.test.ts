@@ -88,7 +88,7 @@ describe("a cart whose total has half a cent", () => {
   for (const handle of ["aria", "ballad", "canon"] as const)
     for (const quantity of [1, 3])
       test(`paid by a card that covers ${quantity} ${handle}: quote, charge, payment and order are the same amount`, {
-        tags: quantity > 1 ? "long" : [],
+        tags: handle === "aria" && quantity === 1 ? [] : "long",
       }, async () => {
         const { cartId, quote, cards } = await fillCart(shop, { [handle]: quantity }, { balancesCents: [5000, 5000] });
         expect(quote.remainderCents).toBe(0);
@@ -197,7 +197,7 @@ describe("an order that was changed after it was placed", () => {
       [1, 20],
     ] as const)
       test(`owes what Medusa announces: ${quantity} of 2 ${Object.keys(goods)[0]} ${price === undefined ? "" : `at ${price}`}${isCarried ? ", promotions carried over" : ""}`, {
-        tags: price === 22.22 ? [] : "long",
+        tags: price === 22.22 && goods.aria && !isCarried ? [] : "long",
       }, async () => {
         const bought = await buy(shop, goods, { balancesCents: [5000], codes });
         const { orderId } = bought;

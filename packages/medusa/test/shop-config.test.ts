@@ -64,14 +64,14 @@ describe("the commands read", () => {
     expect(ended.stderr).toContain(`configuration: ${file}, not the build in .medusa/server\n`);
   });
 
-  test("the build, if there is no source", async () => {
+  test("the build, if there is no source", { tags: "long" }, async () => {
     await write(".medusa/server/medusa-config.js", inJavaScript(key("build")));
     const ended = await reseal();
     expect(ended).toMatchObject(readAKey);
     expect(ended.stderr).toContain(`configuration: ${path.join(folder, ".medusa/server/medusa-config.js")}\n`);
   });
 
-  test("never an older build in place of a source that needs ts-node", async () => {
+  test("never an older build in place of a source that needs ts-node", { tags: "long" }, async () => {
     await write("medusa-config.ts", "export default {};");
     await write(".medusa/server/medusa-config.js", inJavaScript(key("stale")));
     const ended = await reseal();

@@ -153,7 +153,7 @@ describe("giftcard-medusa storefront", () => {
   it.each([
     ["pnpm-lock.yaml", "pnpm add"],
     ["yarn.lock", "yarn add"],
-  ])("lists the packages by the command that the workspace's %s implies", async (lockfile, words) => {
+  ])("lists the packages by the command that the workspace's %s implies", { tags: "long" }, async (lockfile, words) => {
     const workspace = path.join(folder, "apps/storefront");
     await mkdir(path.join(workspace, "src/modules/checkout"), { recursive: true });
     await writeFile(path.join(workspace, "package.json"), "{}");

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import type { TestCard, TestCompany } from "../../../test/support/service.js";
-import { databaseForFile, serviceForFile } from "./service-for-file.js";
+import { databaseForFile, sharedServiceForFile } from "./service-for-file.js";
 import { call, onCard } from "./wire.js";
 
-const service = serviceForFile({ args: ["--calls-per-minute", "0"] });
+const service = sharedServiceForFile();
 const db = databaseForFile(service);
 let company: TestCompany;
 

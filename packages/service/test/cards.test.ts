@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TestCompany } from "../../../test/support/service.js";
-import { databaseForFile, serviceForFile } from "./service-for-file.js";
+import { databaseForFile, sharedServiceForFile } from "./service-for-file.js";
 import { basic, call, credentials, onCard } from "./wire.js";
 
-const service = serviceForFile();
+const service = sharedServiceForFile();
 const db = databaseForFile(service);
 let company: TestCompany;
 

@@ -1,7 +1,11 @@
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { startGiftcardService, type TestService, type TestServiceOptions } from "../../../test/support/service.js";
+import { attachService } from "../../../test/support/shared-service.js";
 import { testDatabase } from "../../../test/support/test-database.js";
+
+/** Connects to the service that the files of this run share, before the tests of a file. */
+export const sharedServiceForFile = (): TestService => forFile(attachService, (service) => service.stop());
 
 /** Starts a service on an empty database before the tests of a file, and stops it after them. */
 export const serviceForFile = (options: Omit<TestServiceOptions, "databaseUrl"> = {}): TestService =>

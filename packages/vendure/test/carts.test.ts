@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import pg from "pg";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { holdOrder } from "../../../scripts/shops/vendure-shop.mjs";
 import { addUpTo } from "../dist/lines.js";
 import { useStage } from "./support/stage.js";
@@ -116,12 +116,13 @@ test.each(["2498", 24.98, true])("declines a remainder of %o, which is no amount
   expect(await stage().heldByCards(order)).toBe(0);
 });
 
-/** Adds a shipping method for 4.95 and a discount of 10 %, which produce fractions of cents. */
+/** Adds a shipping method for 4.95 and a discount of 7 %, which produce fractions of cents, until the test ends. */
 async function addShippingAndDiscount() {
   const admin = stage().admin();
   const translations = [{ languageCode: "en", name: "Post", description: "" }];
   const args = (values: Record<string, string>) => Object.entries(values).map(([name, value]) => ({ name, value }));
-  await admin.call("mutation ($input: CreateShippingMethodInput!) { createShippingMethod(input: $input) { id } }", {
+  const addMethod = "mutation ($input: CreateShippingMethodInput!) { createShippingMethod(input: $input) { id } }";
+  const { id: method } = await admin.call(addMethod, {
     input: {
       ...{ code: "post", fulfillmentHandler: "manual-fulfillment", translations },
       checker: { code: "default-shipping-eligibility-checker", arguments: args({ orderMinimum: "0" }) },
@@ -131,7 +132,7 @@ async function addShippingAndDiscount() {
       },
     },
   });
-  await admin.call(
+  const { id: promotion } = await admin.call(
     `mutation ($input: CreatePromotionInput!) { createPromotion(input: $input) { ... on Promotion { id } ${FAULT} } }`,
     {
       input: {
@@ -140,6 +141,11 @@ async function addShippingAndDiscount() {
         actions: [{ code: "order_percentage_discount", arguments: args({ discount: "7" }) }],
       },
     },
+  );
+  onTestFinished(() =>
+    admin.call(
+      `mutation { deleteShippingMethod(id: "${method}") { result } deletePromotion(id: "${promotion}") { result } }`,
+    ),
   );
 }
 

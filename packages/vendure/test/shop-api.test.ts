@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { shopApiTransport } from "../src/storefront.mjs";
 import { useStage } from "./support/stage.js";
 
-const stage = useStage({ env: { GIFTCARD_ADDRESS_HEADER: "x-forwarded-for" } });
+const stage = useStage();
 
 const SUMMARY = "... on GiftcardSummary { orderCode total covered remainder cards { id lastFour amount state } }";
 const ERROR = "... on GiftcardError { errorCode code message retryAfterSeconds }";

@@ -27,7 +27,9 @@ const names = [
 export default defineConfig({
   test: {
     include: names.map((name) => `packages/checkout/test/${name}.test.ts`),
-    globalSetup: [path.resolve("test/support/shared-service.ts")],
+    globalSetup: ["postgres-setup.ts", "shared-service.ts"].map((file) => path.resolve("test/support", file)),
+    provide: { onlyStore: "SQLite" },
+    tags: [{ name: "long" }],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },

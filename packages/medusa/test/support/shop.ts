@@ -77,7 +77,7 @@ export async function sharedShop(charges: "whole" | "by-line"): Promise<SharedSh
  * @param env further settings of Medusa, such as `TEST_TAKE_HOOKS`
  * @param pluginOptions options of the store's plugin; null removes one. Unless a test chooses otherwise, cards in
  *   `../store` are captured by hand, so that the test decides when
- * @param ownStore another store than `../store`, with a database of its own
+ * @param ownStore another store than `../store`
  */
 export async function startShop(
   env: Record<string, string> = {},
@@ -91,7 +91,7 @@ export async function startShop(
   });
   const company = await service.createCompany();
   const proxy = await startFaultProxy(service.url);
-  const databaseUrl = await createStoreDatabase(inject("postgresUrl"), ownStore ? { appDir } : {});
+  const databaseUrl = await createStoreDatabase(inject("postgresUrl"));
   if (env.TEST_LOCK) await addTables({ databaseUrl, appDir, env });
   let options = typeof pluginOptions === "function" ? pluginOptions(company, proxy.url) : pluginOptions;
   const defaults = { timeoutMs: 3000, ...(ownStore ? {} : { capture: "manual" }) };

@@ -1,11 +1,12 @@
 import { createClient } from "@giftcard-pay/client";
 import pg from "pg";
-import { afterAll, beforeAll, expect } from "vitest";
+import { beforeAll, expect } from "vitest";
 import { startBank } from "../../../../examples/vendure/bank.js";
 import { newVendureSecrets, startVendureShop } from "../../../../scripts/shops/vendure-shop.mjs";
 import { openAdmin, openShopper } from "../../../../scripts/shops/vendure-shopper.mjs";
 import { type FaultProxy, startFaultProxy } from "../../../../test/support/fault-proxy.js";
-import { startGiftcardService, type TestCard } from "../../../../test/support/service.js";
+import type { TestCard } from "../../../../test/support/service.js";
+import { attachService } from "../../../../test/support/shared-service.js";
 import { testDatabase } from "../../../../test/support/test-database.js";
 import { bookedCents } from "../../../../test/support/vendure-books.js";
 
@@ -34,13 +35,17 @@ interface StagedOrder {
 
 type Admin = Awaited<ReturnType<typeof openAdmin>>;
 
-/** Starts a stage for the tests of a file. @returns a function that returns it */
-export function useStage(settings?: StageSettings): () => Stage {
+/** The stage of `useStage`. Its processes end with the worker, which runs one file after another (`isolate: false`). */
+let shared: Promise<Stage> | undefined;
+
+/** Returns a function that returns, in a test, the stage that the files share. It has the orders of earlier files. */
+export function useStage(): () => Stage {
   let stage: Stage;
   beforeAll(async () => {
-    stage = await openStage(settings);
+    shared ??= openStage({ env: { GIFTCARD_ADDRESS_HEADER: "x-forwarded-for" } });
+    stage = await shared;
+    stage.proxy.clear();
   });
-  afterAll(() => stage?.close());
   return () => stage;
 }
 
@@ -50,7 +55,7 @@ export async function openStage({ env = {}, hasWorker = false }: StageSettings =
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
-  const service = await startGiftcardService({ databaseUrl: await testDatabase(), environment: "sandbox" });
+  const service = await attachService();
   closers.push(() => service.stop());
   const company = await service.createCompany();
   const proxy: FaultProxy = await startFaultProxy(service.url);
