@@ -17,6 +17,7 @@ CREATE TABLE giftcard_charge (
   tender_id text not null references giftcard_tender (id),
   cart_id text not null,
   external_id text not null,
+  attempt_id text,
   -- Which of its payment's charges it is, and which units of the order's lines it pays.
   position integer not null default 1 check (position >= 1),
   pieces text,
@@ -102,6 +103,7 @@ CREATE TABLE giftcard_purchase (
   tries integer not null default 0,
   last_error text,
   last_actor text,
+  remainder_settled_by text,
   created_at integer not null,
   updated_at integer not null
 ) strict;

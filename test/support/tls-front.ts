@@ -5,18 +5,28 @@ import os from "node:os";
 import path from "node:path";
 import tls from "node:tls";
 
+let made: { key: Buffer; cert: Buffer } | undefined;
+
+/** Returns the self-signed certificate of this process. */
+function certificate(): { key: Buffer; cert: Buffer } {
+  if (made) return made;
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-tls-"));
+  const args =
+    "req -x509 -nodes -days 2 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -keyout key -out crt -subj /CN=localhost";
+  execFileSync("openssl", args.split(" "), { cwd: folder, stdio: "pipe" });
+  const read = (name: string) => fs.readFileSync(path.join(folder, name));
+  made = { key: read("key"), cert: read("crt") };
+  fs.rmSync(folder, { recursive: true });
+  return made;
+}
+
 /**
  * Serves an HTTP server over TLS with a self-signed certificate, for SDKs that only call `https`. A caller that trusts fixed
  * authorities only, such as Mollie's SDK, needs NODE_TLS_REJECT_UNAUTHORIZED=0.
  */
 export async function startTlsFront(targetUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "giftcard-tls-"));
-  const args = "req -x509 -nodes -days 2 -newkey rsa:2048 -keyout key -out crt -subj /CN=localhost";
-  execFileSync("openssl", args.split(" "), { cwd: folder, stdio: "pipe" });
-  const [key, cert] = ["key", "crt"].map((name) => fs.readFileSync(path.join(folder, name)));
-  fs.rmSync(folder, { recursive: true });
   const sockets = new Set<net.Socket>();
-  const server = tls.createServer({ key, cert }, (socket) => {
+  const server = tls.createServer(certificate(), (socket) => {
     const target = net.connect(Number(new URL(targetUrl).port), "127.0.0.1");
     for (const [one, other] of [
       [socket, target],

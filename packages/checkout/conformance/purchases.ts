@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { cents } from "@giftcard-pay/client";
-import type { NewPurchase, NewRefund, Purchase, PurchaseLease, PurchaseStore } from "../src/store/purchase-store.js";
+import type {
+  Attempt,
+  NewPurchase,
+  NewRefund,
+  Purchase,
+  PurchaseLease,
+  PurchaseStore,
+} from "../src/store/purchase-store.js";
 import type { ConformanceCase } from "./kit.js";
 import { atAnyPace } from "./pace.js";
 
@@ -67,7 +74,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       lines: null,
     };
     const begun = await book.begin(again, leaseOf("commit"));
-    assert.deepEqual(begun, { ...again, ...untried, earlierAttemptIds: [first.attemptId], createdAt: begun.createdAt });
+    assert.deepEqual(begun, { ...again, ...untried, earlierAttempts: [attemptOf(first)], createdAt: begun.createdAt });
     assert.equal(await book.change(first.orderId, { ...voiding, attemptId: first.attemptId }), null);
   });
 
@@ -270,13 +277,18 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
 
 /** The initial fields of a purchase. */
 const untried = {
-  earlierAttemptIds: [] as string[],
+  earlierAttempts: [] as Attempt[],
   state: "charging",
   remainderData: null,
   tries: 0,
   lastError: null,
   lastActor: null,
+  remainderSettledBy: null,
 };
+
+const attemptOf = ({ attemptId, cartId, totalCents, currency, remainderCents }: Attempt): Attempt => ({
+  ...{ attemptId, cartId, totalCents, currency, remainderCents },
+});
 
 const leaseOf = (owner: string, forMs = MINUTE_MS): PurchaseLease => ({ owner, forMs });
 

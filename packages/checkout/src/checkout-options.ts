@@ -11,6 +11,7 @@ export interface CheckoutOptions
     | "issuer"
     | "environment"
     | "maxCards"
+    | "leastRemainderCents"
     | "tenderLifeMs"
     | "quoteLifeMs"
     | "guessLimits"
@@ -28,9 +29,7 @@ export interface CheckoutOptions
    * refunded. Default: by line if `pay` gets lines. "by-line" refuses orders without lines.
    */
   readonly charges?: "whole" | "by-line";
-  /**
-   * The maximum number of charges per card if it is charged by line: 1 to 50. Default 50.
-   */
+  /** The maximum number of charges per card if it is charged by line: 1 to 50. Default 50. */
   readonly maxChargesPerCard?: number;
   /** How long a pending remainder may take before the cards are reversed. Default 30 minutes. */
   readonly pendingRemainderMs?: number;
@@ -63,6 +62,7 @@ const withFunctions = (...names: string[]): Rule => [
   `an object with the functions ${names.join(" and ")}`,
   (value) => names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === "function"),
 ];
+const isLeast = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
 const aFunction: Rule = ["a function", (value) => typeof value === "function"];
 const anObject: Rule = ["an object", (value) => typeof value === "object" && value !== null];
 
@@ -92,6 +92,8 @@ const optional: Readonly<Record<string, Rule>> = {
   maxChargesPerCard: count(50),
   pendingRemainderMs: wholeMs(1000, 30 * DAY_MS),
   leaseMs: wholeMs(1000, DAY_MS),
+  "remainder.leastCents": ["whole cents, 0 or more", isLeast],
+  leastRemainderCents: ["whole cents, 0 or more", isLeast],
   maxCards: count(100),
   tenderLifeMs: wholeMs(1000, DAY_MS),
   quoteLifeMs: wholeMs(1000, DAY_MS),

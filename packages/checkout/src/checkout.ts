@@ -6,7 +6,8 @@ import type { CartView, Engine } from "./engine/engine.js";
 import { createReport, guardObserver } from "./engine/observers.js";
 import { type CheckoutHealth, createOperator, type Operator, readCheckoutHealth } from "./operator/operator.js";
 import { checkCart, type Order } from "./purchase/order.js";
-import { createPurchaseFlow, type PayResult } from "./purchase/pay.js";
+import { createPurchaseFlow } from "./purchase/pay.js";
+import type { PayResult } from "./purchase/pending.js";
 import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/purchase-recovery.js";
 import type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
 import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./purchase/refunds.js";
@@ -111,10 +112,7 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
   paidBy(orderId: string): Promise<PaidBy | null>;
   /** Returns the record of an order's payment, or null. */
   read(orderId: string): Promise<Purchase | null>;
-  /**
-   * Returns the charges of an order's attempts to pay, the newest first. The `externalId` of each begins with the id of its
-   * attempt and a colon.
-   */
+  /** Returns the charges of an order's attempts to pay, the newest first. Each has the id of its attempt. */
   charges(orderId: string): Promise<ChargeView[]>;
   /**
    * Checks that an order is paid for exactly this total. A platform calls it last before it completes the order. From then on,
@@ -148,9 +146,9 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const { issuer, store, leaseMs = 2 * MINUTE_MS, pendingRemainderMs = 30 * MINUTE_MS } = options;
   const { journal, purchases } = store;
   const keys = typeof options.sealingKeys === "string" ? readSealingKeys(options.sealingKeys) : options.sealingKeys;
-  const { charges, maxChargesPerCard = 50 } = options;
+  const { charges, maxChargesPerCard = 50, leastRemainderCents = options.remainder?.leastCents ?? 0 } = options;
   const sealer = createSealer({ keys });
-  const engine = createEngine({ ...options, journal, sealer, leaseMs });
+  const engine = createEngine({ ...options, journal, sealer, leaseMs, leastRemainderCents });
   const { environment } = engine;
   const companyId = issuer.companyId as number;
   // Half of a lease, so that a call has ended before another process can repeat it.
@@ -179,6 +177,13 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     charges: async (orderId) => (await steps.chargesOfOrder(orderId)).map(viewCharge),
     recover: recovery.recover,
     health: () => readCheckoutHealth({ environment, issuer, sealer, journal }, purchases),
-    operator: createOperator({ engine, sealer, companyId, purchases, retryPurchase: recovery.retry }),
+    operator: createOperator({
+      engine,
+      sealer,
+      companyId,
+      purchases,
+      retryPurchase: recovery.retry,
+      markRemainderSettled: recovery.settleRemainder,
+    }),
   };
 }

@@ -6,7 +6,7 @@ export { CheckoutError, RefundError, type RefundErrorCode } from "./engine/error
 export type { RefundShares } from "./engine/refund-plan.js";
 export { createHandler, type HandlerOptions } from "./http/handler.js";
 export type { Order } from "./purchase/order.js";
-export type { PayResult } from "./purchase/pay.js";
+export type { PayResult } from "./purchase/pending.js";
 export type { Recovered, RecoverOptions } from "./purchase/purchase-recovery.js";
 export type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
 export type { OrderRefund, PaidBy } from "./purchase/refunds.js";

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { createPostgresStore } from "../src/index.js";
 import { gate } from "./bank.js";
 import { onEachStore, refusal } from "./each-store.js";
+import { newCart } from "./shop.js";
 
-onEachStore("paying an order", ({ shop, store, bank, card, checkout, order, pay, paid }) => {
+onEachStore("paying an order", ({ shop, store, bank, card, newCard, checkout, order, pay, paid }) => {
   it("charges the card, then authorizes the remainder, once for repeated calls", async () => {
     const o = await order();
     const result = { status: "paid", remainderCents: 2498 };
@@ -28,11 +29,61 @@ onEachStore("paying an order", ({ shop, store, bank, card, checkout, order, pay,
     expect(await paid()).toEqual([4000, 0]);
   });
 
+  it("refuses another total than the shopper agreed to, also if the cards pay all of it", async () => {
+    const o = await order(4000);
+    for (const expectedTotalCents of [2000, 3999, 4001, null, "4000"] as never[])
+      await expect(pay({ ...o, expectedTotalCents })).rejects.toEqual(refusal("amount_changed"));
+    expect(await paid()).toEqual([0, 0]);
+    expect(await checkout().read(o.id)).toBeNull();
+    const agreed = { ...o, expectedTotalCents: cents(4000), expectedRemainderCents: cents(0) };
+    expect(await pay(agreed)).toMatchObject({ status: "paid" });
+    await expect(pay({ ...o, expectedTotalCents: cents(2000) })).rejects.toEqual(refusal("amount_changed"));
+    expect(await pay(agreed)).toMatchObject({ status: "paid" });
+    expect(await paid()).toEqual([4000, 0]);
+  });
+
   it("refuses another remainder than the shopper saw, before any money moves", async () => {
     const o = await order();
     await expect(pay({ ...o, expectedRemainderCents: cents(1000) })).rejects.toEqual(refusal("amount_changed"));
     expect(await paid()).toEqual([0, 0]);
     expect(await pay({ ...o, expectedRemainderCents: cents(2498) })).toMatchObject({ status: "paid" });
+  });
+
+  it("leaves nothing, or what the remainder's method accepts", async () => {
+    const accepting = (leastCents: number) => checkout({ remainder: { ...bank.method, leastCents } });
+    const by = accepting(50);
+    for (const [totalCents, cardCents, remainderCents] of [
+      [5000, 5000, 0],
+      [5001, 4951, 50],
+      [5049, 4999, 50],
+      [5050, 5000, 50],
+      [30, 30, 0],
+    ] as const) {
+      const { cart } = await order(totalCents);
+      const shown = { totalCents, coveredCents: cardCents, remainderCents };
+      expect(await by.list(cart)).toMatchObject({ ...shown, cards: [{ amountCents: cardCents }] });
+      const entry = await shop.card(7500);
+      expect(await by.quote(newCart(totalCents), entry)).toMatchObject({ usableCents: cardCents, remainderCents });
+    }
+    const o = await order(5020);
+    expect(await pay(o, by)).toMatchObject({ status: "paid", cards: [{ amountCents: 4970 }], remainderCents: 50 });
+    expect(await paid()).toEqual([4970, 50]);
+    // The shop's own option counts more.
+    await newCard();
+    const { cart } = await order(5001);
+    const own = checkout({ remainder: { ...bank.method, leastCents: 50 }, leastRemainderCents: 0 });
+    expect(await own.list(cart)).toMatchObject({ coveredCents: 5000, remainderCents: 1 });
+  });
+
+  it("lets a further card pay what the remainder's method doesn't accept", async () => {
+    const by = checkout({ leastRemainderCents: 50 });
+    const { cart } = await order(5020);
+    const [few, enough] = [await shop.card(10), await shop.card(7500)];
+    expect(await by.quote(cart, few)).toMatchObject({ usableCents: 0, remainderCents: 50 });
+    expect(await by.quote(cart, enough)).toMatchObject({ usableCents: 20, remainderCents: 0 });
+    const { cards, remainderCents } = await by.apply(cart, enough);
+    expect([cards.map(({ amountCents }) => amountCents), remainderCents]).toEqual([[5000, 20], 0]);
+    expect(await pay({ id: "order_of_two", cart }, by)).toMatchObject({ status: "paid", remainderCents: 0 });
   });
 
   it("takes nothing if the bank declines, and can be retried", async () => {

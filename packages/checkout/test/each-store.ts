@@ -14,6 +14,7 @@ export interface TestOrder {
   readonly id: string;
   readonly cart: CartView;
   readonly lines?: readonly OrderLine[];
+  readonly expectedTotalCents?: Cents;
   readonly expectedRemainderCents?: Cents;
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { cents } from "@giftcard-pay/client";
 import { describe, expect, it } from "vitest";
 import { CheckoutError, type CheckoutOptions } from "../src/index.js";
-import type { RemainderAnswer, RemainderRequest } from "../src/remainder.js";
+import type { RemainderAnswer, RemainderMethod, RemainderRequest } from "../src/remainder.js";
 import type { Purchase } from "../src/store/index.js";
 import { type Bank, gate } from "./bank.js";
 import { onEachStore, refusal, type TestOrder } from "./each-store.js";
@@ -171,6 +171,29 @@ onEachStore("purchases", ({ shop, store, bank, card, newCard, checkout, order, p
       expect(await stateOf(bad)).toBe("paid");
     });
   }
+
+  it("are recovered in time although the method of many others hangs", async () => {
+    const bad: string[] = [];
+    for (let count = 0; count < 24; count++) {
+      bad.push((await crashed()).id);
+      await newCard();
+    }
+    const good = await crashed();
+    const release = gate();
+    const asked = new Set<string>();
+    const status: RemainderMethod["status"] = (request) => {
+      asked.add(request.orderId);
+      return bad.includes(request.orderId) ? release.pass({ status: "declined" }) : bank.method.status(request);
+    };
+    const recovering = checkout({ remainder: { ...bank.method, status } }).recover();
+    await expect.poll(() => stateOf(good)).toBe("paid");
+    // None of the others has ended yet: with the default lease, each is waited for half a minute or longer.
+    expect(bad.filter((id) => asked.has(id))).toHaveLength(24);
+    expect(await Promise.all(bad.map((id) => stateOf({ id } as TestOrder)))).toEqual(bad.map(() => "charging"));
+    release.open();
+    await recovering;
+    expect(await stateOf({ id: bad[0] } as TestOrder)).toBe("failed");
+  });
 
   /** Makes a charge whose reversal is owed. */
   async function oweReversal(owed: TestCard): Promise<void> {

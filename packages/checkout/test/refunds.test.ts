@@ -69,6 +69,35 @@ onEachStore("an order", (stage) => {
       expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
     });
 
+    it("and a cancel end without the remainder once a person has settled it elsewhere", async () => {
+      const asked: string[] = [];
+      const refuse = (call: string) => async () => {
+        asked.push(call);
+        throw Object.assign(new Error("The charge is disputed."), { code: "charge_disputed" });
+      };
+      const remainder = { ...bank.method, refund: refuse("refund"), cancel: refuse("cancel") };
+      const by = checkout({ remainder });
+      const { markRemainderSettled } = by.operator;
+      const o = await paidOrder();
+      expect(await markRemainderSettled(o.id, "ada")).toBeNull();
+      expect(await by.refund(o.id, { id: newId(), ...oneTicket })).toMatchObject({ isDone: false });
+      expect(await by.read(o.id)).toMatchObject({ state: "refunding", lastError: "refund:charge_disputed" });
+      const settled = { remainderSettledBy: "ada", lastActor: "ada", lastError: null };
+      expect(await markRemainderSettled(o.id, "ada")).toMatchObject({ state: "paid", ...settled });
+      expect(await paid()).toEqual([3749, 2498]);
+      await by.refund(o.id, { id: newId(), ...oneTicket });
+      expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 2498]);
+      await newCard();
+      const other = await paidOrder();
+      await by.cancel(other.id);
+      expect(await by.read(other.id)).toMatchObject({ state: "canceling", lastError: "cancel:charge_disputed" });
+      expect(await markRemainderSettled(other.id, "grace")).toMatchObject({ state: "canceled" });
+      expect(await by.read(other.id)).toMatchObject({ state: "canceled", remainderSettledBy: "grace" });
+      expect(await markRemainderSettled(other.id, "ada")).toBeNull();
+      expect(await card.balanceCents()).toBe(7500);
+      expect(asked).toEqual(["refund", "cancel"]);
+    });
+
     it("returns the nearest possible amounts if the card was charged as a whole", async () => {
       const o = await order(tickets);
       await pay(o, checkout({ charges: "whole" }));
@@ -103,7 +132,10 @@ onEachStore("an order", (stage) => {
     it("refuses invalid requests, and changes nothing", async () => {
       const o = await paidOrder([...tickets, { id: "programme", quantity: 1, totalCents: cents(0) }]);
       await newCard();
-      const whole = await paidOrder([{ id: "cheese", quantity: 1.5, totalCents: cents(900) }]);
+      const whole = await paidOrder([
+        { id: "cheese", quantity: 1.5, totalCents: cents(900) },
+        { id: "cup", quantity: 2, totalCents: cents(1000) },
+      ]);
       const id = newId();
       const wrong: unknown[] = [
         ...[undefined, null, {}, { id }, { id, lines: null }, { id, lines: [1] }],
@@ -126,8 +158,11 @@ onEachStore("an order", (stage) => {
       const tooMuch = { id, amountCents: cents(7499) };
       expect(await refusalOf(tooMuch)).toEqual([JSON.stringify(tooMuch), "refund_not_possible", 409]);
       await expect(checkout().refund(o.id, tooMuch)).rejects.toThrow("74.99 can't be refunded: only 74.98 is left.");
-      const part = checkout().refund(whole.id, { id, lines: { cheese: 0.5 } });
-      await expect(part).rejects.toThrow("no value");
+      const parts: Record<string, number>[] = [{ cheese: 0.5 }, { cheese: 1, cup: 1 }, { cup: 1, cheese: 1.4999 }];
+      for (const lines of parts) {
+        await expect(checkout().refundPlan(whole.id, { lines })).rejects.toThrow("no value");
+        await expect(checkout().refund(whole.id, { id, lines })).rejects.toThrow("no value");
+      }
       await expect(checkout().refund(o.id, { id, lines: { cup: 1 } })).rejects.toThrow('no line "cup"');
       await expect(checkout().refund(o.id, { id, lines: { ticket: 3 } })).rejects.toThrow(
         'The line "ticket" has only 2 units left, not 3.',

@@ -358,6 +358,25 @@ onEachStore("the remainder's method", (stage) => {
       expect((await send(old)).status).toBe(204);
       expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 5000, 2498]);
     });
+
+    it("about a payment of a replaced attempt gives its method the cents of that attempt, also if the cart is another", async () => {
+      const o = await pending();
+      const old = await noticeOf(o);
+      const first = (await checkout().read(o.id))?.attemptId;
+      bank.isDown = false;
+      const { cart } = await order(11_247);
+      // The card still misses what the first attempt took, when it is applied to the other cart.
+      expect(await checkout().pay({ ...o, cart })).toMatchObject({ status: "pending", remainderCents: 8747 });
+      const asked: RemainderRequest[] = [];
+      const cancel: RemainderMethod["cancel"] = async (request) => void asked.push(request);
+      expect((await send(old, "right", { ...method(), cancel })).status).toBe(204);
+      expect(asked).toMatchObject([{ orderId: o.id, attemptId: first, remainderCents: 2498, currency: "EUR" }]);
+      expect((await checkout().charges(o.id)).map(({ attemptId, state }) => [attemptId === first, state])).toEqual([
+        [false, "devalued"],
+        [true, "reversed"],
+      ]);
+      await checkout().cancel(o.id);
+    });
   });
 
   it("is left alone if another shop with the same account has an order with this id", async () => {

@@ -308,6 +308,15 @@ describe("an unknown outcome", () => {
     }
   });
 
+  it("stores what was taken, although the answer to its reversal was lost too", async () => {
+    const { charge, card } = await unknown();
+    shop.proxy.set("canceldevalue", "cut-after", 1);
+    expect((await recover()).ended).toMatchObject({ state: "unknown", deductedCents: null });
+    expect(await card.balanceCents()).toBe(7500);
+    expect((await recover()).ended).toMatchObject({ state: "reversed", deductedCents: charge.amountCents });
+    expect(await card.balanceCents()).toBe(7500);
+  });
+
   it("stays unknown while the service's response can't be read", async () => {
     const { charge, card } = await unknown();
     expect(await read(charge)).toMatchObject({ reason: "connection_lost", lastError: "connection_lost" });

@@ -353,7 +353,7 @@ onEachStore("a remainder by Stripe, confirmed in the page,", (stage) => {
 
 onEachStore("refunds of a remainder by Stripe", (stage) => {
   const { checkout, order, recoverElsewhere, store } = stage;
-  const { played, wire, alerts, inPage, hears, intentOf, standing, token } = withStripe(stage);
+  const { played, wire, alerts, options, inPage, hears, intentOf, standing, token } = withStripe(stage);
   const { shares } = withTickets(stage);
   const tickets = [{ id: "ticket", quantity: 2, totalCents: cents(7498) }];
 
@@ -451,6 +451,19 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
     expect(await send(({ type }) => type === "charge.dispute.created")).toEqual([503]);
   });
 
+  it("return what is left if a person has refunded more at Stripe, and report the difference", async () => {
+    const { o, by } = await paidOrder();
+    await options().client.refunds.create({ payment_intent: intentOf(o).id, amount: 2000 });
+    const refund = { id: newId(), amountCents: cents(1000), rule: "remainder-first" } as const;
+    expect(await by.refund(o.id, refund)).toMatchObject({ isDone: true, remainderCents: 1000 });
+    expect(await standing(o)).toEqual(["paid", 5000, 0]);
+    const { currency, ...about } = { kind: "returned_elsewhere", orderId: o.id, amountCents: 502, currency: "EUR" };
+    expect(alerts).toMatchObject([{ ...about, id: intentOf(o).id, currency }]);
+    await by.refund(o.id, { id: newId(), amountCents: cents(1498), rule: "remainder-first" });
+    await by.refund(o.id, { id: newId(), amountCents: cents(5000), rule: "cards-first" });
+    expect(await standing(o)).toEqual(["refunded", 0, 0]);
+  });
+
   it("of a failed refund are made anew under another key", async () => {
     const { o, remainder } = await paidOrder();
     const purchase = await store.purchases.read(o.id);
@@ -467,8 +480,12 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
       [500, "failed"],
       [500, "succeeded"],
     ]);
-    await expect(remainder.refund(request, { ...part, idempotencyKey: "x", amountCents: cents(1999) })).rejects.toThrow(
-      /less/,
+    // One cent less is left. It is refunded, and the difference is reported.
+    for (let times = 0; times < 2; times += 1)
+      await remainder.refund(request, { ...part, idempotencyKey: "x", amountCents: cents(1999) });
+    expect(backOf()).toContainEqual([1998, "succeeded"]);
+    expect(alerts).toMatchObject(
+      [1, 1].map((amountCents) => ({ kind: "returned_elsewhere", orderId: o.id, amountCents })),
     );
     await remainder.cancel(request);
     await remainder.refund(request, { ...part, idempotencyKey: "y" });

@@ -24,12 +24,12 @@ export const declaration = z.strictObject({
   apiKey: text,
   /** The company's number at the service. */
   companyId: count,
-  /**
-   * The keys that seal cards and cancel tokens, newest first: 32 bytes each, in base64.
-   */
+  /** The keys that seal cards and cancel tokens, newest first: 32 bytes each, in base64. */
   sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
   /** Maximum number of cards per order, 1 to 20. Default: 5. */
   maxCards: count.max(20).default(5),
+  /** The least remainder that other payment methods accept, in cents. Cards pay less rather than leave less. Default: 50. */
+  leastRemainderCents: z.coerce.number<number | string>().int().min(0).default(50),
   /**
    * `by-line`: one charge for each unit that a card pays, so that a returned ticket is refunded to the cent. `whole`: one charge
    * per card. Without this option, by line, except in the hook `validate`, which doesn't know the order's lines.
@@ -78,9 +78,7 @@ export const declaration = z.strictObject({
    * Default: 7 days.
    */
   promisedRemainderMs: count.default(7 * DAY_MS),
-  /**
-   * Maximum number of unpaid orders that one recovery run cancels. Beyond it, a person decides. Default: 20.
-   */
+  /** Maximum number of unpaid orders that one recovery run cancels. Beyond it, a person decides. Default: 20. */
   maxCancelsPerRun: z.coerce.number<number | string>().int().min(0).default(20),
 });
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TestCompany } from "../../../test/support/service.js";
 import { amsterdamTime } from "../src/handlers/events.js";
-import { sharedServiceForFile } from "./service-for-file.js";
+import { serviceForFile } from "./service-for-file.js";
 import { call, eventInput } from "./wire.js";
 
-const service = sharedServiceForFile();
+const service = serviceForFile();
 let company: TestCompany;
 let provider: { id: number; name: string };
 

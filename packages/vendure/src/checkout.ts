@@ -52,11 +52,11 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
   }
 
   private open(store: OpenedStore): Checkout {
-    const { environment, sealingKeys, maxCards, charges, guessLimits } = this.settings;
+    const { environment, sealingKeys, maxCards, leastRemainderCents, charges, guessLimits } = this.settings;
     const { pendingRemainderMs, leaseMs, closePayment } = this.settings;
     const { journal, purchases } = store;
     return createCheckout({
-      ...{ environment, sealingKeys, maxCards, pendingRemainderMs, leaseMs },
+      ...{ environment, sealingKeys, maxCards, leastRemainderCents, pendingRemainderMs, leaseMs },
       ...(charges && { charges }),
       ...(guessLimits && { guessLimits }),
       issuer: clientOf(this.settings),

@@ -39,16 +39,21 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
         throw new Error(
           `GiftcardPlugin: the payment method's code has to be "${paymentMethodCode}" (paymentMethodCode).`,
         );
-      const expected = metadata?.remainderCents;
+      const { totalCents, remainderCents } = metadata ?? {};
       try {
-        if (expected !== undefined && !Number.isSafeInteger(expected)) throw new CheckoutError("amount_changed");
-        return await injector.get(CardPayments).pay(ctx, order, expected);
+        for (const shown of [totalCents, remainderCents])
+          if (shown !== undefined && !Number.isSafeInteger(shown)) throw new CheckoutError("amount_changed");
+        return await injector.get(CardPayments).pay(ctx, order, {
+          ...(totalCents !== undefined && { expectedTotalCents: totalCents }),
+          ...(remainderCents !== undefined && { expectedRemainderCents: remainderCents }),
+        });
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error;
         const { code, message } = error;
         // A page can send any text, which may not reach Vendure's tables.
-        const isShown = code === "amount_changed" && typeof expected === "number";
-        const given = isShown ? ` metadata.remainderCents was ${expected}.` : "";
+        const shown = Object.entries({ totalCents, remainderCents }).filter(([, cents]) => typeof cents === "number");
+        const given =
+          code === "amount_changed" ? shown.map(([name, cents]) => ` metadata.${name} was ${cents}.`).join("") : "";
         return { amount: 0, state: "Declined", errorMessage: message + given, metadata: { public: { code } } };
       }
     },

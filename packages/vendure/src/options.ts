@@ -38,6 +38,8 @@ export const declaration = z.strictObject({
   paymentMethodCode: text.default("giftcard"),
   /** Maximum number of cards per order, 1 to 20. Default: 5. */
   maxCards: count.max(20).default(5),
+  /** The least remainder that other payment methods accept, in cents. Cards pay less rather than leave less. Default: 50. */
+  leastRemainderCents: z.coerce.number<number | string>().int().min(0).default(50),
   /**
    * `by-line`: a card is charged for each unit, so that a returned unit is refunded to the cent. `whole`: one charge, which
    * is only refunded as a whole. Without this option, by line.

@@ -1,12 +1,14 @@
-import { CheckoutError } from "@giftcard-pay/checkout";
+import { CheckoutError, type Order as CheckoutOrder } from "@giftcard-pay/checkout";
 import type { Purchase } from "@giftcard-pay/checkout/store";
-import { type Cents, formatCents } from "@giftcard-pay/client";
+import { formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import { type CreatePaymentResult, type Order, Payment, type RequestContext } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { cartOf, linesOf } from "./lines.js";
 import { heldCents, heldCentsOf, Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
+
+type ExpectedAmounts = Pick<CheckoutOrder, "expectedTotalCents" | "expectedRemainderCents">;
 
 /** Whether the cards of a purchase are charged, and not being reversed. */
 const isCharged = (purchase: Purchase | null) => purchase?.state === "pending" || purchase?.state === "paid";
@@ -23,16 +25,15 @@ export class CardPayments {
   /**
    * Charges the cards that are applied to an order.
    *
+   * @param expected what the shopper was shown
    * @returns the payment for Vendure to store: settled if the cards pay everything, else authorized until the remainder is paid
    * @throws {CheckoutError} then no money was taken, or it is being returned
    */
-  async pay(ctx: RequestContext, given: Order, expectedRemainderCents?: number): Promise<CreatePaymentResult> {
+  async pay(ctx: RequestContext, given: Order, expected: ExpectedAmounts): Promise<CreatePaymentResult> {
     const order = await this.orders.service.findOne(ctx, given.id);
     if (!order) throw new CheckoutError("cart_not_found");
     const [cart, { code }] = [cartOf(order), order];
     const besides = await this.checkOthers(ctx, order);
-    const expected =
-      expectedRemainderCents === undefined ? {} : { expectedRemainderCents: expectedRemainderCents as Cents };
     const { status, cards } = await this.orders.within(ctx, code, () =>
       this.checkout.calls.pay({ id: code, cart, lines: linesOf(order), ...expected }),
     );

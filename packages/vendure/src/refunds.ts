@@ -97,7 +97,7 @@ export class CardRefunds {
   /** Returns the charges of a gift card payment, the newest first. */
   private async chargesOf(code: string, payment: Payment): Promise<ChargeView[]> {
     const charges = await this.checkout.calls.charges(code);
-    return charges.filter(({ externalId }) => externalId.startsWith(`${payment.transactionId}:`));
+    return charges.filter(({ attemptId }) => attemptId === payment.transactionId);
   }
 
   /** Returns the charges whose reversal is not confirmed yet. */

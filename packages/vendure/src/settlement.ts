@@ -151,9 +151,10 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
   async attemptOfNew(order: Order, others: readonly Payment[], payment: Payment, named?: string) {
     const { code, state, totalWithTax, orderPlacedAt } = order;
     const purchase = await this.checkout.read(code);
-    const { attemptId, earlierAttemptIds, remainderCents } = purchase;
+    const { attemptId, earlierAttempts, remainderCents } = purchase;
+    const ids = [attemptId, ...earlierAttempts.map((earlier) => earlier.attemptId)];
     const card = others.find(this.orders.isCard);
-    const known = [attemptId, ...earlierAttemptIds].find((id) => id === named || payment.transactionId?.includes(id));
+    const known = ids.find((id) => id === named || payment.transactionId?.includes(id));
     if (known && known !== card?.transactionId) return known;
     if (!card) {
       const cents = payment.amount;
@@ -171,7 +172,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
   /** Returns the cents that are off the cards for this purchase. */
   async cardHeldCents({ orderId, attemptId }: Purchase): Promise<number> {
     return (await this.checkout.calls.charges(orderId))
-      .filter(({ state, externalId }) => heldStates.includes(state) && externalId.startsWith(`${attemptId}:`))
+      .filter((charge) => heldStates.includes(charge.state) && charge.attemptId === attemptId)
       .reduce((sum, { deductedCents, amountCents }) => sum + (deductedCents ?? amountCents), 0);
   }
 

@@ -116,6 +116,20 @@ test.each(["2498", 24.98, true])("declines a remainder of %o, which is no amount
   expect(await stage().heldByCards(order)).toBe(0);
 });
 
+test("declines another total than the page has shown, although the cards pay all of it", async () => {
+  const order = await stage().order(5000, 5000);
+  const pay = (metadata: object) =>
+    order.call(
+      `mutation ($input: PaymentInput!) { addPaymentToOrder(input: $input) { ... on Order { state } ... on PaymentDeclinedError { paymentErrorMessage } } }`,
+      { input: { method: "giftcard", metadata } },
+    );
+  const { paymentErrorMessage } = await pay({ totalCents: 3749, remainderCents: 0 });
+  expect(paymentErrorMessage).toContain("metadata.totalCents was 3749.");
+  expect(await stage().heldByCards(order)).toBe(0);
+  expect(await pay({ totalCents: 7498, remainderCents: 0 })).toMatchObject({ state: "PaymentSettled" });
+  await stage().expectHeld(order, { state: "PaymentSettled", cards: 7498, bank: 0 });
+});
+
 /** Adds a shipping method for 4.95 and a discount of 7 %, which produce fractions of cents, until the test ends. */
 async function addShippingAndDiscount() {
   const admin = stage().admin();

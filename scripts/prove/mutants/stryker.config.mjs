@@ -1,6 +1,7 @@
 /** The checkout library's files that decide about money. Excludes types, and code that only reads or reports. */
 const decide = [
   "purchase/pay", // pays an order
+  "purchase/pending", // decides about payments that have begun
   "purchase/steps", // decides a purchase, once
   "purchase/purchase-recovery", // reverses, and recovers
   "purchase/remainder", // believes the shop's own method

@@ -27,12 +27,13 @@ export function retryDelayMs(tries: number): number {
   return Math.round(ceiling * (0.5 + Math.random() / 2));
 }
 
-/** Returns the amount that was taken, which is the amount that the service has reversed. */
+/** Returns the amount that was taken: what the service has reversed, or what was asked for if that answer was lost. */
 function deductionOf(
   { amountCents }: Charge,
   end: { outcome: string; refundedCents?: Cents },
 ): { deductedCents?: Cents } {
-  const { refundedCents = 0 } = end;
+  const { outcome, refundedCents = 0 } = end;
+  if (outcome === "already_reversed") return { deductedCents: amountCents };
   return refundedCents > 0 && refundedCents <= amountCents ? { deductedCents: refundedCents as Cents } : {};
 }
 
@@ -85,9 +86,7 @@ export function createRecovery(context: EngineContext) {
     }
   }
 
-  /**
-   * Reads the card's balance for a person, if the service can't resolve by key. A balance is evidence, not proof.
-   */
+  /** Reads the card's balance for a person, if the service can't resolve by key. A balance is evidence, not proof. */
   async function readEvidence(charge: Charge): Promise<Charge> {
     let balanceAfterCents: Charge["balanceAfterCents"] = null;
     try {

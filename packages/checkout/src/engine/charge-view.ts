@@ -2,7 +2,17 @@ import type { Charge } from "../store/charge.js";
 
 /** The fields that people may see. An allow-list, so that no sealed value leaks. */
 const shown = [
-  ...(["reference", "cartId", "externalId", "position", "orderId", "environment", "baseUrl", "companyId"] as const),
+  ...([
+    "reference",
+    "cartId",
+    "externalId",
+    "attemptId",
+    "position",
+    "orderId",
+    "environment",
+    "baseUrl",
+    "companyId",
+  ] as const),
   ...(["state", "stateChangedAt", "lastFour", "amountCents", "deductedCents", "pieces", "reason", "refundId"] as const),
   ...(["tries", "lastError", "balanceBeforeCents", "balanceAfterCents", "balanceAfterAt"] as const),
   ...(["createdAt", "sentAt", "devaluedAt", "reversedAt"] as const),

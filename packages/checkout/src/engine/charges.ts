@@ -40,7 +40,7 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     part: PlannedPart,
     externalId: string,
     owner: string,
-    { orderId, isOnlyPart = false }: NonNullable<Parameters<Engine["begin"]>[4]> = {},
+    { orderId, attemptId, isOnlyPart = false }: NonNullable<Parameters<Engine["begin"]>[4]> = {},
   ): Promise<Charge[]> {
     const laid = part.charges ?? [{ amountCents: part.amountCents }];
     const laidCents = laid.reduce((sum, { amountCents }) => sum + amountCents, 0);
@@ -56,7 +56,7 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
       const sealedCard = await sealer.sealChargeCard(card, reference);
       return { reference, amountCents: cents(amountCents), sealedCard, pieces };
     };
-    const ids = { tenderId: part.tenderId, cartId: cart.id, externalId, orderId };
+    const ids = { tenderId: part.tenderId, cartId: cart.id, externalId, attemptId, orderId };
     const place = { environment, baseUrl: issuer.baseUrl, companyId };
     const sealed = await Promise.all(laid.map(seal));
     const state = isOnlyPart && sealed.length === 1 ? "sent" : "intent";

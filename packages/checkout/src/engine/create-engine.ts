@@ -37,6 +37,7 @@ export function createEngine(options: EngineOptions): Engine {
     fingerprints: createFingerprints(journal, sealer),
     environment,
     maxCards,
+    leastRemainderCents: options.leastRemainderCents ?? 0,
     tenderLifeMs: options.tenderLifeMs ?? 120 * MINUTE_MS,
     quoteLifeMs: options.quoteLifeMs ?? 15 * MINUTE_MS,
     guessLimits: options.guessLimits ?? {},

@@ -63,6 +63,8 @@ export interface EngineOptions {
   readonly sealer: Sealer;
   /** Cards per order. Default 5. */
   readonly maxCards?: number;
+  /** The least remainder that other payment methods accept, in cents. Cards pay less rather than leave less. Default 0. */
+  readonly leastRemainderCents?: number;
   /** How long after its quote a card can be charged. Default two hours. */
   readonly tenderLifeMs?: number;
   /** How long a quote can be applied. Default 15 minutes. */
@@ -166,6 +168,7 @@ export interface Engine {
    * Records the intent to charge a part of the plan, owned by `owner` until its lease runs out.
    * @param externalId the shop's own id of this payment; later calls find its charges by it
    * @param options.orderId the order, if the shop knows it already; otherwise `commit` sets it
+   * @param options.attemptId the attempt of the purchase that it belongs to, if there is one
    * @param options.isOnlyPart whether no other card pays for the order, and `devalue` follows at once. If the part is a
    *   single charge, it is then recorded as `sent` at once, which saves a write
    * @returns the payment's charges, in the order in which they have to be sent
@@ -177,7 +180,7 @@ export interface Engine {
     part: PlannedPart,
     externalId: string,
     owner: string,
-    options?: { orderId?: string; isOnlyPart?: boolean },
+    options?: { orderId?: string; attemptId?: string; isOnlyPart?: boolean },
   ): Promise<Charge[]>;
   /**
    * Sends the devalue of a charge that was begun exactly once, and returns the charge in state `devalued`. Only the engine that began

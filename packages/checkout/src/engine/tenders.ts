@@ -41,6 +41,7 @@ interface TenderContext {
   readonly fingerprints: Fingerprints;
   readonly environment: "live" | "sandbox";
   readonly maxCards: number;
+  readonly leastRemainderCents: number;
   readonly tenderLifeMs: number;
   readonly quoteLifeMs: number;
   readonly guessLimits: GuessLimits;
@@ -51,7 +52,20 @@ interface TenderContext {
 export function createTenders(context: TenderContext) {
   const { issuer, journal, sealer } = context;
   const guarded = createGuessLimits(context);
-  const planOf = (cart: CartView, tenders: readonly Tender[]) => toPlan(cart, tenders, issuer.maxDeductionCents);
+
+  /**
+   * Lays the cards out over a cart. They pay less if they would leave a remainder that the other method doesn't accept.
+   * Without them, all of the cart is the remainder.
+   */
+  function layOut(cart: CartView, tenders: readonly Pick<Tender, "balanceCents" | "expired" | "state">[]): Share[] {
+    const shares = sharesOf(payableCents(cart), tenders, issuer.maxDeductionCents);
+    const coveredCents = coveredOf(shares);
+    const shortCents = context.leastRemainderCents - (cart.totalCents - coveredCents);
+    if (coveredCents === cart.totalCents || shortCents <= 0) return shares;
+    return sharesOf(Math.max(0, coveredCents - shortCents), tenders, issuer.maxDeductionCents);
+  }
+  const planOf = (cart: CartView, tenders: readonly Tender[]) =>
+    toPlan(cart, toAppliedCards(tenders, layOut(cart, tenders)), tenders);
 
   async function plan(cart: CartView, tenders?: readonly Tender[]): Promise<PaymentPlan> {
     const { id } = checkedCart(cart);
@@ -62,7 +76,7 @@ export function createTenders(context: TenderContext) {
     const tenders = await journal.tenders(checkedCart(cart).id);
     const { coveredCents, remainderCents } = planOf(cart, tenders);
     const refusals = tenders.length > 0 ? refusalsOf(await journal.chargesOfCart(cart.id)) : new Map();
-    const cards = toAppliedCards(cart, tenders, issuer.maxDeductionCents).map((card): AppliedCard => {
+    const cards = toAppliedCards(tenders, layOut(cart, tenders)).map((card): AppliedCard => {
       const refusal = card.state === "applied" ? refusals.get(card.id) : undefined;
       return refusal === undefined ? card : { ...card, refusal };
     });
@@ -82,7 +96,8 @@ export function createTenders(context: TenderContext) {
 
   async function quote(cart: CartView, entry: CardEntry): Promise<Quote> {
     const card = readCard(entry);
-    const { openCents, remainderCents } = roomFor(cart, await journal.tenders(checkedCart(cart).id));
+    const tenders = await journal.tenders(checkedCart(cart).id);
+    checkRoom(cart, tenders);
     const from = { cartId: cart.id, address: cart.address };
     const { balanceCents, expiryDate } = await guarded(from, card.cardNumber, () => spendableBalance(card));
     const fingerprint = await context.fingerprints.ofCard(card.cardNumber);
@@ -92,16 +107,10 @@ export function createTenders(context: TenderContext) {
     const sealedCard = await sealer.sealTenderCard(card, tenderAudience(context, cart.id), context.tenderLifeMs);
     const tender = { id, cartId: cart.id, lastFour, fingerprint, balanceCents, expiryDate, sealedCard };
     await journal.addQuote(tender, context.tenderLifeMs);
-    const { amountCents, limitedBy } = cardShare(openCents, balanceCents, issuer.maxDeductionCents);
-    return {
-      quoteId: id,
-      lastFour,
-      balanceCents,
-      usableCents: amountCents,
-      limitedBy,
-      remainderCents: remainderCents - amountCents,
-      expiryDate,
-    };
+    const shares = layOut(cart, [...tenders, { balanceCents, expired: false, state: "applied" }]);
+    const { amountCents: usableCents, limitedBy } = shares.at(-1) as Share;
+    const remainderCents = cart.totalCents - coveredOf(shares);
+    return { quoteId: id, lastFour, balanceCents, usableCents, limitedBy, remainderCents, expiryDate };
   }
 
   async function balance(entry: CardEntry, from: Guesser): Promise<CardBalance> {
@@ -115,7 +124,7 @@ export function createTenders(context: TenderContext) {
     if (!isId(quoteId)) throw new CheckoutError("invalid_request");
     const before = await journal.tenders(checkedCart(cart).id);
     if (!before.some((tender) => tender.id === quoteId)) {
-      roomFor(cart, before);
+      checkRoom(cart, before);
       const outcome = await journal.applyQuote(cart.id, quoteId, context);
       if (outcome === "duplicate") throw new CheckoutError("card_already_applied");
       if (outcome === "full") throw new CheckoutError("too_many_cards");
@@ -144,14 +153,12 @@ export function createTenders(context: TenderContext) {
     return summary(cart);
   }
 
-  /** Returns what is left to pay, and how much of that a card may pay. Refuses if the cart takes no further card. */
-  function roomFor(cart: CartView, tenders: readonly Tender[]): { remainderCents: number; openCents: number } {
-    const { coveredCents, remainderCents } = planOf(cart, tenders);
-    const openCents = payableCents(cart) - coveredCents;
-    if (remainderCents === 0) throw new CheckoutError("nothing_to_pay");
-    if (openCents === 0) throw new CheckoutError("giftcard_not_payable");
+  /** Refuses if the cart takes no further card. What the cards leave to the other method, a further card may pay. */
+  function checkRoom(cart: CartView, tenders: readonly Tender[]): void {
+    const coveredCents = coveredOf(sharesOf(payableCents(cart), tenders, issuer.maxDeductionCents));
+    if (coveredCents === cart.totalCents) throw new CheckoutError("nothing_to_pay");
+    if (coveredCents === payableCents(cart)) throw new CheckoutError("giftcard_not_payable");
     if (tenders.filter((t) => !t.expired).length >= context.maxCards) throw new CheckoutError("too_many_cards");
-    return { remainderCents, openCents };
   }
 
   async function spendableBalance(card: Card): Promise<{ balanceCents: Cents; expiryDate: string }> {
@@ -204,26 +211,39 @@ function readCard(entry: CardEntry): Card {
   return { cardNumber: new Secret(cardNumber), pin: new Secret(pin) };
 }
 
-function toAppliedCards(cart: CartView, tenders: readonly Tender[], maxCents: number): AppliedCard[] {
-  let leftCents = payableCents(cart);
+/** How much of a cart a card pays, and why no more. */
+type Share = Pick<AppliedCard, "amountCents" | "limitedBy" | "state">;
+
+/** Returns the share of each card, in the order in which they were applied. */
+function sharesOf(
+  payableCents: number,
+  tenders: readonly Pick<Tender, "balanceCents" | "expired" | "state">[],
+  maxCents: number,
+): Share[] {
+  let leftCents = payableCents;
   return tenders.map((tender) => {
-    const { id, lastFour, balanceCents, expiryDate } = tender;
     const state = tender.state === "charging" ? "settling" : tender.expired ? "expired" : "applied";
-    const use = cardShare(leftCents, balanceCents, maxCents);
-    const card = { id, lastFour, balanceCents, expiryDate, state } as const;
-    if (state !== "applied") return { ...card, amountCents: 0, limitedBy: use.limitedBy };
+    const use = cardShare(leftCents, tender.balanceCents, maxCents);
+    if (state !== "applied") return { state, amountCents: 0, limitedBy: use.limitedBy };
     leftCents -= use.amountCents;
-    return { ...card, ...use };
+    return { state, ...use };
   });
 }
 
-function toPlan(cart: CartView, tenders: readonly Tender[], maxCents: number): PaymentPlan {
-  const cards = toAppliedCards(cart, tenders, maxCents);
+const coveredOf = (shares: readonly Share[]): number => shares.reduce((sum, { amountCents }) => sum + amountCents, 0);
+
+const toAppliedCards = (tenders: readonly Tender[], shares: readonly Share[]): AppliedCard[] =>
+  tenders.map(({ id, lastFour, balanceCents, expiryDate }, index) => ({
+    ...{ id, lastFour, balanceCents, expiryDate },
+    ...(shares[index] as Share),
+  }));
+
+function toPlan(cart: CartView, cards: readonly AppliedCard[], tenders: readonly Tender[]): PaymentPlan {
   const parts = cards.flatMap(({ id, lastFour, amountCents }, index) => {
     const sealedCard = tenders[index]?.sealedCard ?? "";
     return amountCents > 0 ? [{ tenderId: id, lastFour, amountCents, sealedCard }] : [];
   });
-  const coveredCents = parts.reduce((sum, part) => sum + part.amountCents, 0);
+  const coveredCents = coveredOf(cards);
   return {
     parts,
     coveredCents: cents(coveredCents),

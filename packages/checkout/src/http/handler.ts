@@ -11,15 +11,11 @@ import { attachedAddress } from "./shopper-address.js";
 
 /** The options of the routes. */
 export interface HandlerOptions {
-  /**
-   * Returns the cart that a request may access, by the shop's own session or cookie, or null.
-   */
+  /** Returns the cart that a request may access, by the shop's own session or cookie, or null. */
   readonly cartOf: (request: Request) => Promise<CartView | null> | CartView | null;
   /** The path of the routes, which is the page's `endpoint`. Default `/giftcards`. */
   readonly path?: string;
-  /**
-   * Returns the shopper's IP address, for the limits on guesses. Default: the address that `toNodeListener` found.
-   */
+  /** Returns the shopper's IP address, for the limits on guesses. Default: the address that `toNodeListener` found. */
   readonly addressOf?: (request: Request) => string | undefined;
   /** Other origins whose pages may call the routes, such as `https://www.shop.example`. Default: none. */
   readonly origins?: readonly string[];

@@ -20,6 +20,7 @@ import {
   type MadeRefund,
   type MethodOptions,
   metadataOf,
+  methodFault,
   needed,
   ownerOf,
   type ProviderMethod,
@@ -150,7 +151,7 @@ export function mollie(options: MollieOptions): MollieMethod {
       case "expired":
         return { status: "declined" };
       default:
-        throw new Error("Mollie returned a status of a payment that is unknown here.");
+        throw methodFault("unknown_status", "Mollie returned a status of a payment that is unknown here.");
     }
   }
 
@@ -179,7 +180,8 @@ export function mollie(options: MollieOptions): MollieMethod {
     if (payment.isCancelable) await client.payments.cancel(id);
     else if (statusOf(payment) === "authorized") await client.payments.releaseAuthorization(id);
     else
-      throw new Error(
+      throw methodFault(
+        "not_cancelable",
         "Mollie can't cancel this payment. It is asked again until the payment has expired or can be refunded.",
       );
     return true;
@@ -232,15 +234,22 @@ export function mollie(options: MollieOptions): MollieMethod {
     async refund(request, part: RemainderPart) {
       const payment = await read(needed(idIn(request.data), "Mollie"), request);
       if (statusOf(payment) === "canceled") return;
-      if (statusOf(payment) !== "paid") throw new Error("The payment is not captured. Capture it, then refund a part.");
-      const amount = amountOf(part.amountCents, payment.amount.currency);
-      const params = { paymentId: payment.id, amount, metadata: metadataOf(request, part) };
-      await refundPart(
+      if (statusOf(payment) !== "paid")
+        throw methodFault("not_captured", "The payment is not captured. Capture it, then refund a part.");
+      const { orderId, attemptId } = request;
+      const { id, amount: paid } = payment;
+      const params = { paymentId: id, metadata: metadataOf(request, part) };
+      const amountCents = await refundPart(
         receivedOf(payment),
         () => refundsOf(payment.id),
         part,
-        async (idempotencyKey) => madeOf(await client.paymentRefunds.create({ ...params, idempotencyKey })),
+        async (idempotencyKey, cents) => {
+          const amount = amountOf(cents, paid.currency);
+          return madeOf(await client.paymentRefunds.create({ ...params, amount, idempotencyKey }));
+        },
       );
+      if (amountCents === 0) return;
+      await onAlert?.({ kind: "returned_elsewhere", orderId, attemptId, id, amountCents, currency: paid.currency });
     },
     async capture(purchase) {
       const { request, data } = dataToCapture(purchase);

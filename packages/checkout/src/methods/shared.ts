@@ -13,8 +13,9 @@ export interface PaymentAlert {
    * - `refund_failed`: a refund was accepted and failed later, so the shopper doesn't have the money.
    * - `disputed`: the shopper disputes the payment or had it charged back.
    * - `authorization_expired`: the money was held and not captured in time, so it is released.
+   * - `returned_elsewhere`: so much of a refund was returned already, such as in the provider's dashboard. It isn't repeated.
    */
-  readonly kind: "refund_failed" | "disputed" | "authorization_expired";
+  readonly kind: "refund_failed" | "disputed" | "authorization_expired" | "returned_elsewhere";
   readonly orderId: string;
   readonly attemptId: string;
   /** The id of the refund, dispute or payment at the provider. */
@@ -37,8 +38,9 @@ export interface MethodOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * Called by `webhook` for a refund that failed later, a dispute, or an expired authorization. It may be called more than
-   * once with the same `id`. If it throws, the provider sends the notification again.
+   * Called by `webhook` for a refund that failed later, a dispute, or an expired authorization, and by a refund of money that
+   * was returned elsewhere. It may be called more than once with the same `id`. If it throws, the provider sends the
+   * notification again, or the refund is repeated.
    */
   readonly onAlert?: (alert: PaymentAlert) => unknown;
 }
@@ -63,14 +65,17 @@ export interface ProviderMethod extends RemainderMethod {
 /** The default of `timeoutMs`. */
 export const TIMEOUT_MS = 40_000;
 
+/** An error of an adapter. Its code is stored as the purchase's `lastError`. */
+export const methodFault = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+
 /**
  * Fails a call that doesn't end in time. The SDKs have no such timeout, or none for a response that breaks off.
  *
  * @param timeoutMs in milliseconds
  */
 export function inTime<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
-  const late = new Error(`The payment provider did not respond within ${timeoutMs} ms.`);
-  return within(timeoutMs, call, Object.assign(late, { code: "timeout" }));
+  const late = methodFault("timeout", `The payment provider did not respond within ${timeoutMs} ms.`);
+  return within(timeoutMs, call, late);
 }
 
 /** A refund that a provider has recorded. */
@@ -99,18 +104,18 @@ export function ownerOf(metadata: unknown): { orderId: string; attemptId: string
 export function checkOwner(metadata: unknown, { orderId, attemptId }: RemainderRequest): void {
   const owner = ownerOf(metadata);
   if (owner?.orderId !== orderId || owner.attemptId !== attemptId)
-    throw new Error("The provider's payment belongs to another order or attempt.");
+    throw methodFault("foreign_payment", "The provider's payment belongs to another order or attempt.");
 }
 
 /** @throws if an answer has no id */
 export function checkId(id: unknown): string {
-  if (typeof id !== "string") throw new Error("The provider's answer has no id.");
+  if (typeof id !== "string") throw methodFault("no_id", "The provider's answer has no id.");
   return id;
 }
 
 /** @throws if an order has no payment at this provider */
 export function needed(id: string | null | undefined, provider: string): string {
-  if (typeof id !== "string") throw new Error(`The order has no payment at ${provider}.`);
+  if (typeof id !== "string") throw methodFault("no_payment", `The order has no payment at ${provider}.`);
   return id;
 }
 
@@ -126,7 +131,7 @@ export const leftOf = (receivedCents: number, refunds: readonly MadeRefund[]): n
 
 /** The error of an answer that contradicts itself or the answer before. The call is repeated later. */
 export const contradiction = (): Error =>
-  new Error("The provider's answers about the payment contradict each other. It is asked again.");
+  methodFault("contradiction", "The provider's answers about the payment contradict each other. It is asked again.");
 
 /** How often one call acts on a payment that it cancels. */
 const MOST_ACTIONS = 4;
@@ -150,34 +155,38 @@ export async function untilCanceled(step: () => Promise<boolean>): Promise<void>
 /**
  * Refunds a part of a payment, unless one of its refunds does that already. The list of refunds is what makes this
  * idempotent: a provider forgets idempotency keys after hours or days. A part is refunded again only if two lists show that
- * its refund has failed.
+ * its refund has failed. If less is left than the part, because of a refund in the provider's dashboard, that is refunded.
  *
  * @param list lists the refunds
- * @param create makes a refund
- * @throws if less is left than the part, or if the refund failed at once
+ * @param create makes a refund of an amount
+ * @returns the cents of the part that were returned elsewhere
+ * @throws if the refund failed at once
  */
 export async function refundPart(
   receivedCents: number,
   list: () => Promise<readonly MadeRefund[]>,
   part: RemainderPart,
-  create: (idempotencyKey: string) => Promise<MadeRefund>,
-): Promise<void> {
+  create: (idempotencyKey: string, amountCents: number) => Promise<MadeRefund>,
+): Promise<number> {
   const refunds = await list();
-  const left = leftOf(receivedCents, refunds);
+  const left = Math.max(0, leftOf(receivedCents, refunds));
   const isOfPart = ({ key }: MadeRefund) => key === part.idempotencyKey;
   const earlier = refunds.filter(isOfPart);
-  if (left === 0 || earlier.some(({ hasFailed }) => !hasFailed)) return;
-  if (left < part.amountCents) throw new Error("The payment has less left than the refund.");
+  const made = earlier.find(({ hasFailed }) => !hasFailed);
+  if (made) return part.amountCents - made.amountCents;
+  if (left === 0) return part.amountCents;
   if (earlier.length > 0 && (await list()).some((refund) => isOfPart(refund) && !refund.hasFailed))
     throw contradiction();
   // The provider would answer a repeated key with the refund that failed.
   const suffix = earlier.length === 0 ? "" : `:${earlier.length}`;
-  checkMade(await create(part.idempotencyKey + suffix));
+  const amountCents = Math.min(left, part.amountCents);
+  checkMade(await create(part.idempotencyKey + suffix, amountCents));
+  return part.amountCents - amountCents;
 }
 
 /** @throws if a refund failed at once */
 export function checkMade({ hasFailed }: MadeRefund): void {
-  if (hasFailed) throw new Error("The refund failed at the provider.");
+  if (hasFailed) throw methodFault("refund_failed", "The refund failed at the provider.");
 }
 
 /** Returns the stored data of a paid order. @throws {TypeError} if it isn't paid */

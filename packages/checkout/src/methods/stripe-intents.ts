@@ -9,6 +9,7 @@ import {
   type MadeRefund,
   type MethodOptions,
   metadataOf,
+  methodFault,
   ownerOf,
   type PaymentAlert,
   refundPart,
@@ -108,7 +109,7 @@ export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: Str
       case "canceled":
         return { status: "declined" };
       default:
-        throw new Error("Stripe returned a status of a payment intent that is unknown here.");
+        throw methodFault("unknown_status", "Stripe returned a status of a payment intent that is unknown here.");
     }
   }
 
@@ -134,14 +135,18 @@ export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: Str
   async function refund(id: string, request: RemainderRequest, part: RemainderPart): Promise<void> {
     const intent = await read(id, request);
     if (intent.status === "canceled") return;
-    if (intent.status !== "succeeded") throw new Error("The payment is not captured. Capture it, then refund a part.");
-    const params = { payment_intent: id, amount: part.amountCents, metadata: metadataOf(request, part) };
-    await refundPart(
+    if (intent.status !== "succeeded")
+      throw methodFault("not_captured", "The payment is not captured. Capture it, then refund a part.");
+    const params = { payment_intent: id, metadata: metadataOf(request, part) };
+    const amountCents = await refundPart(
       intent.amount_received,
       () => refundsOf(id),
       part,
-      async (idempotencyKey) => madeOf(await client.refunds.create(params, { ...limits, idempotencyKey })),
+      async (idempotencyKey, amount) =>
+        madeOf(await client.refunds.create({ ...params, amount }, { ...limits, idempotencyKey })),
     );
+    const { orderId, attemptId, currency } = request;
+    if (amountCents > 0) await onAlert?.({ kind: "returned_elsewhere", orderId, attemptId, id, amountCents, currency });
   }
 
   async function capture(id: string, request: RemainderRequest): Promise<void> {

@@ -68,6 +68,9 @@ function confirmationOf(input: unknown): Stripe.PaymentIntentConfirmParams | nul
   );
 }
 
+/** Stripe refuses less, in euro. */
+const LEAST_CENTS = 50;
+
 const amountOf = ({ remainderCents, currency }: RemainderRequest) => ({
   amount: remainderCents,
   currency: currency.toLowerCase(),
@@ -106,6 +109,7 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
   }
 
   return {
+    leastCents: LEAST_CENTS,
     async authorize(request, { input, keep }) {
       const confirmation = confirmationOf(input);
       const more = options.intent?.(request);
@@ -208,6 +212,7 @@ export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMe
   }
 
   return {
+    leastCents: LEAST_CENTS,
     async authorize(request, { keep }) {
       const once = { ...limits, idempotencyKey: request.attemptId };
       const { id } = await inTime(timeoutMs, sessions.create(paramsOf(request), once));

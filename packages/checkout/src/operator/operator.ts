@@ -39,13 +39,21 @@ export interface Operator {
    */
   purchases(listing?: PurchaseListing): Promise<{ purchases: Purchase[]; count: number }>;
   /**
-   * Retries the failed step of an unsettled purchase, such as canceling a remainder that couldn't be canceled before. A pending
-   * purchase whose remainder isn't paid is given up.
+   * Retries the failed step of an unsettled purchase, such as canceling a remainder that couldn't be canceled before. The
+   * remainder of a pending purchase is asked for. If it isn't paid yet, the purchase stays pending; `cancel` gives it up.
    *
    * @param actor the person, for the record
    * @returns the current purchase, or null if it is settled or another process holds it; nothing was done then
    */
   retryPurchase(orderId: string, actor: string): Promise<Purchase | null>;
+  /**
+   * Records that a remainder which the method can't return is settled elsewhere: refunded by hand, or lost to a dispute. Its
+   * reversal or refund is completed without the method, which isn't asked about this remainder any more.
+   *
+   * @param actor the person, for the record
+   * @returns the current purchase, or null if nothing is being returned or another process holds it; nothing was done then
+   */
+  markRemainderSettled(orderId: string, actor: string): Promise<Purchase | null>;
   /** Lists charges that need attention first, then the newest. For example `charges({ states: ["needs_attention"] })`. */
   charges(filter?: ChargeListing): Promise<{ charges: ChargeView[]; count: number }>;
   /** Returns the facts for a person's decision about a charge; null if there is no such charge. */
@@ -89,7 +97,7 @@ export interface Operator {
   statement(options: StatementOptions): Promise<Statement>;
 }
 
-interface OperatorContext extends Pick<Operator, "retryPurchase"> {
+interface OperatorContext extends Pick<Operator, "retryPurchase" | "markRemainderSettled"> {
   readonly engine: Engine;
   readonly sealer: Sealer;
   readonly companyId: number;
@@ -98,13 +106,14 @@ interface OperatorContext extends Pick<Operator, "retryPurchase"> {
 
 /** Makes the operator's calls of a checkout. */
 export function createOperator(context: OperatorContext): Operator {
-  const { engine, sealer, companyId, purchases, retryPurchase } = context;
+  const { engine, sealer, companyId, purchases, retryPurchase, markRemainderSettled } = context;
   const { environment, journal } = engine;
   const source = { journal, environment, companyId };
   const view = (charge: Charge | null) => charge && viewCharge(charge);
   return {
     purchases: (listing = {}) => purchases.list(listing),
     retryPurchase,
+    markRemainderSettled,
     async charges(filter = {}) {
       const { charges, count } = await journal.list(filter);
       return { charges: charges.map(viewCharge), count };

@@ -7,6 +7,11 @@ import type { OrderLine } from "../store/order-line.js";
 export interface Order {
   readonly id: string;
   readonly cart: CartView;
+  /**
+   * The total that the shopper has agreed to, as the page has shown it. If the cart's is another, the order is refused before
+   * any money moves, also if cards pay all of it.
+   */
+  readonly expectedTotalCents?: Cents;
   /** The remainder that the shopper has seen. If it differs, the order is refused before any money moves. */
   readonly expectedRemainderCents?: Cents;
   /**

@@ -3,7 +3,7 @@ import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import { CheckoutError, noSuchOrder } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
 import { undecidedStates } from "../store/purchase-states.js";
-import type { Purchase } from "../store/purchase-store.js";
+import type { Purchase, PurchaseChange } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
 import { wasPaid } from "./refund-request.js";
 import { faultCode } from "./remainder.js";
@@ -32,11 +32,11 @@ export interface Recovered {
   charges: ChargeView[];
 }
 
-/** How many purchases are settled at the same time, if the remainder's method is slow. */
-const AT_ONCE = 8;
 /** How long a purchase is waited for before the next one begins. */
 const PATIENCE_MS = 250;
-const patience = () => new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref?.());
+/** The same while more than eight are still waited for: their method doesn't respond, and must not delay the rest. */
+const LEAST_PATIENCE_MS = 20;
+const patience = (ms = PATIENCE_MS) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref?.());
 
 /** @throws {TypeError} naming the invalid limit */
 function checkLimits(limit = 1, deadlineMs = 1): void {
@@ -86,7 +86,10 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   async function cancel(orderId: string, attemptId?: string): Promise<Charge[]> {
     for (;;) {
       const found = await find(orderId);
-      if (attemptId !== undefined && found.attemptId !== attemptId) return steps.chargesOf({ ...found, attemptId });
+      if (attemptId !== undefined && found.attemptId !== attemptId) {
+        const earlier = found.earlierAttempts.find((one) => one.attemptId === attemptId);
+        return earlier ? steps.chargesOf(earlier) : [];
+      }
       const now = await endUnpaid(found, "order_canceled");
       // A later attempt has replaced this one meanwhile, and may be paid.
       if (now.attemptId !== found.attemptId) continue;
@@ -103,8 +106,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   }
 
   /**
-   * Settles what is due, the longest overdue first. If a method doesn't respond, the next one begins meanwhile, so that it
-   * delays its own orders only.
+   * Settles what is due, the longest overdue first. A method that doesn't respond delays its own orders only, however many.
    *
    * @param recovered receives the settled purchases
    * @param waiting has the purchases whose step is still running, with the owners of their leases
@@ -138,8 +140,7 @@ export function createPurchaseRecovery(options: RecoveryContext) {
         // If one comes up again, all others were tried.
         if (tried.has(due.orderId)) return;
         tried.add(due.orderId);
-        await Promise.race([step, patience()]);
-        if (running.size >= AT_ONCE) await Promise.race(running);
+        await Promise.race([step, patience(running.size > 8 ? LEAST_PATIENCE_MS : PATIENCE_MS)]);
       }
     } finally {
       await Promise.all(running);
@@ -206,13 +207,23 @@ export function createPurchaseRecovery(options: RecoveryContext) {
       });
       return steps.reread(pending);
     }
+    return decideNow(orderId, { lastActor });
+  }
+
+  /** Records a person's wish, and takes the next step of the purchase. Returns null if it is held or settled. */
+  async function decideNow(orderId: string, wish: Pick<PurchaseChange, "lastActor" | "remainderSettledBy">) {
     const held = await steps.claim(orderId);
     if (!held) return null;
     const { owner, purchase } = held;
-    const { state } = purchase;
-    const recorded = await steps.change(orderId, { from: [state], to: state, owner, lastActor });
-    return recorded && steps.decide(recorded, owner);
+    const own = { from: [purchase.state], to: purchase.state, owner } as const;
+    // Until the remainder is being returned, the shopper may still pay it.
+    const isLeft = wish.remainderSettledBy && !isReversing(purchase) && purchase.state !== "refunding";
+    const recorded = await purchases.change(orderId, isLeft ? { ...own, lease: null } : { ...own, ...wish });
+    return isLeft ? null : recorded && steps.decide(recorded, owner);
   }
 
-  return { cancel, refundCards, recover, retry };
+  const settleRemainder = (orderId: string, actor: string): Promise<Purchase | null> =>
+    decideNow(orderId, { lastActor: actor, remainderSettledBy: actor });
+
+  return { cancel, refundCards, recover, retry, settleRemainder };
 }

@@ -130,7 +130,7 @@ export const refundedRemainderCents = (refunds: readonly Refund[]): number =>
  * Splits a refund of a paid order.
  *
  * @throws {RefundError} order_not_paid; invalid_refund if the order has no lines, or doesn't have these units (any more), or
- *   if they have no value
+ *   if those of a line have no value
  */
 export function splitRefund(
   books: PaidBooks,
@@ -151,8 +151,15 @@ export function splitRefund(
   if (!lines) throw invalidRefund("The order was paid without lines: refund an amount instead.");
   checkUnits(lines, returning, refunds);
   const units = returnedBy([{ lines: returning }]);
-  const amountCents = valueOfUnits(lines, charges, units, returnedBy(refunds));
-  if (amountCents === 0) throw invalidRefund("The units of this refund have no value.");
+  const before = returnedBy(refunds);
+  for (const unit of units) {
+    // A part of a fractional quantity is no unit. It must not be refunded at 0.00 beside other units.
+    if (valueOfUnits(lines, charges, new Map([unit]), before) > 0) continue;
+    throw invalidRefund(
+      `The units of the line "${unit[0]}" have no value: leave it out, return all of a fractional quantity, or refund an amount.`,
+    );
+  }
+  const amountCents = valueOfUnits(lines, charges, units, before);
   const returned = returnedBy([...refunds, { lines: returning }]);
   const reversed = charges.filter((charge) => !open.includes(charge));
   return { ...planRefund({ ...left, amountCents, lines, returned, reversed }), amountCents, leftCents };

@@ -54,6 +54,8 @@ export interface Authorizing {
  * later response is ignored, and the call is repeated.
  */
 export interface RemainderMethod {
+  /** The least amount that it accepts, in cents: the default of `leastRemainderCents`. */
+  readonly leastCents?: number;
   /** Requests the payment, once per `attemptId`. If it throws, the order is not paid, and `cancel` is called. */
   authorize(request: RemainderRequest, authorizing: Authorizing): Promise<RemainderAnswer>;
   /** Returns the status of the payment. Throws if it can't be read now. */

@@ -6,7 +6,7 @@ import { CheckoutError } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
 import { paidStates, undecidedStates } from "../store/purchase-states.js";
-import type { Purchase, PurchaseChange } from "../store/purchase-store.js";
+import type { Attempt, Purchase, PurchaseChange } from "../store/purchase-store.js";
 import { type CardPayment, groupByPayment } from "./card-payments.js";
 import type { PurchaseContext } from "./context.js";
 import { faultCode, type RemainderAnswer } from "./remainder.js";
@@ -49,16 +49,14 @@ export const newOwner = (): string => randomUUID();
 export function createPurchaseSteps(context: PurchaseContext) {
   const { engine, journal, purchases, remainder, leaseMs, announce, report } = context;
 
-  const chargesOf = async ({ cartId, attemptId }: Purchase): Promise<Charge[]> =>
-    (await journal.chargesOfCart(cartId)).filter((charge) => charge.externalId.startsWith(`${attemptId}:`));
+  const chargesOf = async ({ cartId, attemptId }: Attempt): Promise<Charge[]> =>
+    (await journal.chargesOfCart(cartId)).filter((charge) => charge.attemptId === attemptId);
 
   /** Returns the charges of all attempts to pay an order, the newest first. */
   async function chargesOfOrder(orderId: string): Promise<Charge[]> {
     const purchase = await purchases.read(orderId);
-    if (!purchase) return [];
-    const ids = [purchase.attemptId, ...purchase.earlierAttemptIds];
-    const isOfOrder = ({ externalId }: Charge) => ids.some((id) => externalId.startsWith(`${id}:`));
-    return (await journal.chargesOfCart(purchase.cartId)).filter(isOfOrder);
+    const attempts = purchase ? [purchase, ...purchase.earlierAttempts.toReversed()] : [];
+    return (await Promise.all(attempts.map(chargesOf))).flat();
   }
 
   /** Returns how much of a paid order's money was not refunded, of its cards and its remainder. */
@@ -103,9 +101,9 @@ export function createPurchaseSteps(context: PurchaseContext) {
   }
 
   /** Returns what recovery does with a charge whose lease ran out, as its purchase decides. */
-  async function orderOf({ orderId, externalId }: Charge): Promise<string | null | typeof LEAVE> {
+  async function orderOf({ orderId, attemptId }: Charge): Promise<string | null | typeof LEAVE> {
     const purchase = orderId === null ? null : await purchases.read(orderId);
-    if (!purchase || !externalId.startsWith(`${purchase.attemptId}:`)) return null;
+    if (purchase?.attemptId !== attemptId) return null;
     if (undecidedStates.includes(purchase.state)) return LEAVE;
     return paidStates.includes(purchase.state) ? orderId : null;
   }
@@ -140,7 +138,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     eachCard(await chargesOf(purchase), ({ reference }) => engine.reverse(reference, reason), report);
 
   /**
-   * Cancels or refunds the remainder, unless another process has taken the purchase over.
+   * Cancels or refunds the remainder, unless another process has taken the purchase over, or a person has settled it elsewhere.
    *
    * @returns the fault, or null
    */
@@ -150,7 +148,8 @@ export function createPurchaseSteps(context: PurchaseContext) {
     call: "cancel" | "refund",
     send: () => Promise<void>,
   ): Promise<string | null> {
-    const { orderId, state, attemptId } = purchase;
+    const { orderId, state, attemptId, remainderSettledBy } = purchase;
+    if (remainderSettledBy !== null) return null;
     // The cards may have taken long. With a new lease, the call ends before the lease does.
     const lease = { owner, forMs: leaseMs };
     if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease }))) return null;

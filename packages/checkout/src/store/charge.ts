@@ -38,6 +38,8 @@ export interface Charge {
   readonly cartId: string;
   /** The shop's own id of the payment (in Medusa, the payment session); the same for all its charges. */
   readonly externalId: string;
+  /** The attempt of a purchase that made it; null in Medusa, which has no purchases. */
+  readonly attemptId: string | null;
   /** The charge's position within its payment, in sending order: 1, 2, and so on. */
   readonly position: number;
   /** The units of the order's lines that it pays for; null if the card was charged as a whole. */
@@ -83,6 +85,8 @@ export interface NewPayment {
   readonly tenderId: string;
   readonly cartId: string;
   readonly externalId: string;
+  /** The attempt of the purchase that it belongs to, if there is one. */
+  readonly attemptId?: string | undefined;
   /** If the shop knows it already. */
   readonly orderId?: string | undefined;
   readonly environment: string;

@@ -3,20 +3,24 @@ import type { Journal } from "./journal.js";
 import type { OrderLine } from "./order-line.js";
 import type { PurchaseState } from "./purchase-states.js";
 
-/** The payment of an order. */
-export interface Purchase {
-  readonly orderId: string;
-  readonly cartId: string;
-  /** The attempt that made the charges. It owns their leases, and their payments' ids begin with it. */
+/** An attempt to pay an order, with what it pays for. */
+export interface Attempt {
+  /** The attempt's own id. It owns the leases of its charges while it makes them. */
   readonly attemptId: string;
-  /** The failed attempts that this one has replaced. */
-  readonly earlierAttemptIds: readonly string[];
-  readonly state: PurchaseState;
+  readonly cartId: string;
   readonly totalCents: Cents;
   /** Of all its amounts; ISO 4217. */
   readonly currency: string;
   /** The part that the remainder method pays. */
   readonly remainderCents: Cents;
+}
+
+/** The payment of an order, in its newest attempt. */
+export interface Purchase extends Attempt {
+  readonly orderId: string;
+  /** The failed attempts that this one has replaced, the oldest first. */
+  readonly earlierAttempts: readonly Attempt[];
+  readonly state: PurchaseState;
   /** The shop's data of a pending remainder, such as the address of a bank's page. JSON. */
   readonly remainderData: string | null;
   /** The order's lines as they were paid; null if the shop gave none. */
@@ -27,6 +31,8 @@ export interface Purchase {
   readonly lastError: string | null;
   /** The person who has last retried it. */
   readonly lastActor: string | null;
+  /** The person who has recorded that the remainder is settled elsewhere: the method isn't asked to return it any more. */
+  readonly remainderSettledBy: string | null;
   /** When this attempt began. */
   readonly createdAt: Date;
 }
@@ -90,6 +96,7 @@ export interface PurchaseChange {
   /** The error code of a failed step, which is counted. Default: a change of state clears it and the count. */
   readonly lastError?: string;
   readonly lastActor?: string;
+  readonly remainderSettledBy?: string;
   /** Records this refund in the same write. If its id or number exists already, nothing is changed, and the result is null. */
   readonly refund?: NewRefund;
   /** Records in the same write that the order's pending refund is done. */
@@ -153,7 +160,7 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
     orderId: String(row.order_id),
     cartId: String(row.cart_id),
     attemptId: String(row.attempt_id),
-    earlierAttemptIds: JSON.parse(String(row.earlier_attempts)),
+    earlierAttempts: JSON.parse(String(row.earlier_attempts)),
     state: row.state as PurchaseState,
     totalCents: cents(Number(row.total_cents)),
     currency: String(row.currency),
@@ -163,6 +170,7 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
     tries: Number(row.tries),
     lastError: row.last_error as string | null,
     lastActor: row.last_actor as string | null,
+    remainderSettledBy: row.remainder_settled_by as string | null,
     createdAt: new Date(row.created_at as string),
   };
 }

@@ -9,9 +9,7 @@ import { handleAnswer } from "./answer.js";
 /** Medusa's code for a failure that it doesn't know. */
 const UNKNOWN = "unknown_error";
 
-/**
- * Medusa's message if two completions had its lock at once. Its lock in PostgreSQL admits two that arrive together.
- */
+/** Medusa's message if two completions had its lock at once. Its lock in PostgreSQL admits two that arrive together. */
 const ORDERED_TWICE = "Cannot create multiple links";
 
 /** Medusa's message if the cart's payment has ended since it was prepared, as when a bank cancels it. */

@@ -1,6 +1,6 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
-import { orderedStates } from "@giftcard-pay/checkout/store";
+import { type Charge, orderedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
@@ -50,11 +50,14 @@ export async function deleteSession(
   const { id, status, payment } = session;
   const payments = container.resolve(Modules.PAYMENT);
   if (!payment) return status === null ? undefined : payments.deletePaymentSession(id);
-  if (payment.isCaptured || (isGift(session) && (await isOrdered(container, id))))
+  if (
+    payment.isCaptured ||
+    (isGift(session) && hasOrder(await contextOf(container).engine.journal.chargesOfPayment(id)))
+  )
     throw new CheckoutError("payment_in_progress");
   if (status !== null && !(await withdrawSession(container, session, isFree))) return;
   // Canceling the payment reverses committed charges too, and a completion may have committed them since the check above.
-  if (isGift(session) && !(await reverseUnordered(container, id))) {
+  if (isGift(session) && hasOrder(await reverseUnordered(contextOf(container).engine, id))) {
     if (status !== null) await restoreSession(container, id);
     throw new CheckoutError("payment_in_progress");
   }
@@ -86,18 +89,20 @@ export async function restoreSession(container: MedusaContainer, sessionId: stri
   await payments.restorePaymentSessions([sessionId]);
 }
 
-/** Reverses the session's charges that have no order. @returns false if an order has one of its charges */
-async function reverseUnordered(container: MedusaContainer, sessionId: string): Promise<boolean> {
-  const { engine } = contextOf(container);
+/** Whether an order has one of a session's charges. */
+export const hasOrder = (charges: readonly Charge[]) => charges.some(({ state }) => orderedStates.includes(state));
+
+/**
+ * Reverses a session's charges that have no order. The completion that charged it fails when it notices, unless it commits the
+ * charge first: then the charge stays. Recovery settles a charge that is still being sent.
+ *
+ * @returns the session's charges afterwards
+ */
+export async function reverseUnordered(engine: Engine, sessionId: string): Promise<Charge[]> {
   const charges = await engine.journal.chargesOfPayment(sessionId);
   for (const { reference } of charges.filter(({ state }) => state === "devalued"))
     await engine.reverse(reference, "session_deleted", { from: ["devalued"] });
-  return !(await isOrdered(container, sessionId));
-}
-
-async function isOrdered(container: MedusaContainer, sessionId: string): Promise<boolean> {
-  const charges = await contextOf(container).engine.journal.chargesOfPayment(sessionId);
-  return charges.some(({ state }) => orderedStates.includes(state));
+  return engine.journal.chargesOfPayment(sessionId);
 }
 
 /**

@@ -14,9 +14,7 @@ export async function readOrderNames(
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
 
-/**
- * Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order.
- */
+/** Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order. */
 export const readOrderOwner = (sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> =>
   readRow(
     sql,

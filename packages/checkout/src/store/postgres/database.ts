@@ -27,5 +27,5 @@ export const postgresDatabase = (query: Sql): Database => ({
     const padded = `rpad(${header}, (length(${header}) + 3) / 4 * 4, '=')`;
     return `convert_from(decode(${padded}, 'base64'), 'utf8')::json ->> 'kid'`;
   },
-  append: (list, text) => `(${list}::jsonb || to_jsonb(${text}))::text`,
+  append: (list, fields) => `(${list}::jsonb || jsonb_build_object(${fields}))::text`,
 });

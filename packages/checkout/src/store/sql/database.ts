@@ -46,8 +46,8 @@ export interface Database {
   readonly secondsUntil: (time: string) => string;
   /** The key id in the header of a sealed value. */
   readonly keyIdOf: (sealed: string) => string;
-  /** A JSON list with one more text. */
-  readonly append: (list: string, text: string) => string;
+  /** A JSON list with one more object, of these names and expressions. */
+  readonly append: (list: string, fields: string) => string;
 }
 
 /** Collects the parameters of a statement. `p` adds one, and returns its placeholder. */

@@ -173,13 +173,23 @@ export function createJournal(database: Database): Journal {
         tenderId,
         cartId,
         externalId,
+        attemptId = null,
         orderId = null,
         environment,
         baseUrl,
         companyId,
         state = "intent",
       } = payment;
-      const { params, p } = newParams(tenderId, cartId, externalId, orderId, environment, baseUrl, companyId);
+      const { params, p } = newParams(
+        tenderId,
+        cartId,
+        externalId,
+        orderId,
+        environment,
+        baseUrl,
+        companyId,
+        attemptId,
+      );
       const parts = payment.charges.map(({ reference, amountCents, sealedCard, pieces }, index) => {
         const written = pieces === undefined ? null : JSON.stringify(pieces);
         return `(${p(reference)}, ${index + 1}, cast(${p(written)} as text), cast(${p(amountCents)} as integer), ${p(sealedCard)})`;
@@ -194,10 +204,10 @@ export function createJournal(database: Database): Journal {
         },
         {
           ...{ name: "charge", table: "giftcard_charge" },
-          text: `insert into giftcard_charge (reference, tender_id, cart_id, external_id, position, pieces, order_id, environment,
+          text: `insert into giftcard_charge (reference, tender_id, cart_id, external_id, attempt_id, position, pieces, order_id, environment,
               base_url, company_id, state, state_changed_at, sent_at, last_four, amount_cents, sealed_card,
               balance_before_cents, lease_owner, lease_until, next_try_at, created_at, updated_at)
-            select part.reference, tender.id, tender.cart_id, $3, part.position, part.pieces, $4, $5, $6, $7, '${state}', now(),
+            select part.reference, tender.id, tender.cart_id, $3, cast($8 as text), part.position, part.pieces, $4, $5, $6, $7, '${state}', now(),
               ${state === "sent" ? "now()" : "null"}, tender.last_four, part.amount_cents, part.sealed_card,
               tender.balance_cents, ${p(lease.owner)}, now() + ${ms(p(lease.forMs))}, now(), now(), now()
             from tender, part order by part.position`,

@@ -47,6 +47,10 @@ function writtenBy(orderId: string, { to, attemptId, lease, refund }: PurchaseCh
   return [`select * from giftcard_purchase where ${where.join(" and ")}`, params];
 }
 
+/** The fields of an attempt in `earlier_attempts`, and their values. */
+const attemptFields = `'attemptId', old.attempt_id, 'cartId', old.cart_id, 'totalCents', old.total_cents,
+  'currency', old.currency, 'remainderCents', old.remainder_cents`;
+
 /** Makes the storage of purchases. Each change is a single write. */
 export function createPurchases({ query, write, ms, ...database }: Database): PurchaseStore {
   const firstOf = ([row]: Row[]): Purchase | null => (row ? toPurchase(row) : null);
@@ -62,9 +66,10 @@ export function createPurchases({ query, write, ms, ...database }: Database): Pu
             next_try_at, created_at, updated_at)
          values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${ms("$7")}, $9, now(), now(), now())
          on conflict (order_id) do update set cart_id = $2, attempt_id = $3,
-           earlier_attempts = ${database.append("old.earlier_attempts", "old.attempt_id")}, state = 'charging', total_cents = $4,
+           earlier_attempts = ${database.append("old.earlier_attempts", attemptFields)},
+           state = 'charging', total_cents = $4,
            currency = $9, remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${ms("$7")},
-           next_try_at = now(), tries = 0, last_error = null, last_actor = null, created_at = now(), updated_at = now()
+           next_try_at = now(), tries = 0, last_error = null, last_actor = null, remainder_settled_by = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,
       [
         orderId,
@@ -90,7 +95,8 @@ export function createPurchases({ query, write, ms, ...database }: Database): Pu
     ofCart,
     begin,
     async change(orderId, change) {
-      const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor } = change;
+      const { from, to, attemptId, owner, remainderData, lease, retryInMs, lastError, lastActor, remainderSettledBy } =
+        change;
       const { params, p } = newParams(orderId, to);
       const sets = ["state = $2", "updated_at = now()"];
       const unlessMoved = (column: string, otherwise: string) =>
@@ -105,6 +111,7 @@ export function createPurchases({ query, write, ms, ...database }: Database): Pu
       else sets.push(`next_try_at = now() + ${ms(p(retryInMs))}`);
       if (remainderData !== undefined) sets.push(`remainder_data = ${p(remainderData)}`);
       if (lastActor !== undefined) sets.push(`last_actor = ${p(lastActor)}`);
+      if (remainderSettledBy !== undefined) sets.push(`remainder_settled_by = ${p(remainderSettledBy)}`);
       if (lease === null) sets.push("lease_owner = null", "lease_until = null");
       else if (lease) sets.push(`lease_owner = ${p(lease.owner)}`, `lease_until = now() + ${ms(p(lease.forMs))}`);
       const ofRun = attemptId === undefined ? "" : `and attempt_id = ${p(attemptId)}`;

@@ -36,6 +36,7 @@ export function toCharge(row: Record<string, unknown>): Charge {
     tenderId: String(row.tender_id),
     cartId: String(row.cart_id),
     externalId: String(row.external_id),
+    attemptId: row.attempt_id as string | null,
     position: Number(row.position),
     pieces: row.pieces === null ? null : JSON.parse(String(row.pieces)),
     orderId: row.order_id as string | null,

@@ -70,7 +70,7 @@ export function openSqlite(database: DatabaseSync) {
     sequence: "rowid",
     secondsUntil: (time) => `(${time} - now()) / 1000.0`,
     keyIdOf: (sealed) => `key_id_of(${sealed})`,
-    append: (list, text) => `json_insert(${list}, '$[#]', ${text})`,
+    append: (list, fields) => `json_insert(${list}, '$[#]', json_object(${fields}))`,
   };
   return { exec, query, alone, store };
 }

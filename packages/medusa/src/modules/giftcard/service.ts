@@ -52,7 +52,7 @@ export class GiftcardService implements GiftcardContext {
     options: unknown,
   ) {
     const { client, sealer, settings } = readSetup(options);
-    const { environment, leaseMs, maxCards, guessLimits } = settings;
+    const { environment, leaseMs, maxCards, leastRemainderCents, guessLimits } = settings;
     this.client = client;
     this.sealer = sealer;
     this.settings = settings;
@@ -70,6 +70,7 @@ export class GiftcardService implements GiftcardContext {
       environment,
       leaseMs,
       maxCards,
+      leastRemainderCents,
       guessLimits,
       onChange: this.announcer.charge,
       onTender: this.announcer.tender,

@@ -1,9 +1,10 @@
 import { RefundError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
-import { type Charge, chargedStates, orderedStates } from "@giftcard-pay/checkout/store";
+import { type Charge, chargedStates } from "@giftcard-pay/checkout/store";
 import type * as medusa from "@medusajs/framework/types";
 import { AbstractPaymentProvider, MathBN, type MedusaError } from "@medusajs/framework/utils";
 import { euro, isCents, toCents } from "../../amount.js";
+import { hasOrder, reverseUnordered } from "../../cart/sessions.js";
 import type { GiftcardContext } from "../../context/context.js";
 import { refusal, toMedusaError } from "../../errors.js";
 import { readRefunds } from "../../medusa-tables/order-refund.js";
@@ -62,7 +63,6 @@ const statuses: Record<Charge["state"], medusa.PaymentSessionStatus> = {
   refused: "error",
 };
 
-const isOrdered = (charges: readonly Charge[]) => charges.some(({ state }) => orderedStates.includes(state));
 const ordered = () => refusal("This gift card payment belongs to an order. Cancel or refund it instead.");
 
 /**
@@ -139,16 +139,10 @@ export class GiftcardProvider extends AbstractPaymentProvider {
   async deletePayment({ data }: medusa.DeletePaymentInput) {
     const charges = await this.#find(data);
     if (!charges) return { data: {} };
-    if (isOrdered(charges)) throw ordered();
-    // The completion that charged it fails when it notices, unless it commits the charge first: then the charge stays.
-    // Recovery settles a charge that is still being sent.
-    const charged = charges.filter(({ state }) => state === "devalued");
-    for (const { reference } of charged)
-      await this.#convertErrors(() =>
-        this.#giftcard.engine.reverse(reference, "session_deleted", { from: ["devalued"] }),
-      );
+    if (hasOrder(charges)) throw ordered();
+    await this.#convertErrors(() => reverseUnordered(this.#giftcard.engine, charges[0].externalId));
     const now = await this.#require(data);
-    if (isOrdered(now)) throw ordered();
+    if (hasOrder(now)) throw ordered();
     return { data: copyOf(now) };
   }
 
