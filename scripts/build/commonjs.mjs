@@ -5,7 +5,7 @@
  *   for Jest and for bundlers that don't know that condition.
  * - Otherwise the file requires the ES module.
  *
- * The types are those of the ES module. Source maps point to the TypeScript sources, and contain them.
+ * The types are those of the ES module, except for files with types of a peer: its own differ for `require`. Source maps point to the TypeScript sources, and contain them.
  *
  *   node scripts/build/commonjs.mjs packages/client …
  */
@@ -40,7 +40,7 @@ const withMaps = {
 };
 
 for (const folder of process.argv.slice(2)) {
-  const { exports } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
+  const { exports, peerDependencies = {} } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
   /** @type {{ [condition: string]: any }[]} */
   const entries = Object.values(exports);
   await writeCommonJs(
@@ -50,6 +50,8 @@ for (const folder of process.argv.slice(2)) {
   for (const entry of entries) {
     // The standalone widget is one script for both. Its types are another entry's.
     if (!entry.require || entry.require.default === entry.import.default) continue;
+    const types = path.resolve(folder, entry.import.types);
+    if (await copyTypes(types, Object.keys(peerDependencies))) continue;
     await writeTypes(folder, entry.import, entry.require);
     if (entry["module-sync"]) continue;
     const source = `module.exports = require("./${path.basename(entry.import.default)}");\n`;
@@ -94,6 +96,35 @@ async function writeCommonJs(folder, modules) {
     },
   });
   await bundle.close();
+}
+
+/**
+ * Copies types for `require`, if they use a peer's: a class with private members of its ES module isn't that of `require`.
+ * Files without a peer stay types of the ES module.
+ * @param {string} file @param {readonly string[]} peers
+ * @returns {Promise<boolean>} whether the file uses a peer
+ */
+async function copyTypes(file, peers) {
+  const text = await readFile(file, "utf8");
+  let isOfPeer = peers.some((peer) => text.includes(`from "${peer}"`));
+  const imports = [...text.matchAll(/from "(\.[^"]+)\.js"/g)].map(([, name]) => /** @type {string} */ (name));
+  /** @type {Set<string>} */
+  const copied = new Set();
+  for (const name of imports)
+    if (await copyTypes(path.resolve(path.dirname(file), `${name}.d.ts`), peers)) copied.add(name);
+  if (copied.size > 0) isOfPeer = true;
+  if (!isOfPeer) return false;
+  const result = text
+    .replace(
+      /^import \{ (type .*) \} from "\./gm,
+      (_, names) => `import type { ${names.replaceAll("type ", "")} } from ".`,
+    )
+    .replace(/ from "(\.[^"]+)\.js"/g, (_, name) =>
+      copied.has(name) ? ` from "${name}.cjs"` : ` from "${name}.js" with { "resolution-mode": "import" }`,
+    )
+    .replace(/^\/\/# sourceMappingURL=.*\n?/m, "");
+  await writeFile(file.replace(/\.ts$/, ".cts"), result);
+  return true;
 }
 
 /** Writes the types for `require`. @param {string} folder @param {Paths} from @param {Paths} to */

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { runNode, startNode } from "../lib/process.mjs";
 import { checkOldestTypes } from "./oldest-types.mjs";
 import { outsideEnv, runNpm } from "./pack.mjs";
+import { checkSdkTypes } from "./sdk-types.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -50,6 +51,8 @@ export async function tryProject({ kind, specs, nodes, folder, withFrameworks = 
     progress("types by the oldest TypeScript");
     // The tests skip the other resolutions: attw finds the same faults in less time.
     await checkOldestTypes({ folder, node, ...(withFrameworks ? {} : { by: ["node16"] }), ...early });
+    progress("types by the SDKs of Stripe and Mollie");
+    await checkSdkTypes({ folder, node, ...early });
   }
   const said = [];
   for (const one of nodes) {

@@ -417,3 +417,17 @@ describe("a rejected request", () => {
     expect((await storefront.initiate(cart.id)).status).toBe(200);
   });
 });
+
+test("cards leave nothing, or as much as the other method accepts", async () => {
+  const { storefront } = shop;
+  await storefront.createProduct("just-above", 50.2);
+  const card = await issue(7500);
+  const cartId = await storefront.createCart("just-above");
+  const { body: applied } = await storefront.apply(cartId, card);
+  expect(applied).toMatchObject({ totalCents: 5020, coveredCents: 4970, remainderCents: 50 });
+  const { body } = await storefront.initiate(cartId);
+  expect(body.payment_collection.payment_sessions).toMatchObject([{ amount: 0.5 }]);
+  const { order } = (await storefront.complete(cartId)).body;
+  expect(await shop.balanceCents(card)).toBe(2530);
+  expect(paymentsOf(await storefront.order(order.id))).toMatchObject({ amounts: [49.7, 0.5] });
+});
