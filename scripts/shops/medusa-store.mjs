@@ -108,22 +108,21 @@ function takeAdminLock() {
  * the result as a template; each further one, from any process, copies it.
  *
  * @param {string} serverUrl a PostgreSQL server's address, with the right to create databases
- * @param {{ name?: string, appDir?: string, signal?: AbortSignal }} [options] `appDir`: another application's folder, in
- *   place of the built example's
+ * @param {{ name?: string, signal?: AbortSignal }} [options]
  * @returns {Promise<string>} the new database's address
  */
 export async function createStoreDatabase(
   serverUrl,
-  { name = `store_${randomBytes(6).toString("hex")}`, appDir = serverDir, signal } = {},
+  { name = `store_${randomBytes(6).toString("hex")}`, signal } = {},
 ) {
-  const template = `medusa_store_${createHash("sha256").update(path.resolve(appDir)).digest("hex").slice(0, 8)}`;
+  const template = `medusa_store_${createHash("sha256").update(serverDir).digest("hex").slice(0, 8)}`;
   const client = new pg.Client({ connectionString: serverUrl });
   client.on("error", () => {});
   await client.connect();
   try {
     await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
     const found = await client.query("select 1 from pg_database where datname = $1", [template]);
-    if (found.rowCount === 0) await createTemplate(client, serverUrl, { template, appDir, ...(signal && { signal }) });
+    if (found.rowCount === 0) await createTemplate(client, serverUrl, { template, ...(signal && { signal }) });
     await client.query(`create database ${client.escapeIdentifier(name)} template ${template}`);
   } finally {
     await client.end();
@@ -131,13 +130,13 @@ export async function createStoreDatabase(
   return databaseAt(serverUrl, name);
 }
 
-/** @param {pg.Client} client @param {string} serverUrl @param {{ template: string, appDir: string, signal?: AbortSignal }} options */
-async function createTemplate(client, serverUrl, { template, appDir, signal }) {
+/** @param {pg.Client} client @param {string} serverUrl @param {{ template: string, signal?: AbortSignal }} options */
+async function createTemplate(client, serverUrl, { template, signal }) {
   const unfinished = `${template}_unfinished`;
   await client.query(`drop database if exists ${unfinished} with (force)`);
   await client.query(`create database ${unfinished}`);
   const databaseUrl = databaseAt(serverUrl, unfinished);
-  await migrateStore({ databaseUrl, appDir, ...(signal && { signal }) });
+  await migrateStore({ databaseUrl, appDir: serverDir, ...(signal && { signal }) });
   await client.query(`alter database ${unfinished} rename to ${template}`);
 }
 

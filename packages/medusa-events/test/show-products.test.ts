@@ -2,13 +2,12 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { createStoreDatabase } from "../../../scripts/shops/medusa-store.mjs";
 import * as showProducts from "../src/shows/show-products.js";
-import { store } from "./support/events-shop.js";
 
 // Runs each statement on Medusa's own tables against the tables of a real store.
 
 let database: pg.Client;
 beforeAll(async () => {
-  const connectionString = await createStoreDatabase(inject("postgresUrl"), { appDir: store });
+  const connectionString = await createStoreDatabase(inject("postgresUrl"));
   database = new pg.Client({ connectionString });
   await database.connect();
 });

@@ -4,7 +4,7 @@ import { startShop, type TestShop } from "../../../medusa/test/support/shop.js";
 export type { TestPeer, TestShop } from "../../../medusa/test/support/shop.js";
 
 /** The folder of a store with medusa-events as its only plugin. */
-export const store = path.resolve(import.meta.dirname, "../store");
+const store = path.resolve(import.meta.dirname, "../store");
 
 /** Starts a shop with medusa-events as its only plugin. @param options the plugin's; null removes one */
 export const startEventsShop = (env: Record<string, string> = {}, options: object = {}): Promise<TestShop> =>

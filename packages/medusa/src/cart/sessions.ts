@@ -1,9 +1,8 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
-import { type Charge, orderedStates } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
-import { contextOf } from "../context/context.js";
+import { contextOf, hasOrder, reverseUnordered } from "../context/context.js";
 import { nameOf } from "../errors.js";
 import { createCardSession } from "../medusa-tables/card-payments.js";
 import type { SessionView } from "../medusa-tables/carts.js";
@@ -87,22 +86,6 @@ export async function withdrawSession(
 export async function restoreSession(container: MedusaContainer, sessionId: string): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT) as unknown as SoftDeletes;
   await payments.restorePaymentSessions([sessionId]);
-}
-
-/** Whether an order has one of a session's charges. */
-export const hasOrder = (charges: readonly Charge[]) => charges.some(({ state }) => orderedStates.includes(state));
-
-/**
- * Reverses a session's charges that have no order. The completion that charged it fails when it notices, unless it commits the
- * charge first: then the charge stays. Recovery settles a charge that is still being sent.
- *
- * @returns the session's charges afterwards
- */
-export async function reverseUnordered(engine: Engine, sessionId: string): Promise<Charge[]> {
-  const charges = await engine.journal.chargesOfPayment(sessionId);
-  for (const { reference } of charges.filter(({ state }) => state === "devalued"))
-    await engine.reverse(reference, "session_deleted", { from: ["devalued"] });
-  return engine.journal.chargesOfPayment(sessionId);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Engine, Sealer, Sql } from "@giftcard-pay/checkout/plugin";
+import { type Charge, orderedStates } from "@giftcard-pay/checkout/store";
 import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Logger, MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";
@@ -33,3 +34,19 @@ export interface GiftcardContext {
 
 export const contextOf = (container: MedusaContainer): GiftcardContext =>
   container.resolve<GiftcardContext>(GIFTCARD_MODULE);
+
+/** Whether an order has one of a session's charges. */
+export const hasOrder = (charges: readonly Charge[]) => charges.some(({ state }) => orderedStates.includes(state));
+
+/**
+ * Reverses a session's charges that have no order. The completion that charged it fails when it notices, unless it commits the
+ * charge first: then the charge stays. Recovery settles a charge that is still being sent.
+ *
+ * @returns the session's charges afterwards
+ */
+export async function reverseUnordered(engine: Engine, sessionId: string): Promise<Charge[]> {
+  const charges = await engine.journal.chargesOfPayment(sessionId);
+  for (const { reference } of charges.filter(({ state }) => state === "devalued"))
+    await engine.reverse(reference, "session_deleted", { from: ["devalued"] });
+  return engine.journal.chargesOfPayment(sessionId);
+}
