@@ -17,7 +17,7 @@ packages in fresh folders, and needs the npm registry for that.
 
   npm test                      everything but the tests with the tag "long"
   npm test -- all               everything
-  npm test -- quick             the money core, in two minutes
+  npm test -- quick             the money core, in three minutes
   npm test -- client service    these suites
   npm test -- medusa limits     the files of a suite whose names contain one of these words
   npm test -- limits            the same in all suites
