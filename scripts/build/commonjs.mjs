@@ -5,7 +5,7 @@
  *   for Jest and for bundlers that don't know that condition.
  * - Otherwise the file requires the ES module.
  *
- * The types are those of the ES module, except for files with types of a peer: its own differ for `require`. Source maps point to the TypeScript sources, and contain them.
+ * The types are those of the ES module, except for files with types of an SDK that has others for `require`. Source maps point to the TypeScript sources, and contain them.
  *
  *   node scripts/build/commonjs.mjs packages/client …
  */
@@ -24,6 +24,9 @@ const esModulesOnly = {
   "temporal-utils": "temporal-utils, MIT, (c) Adam Shaw",
 };
 
+/** SDKs whose types differ for `import` and `require`. */
+const sdks = ["stripe", "@mollie/api-client"];
+
 /** @param {string} id */
 const isOfEsModulesOnly = (id) => Object.keys(esModulesOnly).some((name) => id === name || id.startsWith(`${name}/`));
 
@@ -40,7 +43,7 @@ const withMaps = {
 };
 
 for (const folder of process.argv.slice(2)) {
-  const { exports, peerDependencies = {} } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
+  const { exports } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
   /** @type {{ [condition: string]: any }[]} */
   const entries = Object.values(exports);
   await writeCommonJs(
@@ -51,7 +54,7 @@ for (const folder of process.argv.slice(2)) {
     // The standalone widget is one script for both. Its types are another entry's.
     if (!entry.require || entry.require.default === entry.import.default) continue;
     const types = path.resolve(folder, entry.import.types);
-    if (await copyTypes(types, Object.keys(peerDependencies))) continue;
+    if (await copyTypes(types)) continue;
     await writeTypes(folder, entry.import, entry.require);
     if (entry["module-sync"]) continue;
     const source = `module.exports = require("./${path.basename(entry.import.default)}");\n`;
@@ -99,21 +102,19 @@ async function writeCommonJs(folder, modules) {
 }
 
 /**
- * Copies types for `require`, if they use a peer's: a class with private members of its ES module isn't that of `require`.
- * Files without a peer stay types of the ES module.
- * @param {string} file @param {readonly string[]} peers
- * @returns {Promise<boolean>} whether the file uses a peer
+ * Copies types for `require`, if they use those of an SDK: a client of its ES module isn't one of its CommonJS. Other files
+ * stay types of the ES module.
+ * @param {string} file
+ * @returns {Promise<boolean>} whether the file uses an SDK
  */
-async function copyTypes(file, peers) {
+async function copyTypes(file) {
   const text = await readFile(file, "utf8");
-  let isOfPeer = peers.some((peer) => text.includes(`from "${peer}"`));
+  const isOfSdk = sdks.some((name) => text.includes(`from "${name}"`));
   const imports = [...text.matchAll(/from "(\.[^"]+)\.js"/g)].map(([, name]) => /** @type {string} */ (name));
   /** @type {Set<string>} */
   const copied = new Set();
-  for (const name of imports)
-    if (await copyTypes(path.resolve(path.dirname(file), `${name}.d.ts`), peers)) copied.add(name);
-  if (copied.size > 0) isOfPeer = true;
-  if (!isOfPeer) return false;
+  for (const name of imports) if (await copyTypes(path.resolve(path.dirname(file), `${name}.d.ts`))) copied.add(name);
+  if (!isOfSdk && copied.size === 0) return false;
   const result = text
     .replace(
       /^import \{ (type .*) \} from "\./gm,

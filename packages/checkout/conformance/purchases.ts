@@ -65,6 +65,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       lastError: "cancel:down",
     } as const;
     await book.change(first.orderId, { ...voiding, lease: null, lastActor: "ada" });
+    await book.change(first.orderId, { from: ["voiding"], to: "voiding", remainderSettledBy: "grace" });
     await book.change(first.orderId, { from: ["voiding"], to: "failed" });
     const again = {
       ...newOrder(),
@@ -286,8 +287,8 @@ const untried = {
   remainderSettledBy: null,
 };
 
-const attemptOf = ({ attemptId, cartId, totalCents, currency, remainderCents }: Attempt): Attempt => ({
-  ...{ attemptId, cartId, totalCents, currency, remainderCents },
+const attemptOf = ({ attemptId, cartId, totalCents, currency, remainderCents }: NewPurchase): Attempt => ({
+  ...{ attemptId, cartId, totalCents, currency, remainderCents, remainderSettledBy: "grace" },
 });
 
 const leaseOf = (owner: string, forMs = MINUTE_MS): PurchaseLease => ({ owner, forMs });

@@ -177,13 +177,6 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     charges: async (orderId) => (await steps.chargesOfOrder(orderId)).map(viewCharge),
     recover: recovery.recover,
     health: () => readCheckoutHealth({ environment, issuer, sealer, journal }, purchases),
-    operator: createOperator({
-      engine,
-      sealer,
-      companyId,
-      purchases,
-      retryPurchase: recovery.retry,
-      markRemainderSettled: recovery.settleRemainder,
-    }),
+    operator: createOperator({ engine, sealer, companyId, purchases, ...recovery.byHand }),
   };
 }

@@ -42,6 +42,16 @@ onEachStore("paying an order", ({ shop, store, bank, card, newCard, checkout, or
     expect(await paid()).toEqual([4000, 0]);
   });
 
+  it("refuses a page with an old total, and leaves the payment that another page has begun", async () => {
+    const o = await order();
+    bank.mood = "page";
+    expect(await pay(o)).toMatchObject({ status: "pending" });
+    await expect(pay({ ...o, expectedTotalCents: cents(3749) })).rejects.toEqual(refusal("amount_changed"));
+    bank.pay();
+    expect(await checkout().confirm(o.id)).toMatchObject({ status: "paid" });
+    expect(await paid()).toEqual([5000, 2498]);
+  });
+
   it("refuses another remainder than the shopper saw, before any money moves", async () => {
     const o = await order();
     await expect(pay({ ...o, expectedRemainderCents: cents(1000) })).rejects.toEqual(refusal("amount_changed"));

@@ -134,6 +134,23 @@ describe("a Stripe that answers wrongly once", () => {
     expect(played.intents.takenCents(intent.id)).toBe(1498);
   });
 
+  it("doesn't have a refund made smaller", async () => {
+    const { client, inPage } = start();
+    const { intent, request } = newIntent();
+    const refund = () => inPage.refund(request, { ...part, idempotencyKey: intent.id });
+    lieOnce(client.paymentIntents, "retrieve", { amount_received: 500 });
+    await expect(refund()).rejects.toThrow(contradiction);
+    const real = client.refunds.list;
+    client.refunds.list = (() => {
+      client.refunds.list = real;
+      return [{ amount: 2000, status: "succeeded" }];
+    }) as unknown as typeof real;
+    await expect(refund()).rejects.toThrow(contradiction);
+    expect(played.intents.takenCents(intent.id)).toBe(2498);
+    await refund();
+    expect(played.intents.takenCents(intent.id)).toBe(1498);
+  });
+
   it("doesn't have a payment kept without its id", async () => {
     const { client, inPage, onStripesPage } = start();
     const kept: RemainderData[] = [];
@@ -235,6 +252,21 @@ describe("a Mollie that answers wrongly once", () => {
       return made.map((one) => ({ ...one, status: "failed" }));
     }) as unknown as typeof real;
     await expect(refund()).rejects.toThrow(contradiction);
+    await refund();
+    expect(played.payments.heldCents(payment.id)).toBe(1498);
+  });
+
+  it("doesn't have a refund made smaller", async () => {
+    const { client, method } = start();
+    const { payment, request } = newPayment();
+    const refund = () => method.refund(request, { ...part, idempotencyKey: payment.id });
+    const real = client.paymentRefunds.iterate;
+    client.paymentRefunds.iterate = (() => {
+      client.paymentRefunds.iterate = real;
+      return [{ amount: { currency: "EUR", value: "20.00" }, status: "refunded" }];
+    }) as unknown as typeof real;
+    await expect(refund()).rejects.toThrow(contradiction);
+    expect(played.payments.heldCents(payment.id)).toBe(2498);
     await refund();
     expect(played.payments.heldCents(payment.id)).toBe(1498);
   });

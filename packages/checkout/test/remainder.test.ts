@@ -359,6 +359,24 @@ onEachStore("the remainder's method", (stage) => {
       expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 5000, 2498]);
     });
 
+    it("about a payment of a replaced attempt that a person has settled elsewhere doesn't return it again", async () => {
+      const o = await pending();
+      const old = await noticeOf(o);
+      const refuse = async () => {
+        throw new Error("disputed");
+      };
+      const by = checkout({ remainder: { ...method(), cancel: refuse } });
+      await by.cancel(o.id);
+      expect(await by.operator.markRemainderSettled(o.id, "ada")).toMatchObject({ state: "failed" });
+      bank.isDown = false;
+      bank.mood = "approve";
+      expect(await checkout().pay(o)).toMatchObject({ status: "paid" });
+      const asked = bank.cancels.length;
+      expect((await send(old)).status).toBe(204);
+      expect(bank.cancels).toHaveLength(asked);
+      expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 5000, 2498]);
+    });
+
     it("about a payment of a replaced attempt gives its method the cents of that attempt, also if the cart is another", async () => {
       const o = await pending();
       const old = await noticeOf(o);

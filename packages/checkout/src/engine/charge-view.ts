@@ -2,19 +2,9 @@ import type { Charge } from "../store/charge.js";
 
 /** The fields that people may see. An allow-list, so that no sealed value leaks. */
 const shown = [
-  ...([
-    "reference",
-    "cartId",
-    "externalId",
-    "attemptId",
-    "position",
-    "orderId",
-    "environment",
-    "baseUrl",
-    "companyId",
-  ] as const),
+  ...(["reference", "cartId", "externalId", "position", "orderId", "environment", "baseUrl", "companyId"] as const),
   ...(["state", "stateChangedAt", "lastFour", "amountCents", "deductedCents", "pieces", "reason", "refundId"] as const),
-  ...(["tries", "lastError", "balanceBeforeCents", "balanceAfterCents", "balanceAfterAt"] as const),
+  ...(["attemptId", "tries", "lastError", "balanceBeforeCents", "balanceAfterCents", "balanceAfterAt"] as const),
   ...(["createdAt", "sentAt", "devaluedAt", "reversedAt"] as const),
 ] as const;
 

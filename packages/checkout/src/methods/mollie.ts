@@ -241,7 +241,8 @@ export function mollie(options: MollieOptions): MollieMethod {
       const params = { paymentId: id, metadata: metadataOf(request, part) };
       const amountCents = await refundPart(
         receivedOf(payment),
-        () => refundsOf(payment.id),
+        async () => receivedOf(await read(id, request)),
+        () => refundsOf(id),
         part,
         async (idempotencyKey, cents) => {
           const amount = amountOf(cents, paid.currency);

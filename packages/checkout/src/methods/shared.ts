@@ -157,6 +157,7 @@ export async function untilCanceled(step: () => Promise<boolean>): Promise<void>
  * idempotent: a provider forgets idempotency keys after hours or days. A part is refunded again only if two lists show that
  * its refund has failed. If less is left than the part, because of a refund in the provider's dashboard, that is refunded.
  *
+ * @param receivedAgain reads again how much was received
  * @param list lists the refunds
  * @param create makes a refund of an amount
  * @returns the cents of the part that were returned elsewhere
@@ -164,17 +165,20 @@ export async function untilCanceled(step: () => Promise<boolean>): Promise<void>
  */
 export async function refundPart(
   receivedCents: number,
+  receivedAgain: () => Promise<number>,
   list: () => Promise<readonly MadeRefund[]>,
   part: RemainderPart,
   create: (idempotencyKey: string, amountCents: number) => Promise<MadeRefund>,
 ): Promise<number> {
   const refunds = await list();
-  const left = Math.max(0, leftOf(receivedCents, refunds));
+  const left = leftOf(receivedCents, refunds);
   const isOfPart = ({ key }: MadeRefund) => key === part.idempotencyKey;
   const earlier = refunds.filter(isOfPart);
   const made = earlier.find(({ hasFailed }) => !hasFailed);
   if (made) return part.amountCents - made.amountCents;
-  if (left === 0) return part.amountCents;
+  // A single wrong answer must not make a refund too small.
+  if (left < part.amountCents && left !== leftOf(await receivedAgain(), await list())) throw contradiction();
+  if (left <= 0) return part.amountCents;
   if (earlier.length > 0 && (await list()).some((refund) => isOfPart(refund) && !refund.hasFailed))
     throw contradiction();
   // The provider would answer a repeated key with the refund that failed.

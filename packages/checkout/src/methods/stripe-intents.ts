@@ -140,6 +140,7 @@ export function createIntents({ client, webhookSecret, onAlert, timeoutMs }: Str
     const params = { payment_intent: id, metadata: metadataOf(request, part) };
     const amountCents = await refundPart(
       intent.amount_received,
+      async () => (await read(id, request)).amount_received,
       () => refundsOf(id),
       part,
       async (idempotencyKey, amount) =>

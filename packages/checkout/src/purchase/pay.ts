@@ -29,10 +29,9 @@ export function createPurchaseFlow(options: FlowOptions) {
   const { resultOf, decidePending, ...later } = createPending(options);
 
   /** Whether a purchase has this order's cart, total and remainder. */
-  const isOf = ({ cart, expectedTotalCents, expectedRemainderCents }: Order, purchase: Purchase): boolean =>
+  const isOf = ({ cart, expectedRemainderCents }: Order, purchase: Purchase): boolean =>
     purchase.cartId === cart.id &&
     purchase.totalCents === cart.totalCents &&
-    isExpected(expectedTotalCents, purchase.totalCents) &&
     purchase.currency === cart.currency.toUpperCase() &&
     isExpected(expectedRemainderCents, purchase.remainderCents);
 
@@ -63,7 +62,6 @@ export function createPurchaseFlow(options: FlowOptions) {
 
   /** Plans the payment. Refuses if it differs from what the shopper has seen, or can't be done. */
   async function planOf(order: Order): Promise<PaymentPlan> {
-    if (!isExpected(order.expectedTotalCents, order.cart.totalCents)) throw new CheckoutError("amount_changed");
     await giveUpOther(order);
     await engine.recoverCart(order.cart.id, { orderOf: steps.orderOf });
     const plan = await engine.plan(order.cart);
@@ -131,6 +129,8 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function pay(order: Order, { input }: { input?: unknown } = {}): Promise<PayResult> {
     checkId("order.id", order.id);
     const cart = checkCart(order.cart);
+    // First, so that a page with an old total doesn't even end the payment that another page has begun.
+    if (!isExpected(order.expectedTotalCents, cart.totalCents)) throw new CheckoutError("amount_changed");
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
     if (options.charges === "by-line" && !lines) throw new TypeError('order.lines are needed if charges is "by-line".');
     let earlier = await readSettled(order.id);

@@ -99,7 +99,7 @@ export function createPending({ steps, purchases, remainder, report }: PendingCo
     if (purchase?.attemptId === attemptId) return confirmRead(purchase);
     // Shops that share an account at the provider may have orders with the same id. Leave their payments alone.
     const earlier = purchase?.earlierAttempts.find((one) => one.attemptId === attemptId);
-    if (!purchase || !earlier) return null;
+    if (!purchase || !earlier || earlier.remainderSettledBy !== null) return null;
     await remainder.cancel({ ...purchase, ...earlier, remainderData: JSON.stringify(data) });
     return null;
   }

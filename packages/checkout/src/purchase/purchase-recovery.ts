@@ -225,5 +225,5 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   const settleRemainder = (orderId: string, actor: string): Promise<Purchase | null> =>
     decideNow(orderId, { lastActor: actor, remainderSettledBy: actor });
 
-  return { cancel, refundCards, recover, retry, settleRemainder };
+  return { cancel, refundCards, recover, byHand: { retryPurchase: retry, markRemainderSettled: settleRemainder } };
 }

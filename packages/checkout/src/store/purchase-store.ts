@@ -13,6 +13,8 @@ export interface Attempt {
   readonly currency: string;
   /** The part that the remainder method pays. */
   readonly remainderCents: Cents;
+  /** The person who has recorded that the remainder is settled elsewhere: the method isn't asked to return it any more. */
+  readonly remainderSettledBy: string | null;
 }
 
 /** The payment of an order, in its newest attempt. */
@@ -31,8 +33,6 @@ export interface Purchase extends Attempt {
   readonly lastError: string | null;
   /** The person who has last retried it. */
   readonly lastActor: string | null;
-  /** The person who has recorded that the remainder is settled elsewhere: the method isn't asked to return it any more. */
-  readonly remainderSettledBy: string | null;
   /** When this attempt began. */
   readonly createdAt: Date;
 }

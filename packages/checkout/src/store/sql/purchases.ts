@@ -49,7 +49,7 @@ function writtenBy(orderId: string, { to, attemptId, lease, refund }: PurchaseCh
 
 /** The fields of an attempt in `earlier_attempts`, and their values. */
 const attemptFields = `'attemptId', old.attempt_id, 'cartId', old.cart_id, 'totalCents', old.total_cents,
-  'currency', old.currency, 'remainderCents', old.remainder_cents`;
+  'currency', old.currency, 'remainderCents', old.remainder_cents, 'remainderSettledBy', old.remainder_settled_by`;
 
 /** Makes the storage of purchases. Each change is a single write. */
 export function createPurchases({ query, write, ms, ...database }: Database): PurchaseStore {
