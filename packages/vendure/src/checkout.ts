@@ -1,29 +1,26 @@
 import { type Checkout, createCheckout } from "@giftcard-pay/checkout";
-import type { Purchase } from "@giftcard-pay/checkout/store";
+import { type Purchase, soldStates } from "@giftcard-pay/checkout/store";
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from "@nestjs/common";
 import { ModuleRef } from "@nestjs/core";
-import { Injector, TransactionalConnection } from "@vendure/core";
+import { Injector, type Payment, TransactionalConnection } from "@vendure/core";
 import { logFailure, SETTINGS } from "./constants.js";
+import { Money } from "./money.js";
 import { clientOf, type OpenedStore, type Settings } from "./options.js";
-import { Orders } from "./orders.js";
+import { Returns } from "./returns.js";
 import { openStore } from "./store.js";
-
-/** The code of a step that waits for the end of Vendure's transaction. */
-const LATER = "later";
 
 /** The checkout, opened when Vendure starts. Vendure itself collects the remainder. */
 @Injectable()
 export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
   #calls: Checkout | undefined;
   #store: OpenedStore | undefined;
-  /** @internal Called after this process has decided a purchase. */
-  onDecided: (orderCode: string) => void = () => {};
 
   /** @internal */
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(TransactionalConnection) private readonly connection: TransactionalConnection,
-    @Inject(Orders) private readonly orders: Orders,
+    @Inject(Money) private readonly money: Money,
+    @Inject(Returns) private readonly returns: Returns,
     @Inject(ModuleRef) private readonly module: ModuleRef,
   ) {}
 
@@ -51,6 +48,19 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
     return purchase;
   }
 
+  /**
+   * @internal
+   * Decides to reverse a purchase, in a single write, so that it can be called with the order's lock. `calls.cancel` reverses it
+   * without the lock: first the cards, then what other methods hold.
+   *
+   * @returns whether it was decided; false if the purchase has changed, or is being refunded
+   */
+  async beginReversal({ orderId, attemptId, state }: Purchase): Promise<boolean> {
+    if (state !== "pending" && !(soldStates.includes(state) && state !== "refunding")) return false;
+    const to = state === "pending" ? "voiding" : "canceling";
+    return (await this.#store?.purchases.change(orderId, { from: [state], to, attemptId, lease: null })) != null;
+  }
+
   private open(store: OpenedStore): Checkout {
     const { environment, sealingKeys, maxCards, leastRemainderCents, charges, guessLimits } = this.settings;
     const { pendingRemainderMs, leaseMs, closePayment } = this.settings;
@@ -66,26 +76,19 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
         authorize: async () => ({ status: "pending" }),
         // Counts Vendure's payments that go with these cards. If they are too much, a person has to decide.
         status: async ({ orderId, attemptId, remainderCents }) => {
-          const amountCents = await this.orders.collectedCents(orderId, attemptId);
+          const amountCents = await this.money.collectedCents(orderId, attemptId);
           return amountCents < remainderCents ? { status: "pending" } : { status: "authorized", amountCents };
         },
         // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.
         cancel: async ({ orderId, attemptId }) => {
-          const isOver = async () => (other: string) => other === attemptId;
-          // If a transaction is rolled back, so is the record of a refund. `settle` continues after it.
-          if (this.orders.isInside(orderId) && (await this.orders.overPayments(orderId, isOver)).length > 0)
-            throw Object.assign(new Error("The other payments are refunded next."), { code: LATER });
+          const isOver = (payment: Payment) => (this.money.attemptOf(payment) === attemptId ? "return" : "keep");
           // Recorded as this purchase's error, shown to staff, and retried.
-          if (!(await this.orders.closePayments(orderId, isOver)))
+          if (!(await this.returns.close(orderId, async () => isOver)))
             throw Object.assign(new Error(`Order ${orderId} waits for a refund.`), { code: "refund_failed" });
           await closePayment?.({ orderCode: orderId, attemptId }, new Injector(this.module));
         },
       },
-      // If the process dies before this has run, recovery finds the order.
-      onPurchase: ({ orderId, state }) => {
-        if (state !== "charging" && state !== "pending") this.onDecided(orderId);
-      },
-      onFailure: (error) => Object(error).code === LATER || logFailure(error),
+      onFailure: (error) => logFailure(error),
     });
   }
 }

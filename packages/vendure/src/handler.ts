@@ -1,19 +1,24 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
+import { reversedStates } from "@giftcard-pay/checkout/store";
 import {
+  ConfigService,
   type Injector,
   LanguageCode,
+  type Order,
   type OrderProcess,
+  type Payment,
   PaymentMethodHandler,
   type PaymentProcess,
   type RuntimeVendureConfig,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { HANDLER_CODE } from "./constants.js";
+import { Gates } from "./gates.js";
+import { heldCents, liveStates, Money } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
 import { CardRefunds } from "./refunds.js";
-import { Settlement } from "./settlement.js";
 import { StripeWebhookInterceptor } from "./stripe-webhook.js";
 
 /** Vendure doesn't export this type. */
@@ -64,14 +69,18 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
       return { success: false, state: "Authorized", errorMessage: "The remainder of this order isn't paid yet." };
     },
     async cancelPayment(ctx, { code }, { id, transactionId }) {
-      const orders = injector.get(Orders);
-      if (orders.isClosing()) return { success: true };
       // Vendure has read the payment without a lock. The order may have been paid and placed since.
-      const order = await orders.lock(ctx, code);
-      if ((await orders.livePayment(ctx, order.id, id))?.state === "Settled")
-        return { success: false, state: "Settled", errorMessage: "Refund the payment, or cancel the order." };
-      await orders.within(ctx, code, () => injector.get(GiftcardCheckout).calls.cancel(code, transactionId));
-      return { success: true };
+      const order = await injector.get(Orders).lock(ctx, code);
+      const refuse = (state: "Settled" | "Authorized", errorMessage: string) =>
+        ({ success: false, state, errorMessage }) as const;
+      if ((await injector.get(Money).livePayment(ctx, order.id, id))?.state === "Settled")
+        return refuse("Settled", "Refund the payment, or cancel the order.");
+      const checkout = injector.get(GiftcardCheckout);
+      const purchase = await checkout.read(code);
+      const isOver = purchase.attemptId !== transactionId || reversedStates.includes(purchase.state);
+      // The cards are reversed after the commit.
+      if (isOver || (await checkout.beginReversal(purchase))) return { success: true };
+      return refuse("Authorized", "The gift cards are being charged or refunded. Try again in a moment.");
     },
     createRefund: (ctx, input, amountCents, order, payment) =>
       injector.get(CardRefunds).refund({
@@ -89,27 +98,45 @@ export function createPaymentProcess(): PaymentProcess<never> {
       injector = given;
     },
     async onTransitionStart(from, to, { ctx, payment, order: { code, id } }) {
-      const orders = injector.get(Orders);
-      // If an order is overpaid, methods are asked for a negative amount. Vendure counts declined payments in refunds too:
-      // a negative one makes it fail after the provider has refunded.
+      const [orders, money] = [injector.get(Orders), injector.get(Money)];
+      // If an order is overpaid, Vendure asks methods for a negative amount. It counts declined payments in refunds too: a
+      // negative one makes it fail after the provider has refunded.
       if (to === "Declined" || to === "Error") payment.amount = Math.max(0, payment.amount);
       const hasPurchase = async () => (await injector.get(GiftcardCheckout).calls.read(code)) !== null;
-      if (from !== "Created" || orders.isCard(payment) || !(await hasPurchase())) return undefined;
+      if (from !== "Created" || money.isCard(payment) || !(await hasPurchase())) return undefined;
       // The order is placed after the commit. Until then, a provider's second webhook would add the same payment again.
       const order = await orders.lock(ctx, code);
-      // A provider may repeat a webhook long after its payment was refunded.
+      const others = (await money.payments(ctx, id)).filter((one) => one.id !== payment.id);
       const webhooks = injector.get(StripeWebhookInterceptor);
-      // Staff may give two manual payments of a placed order the same id.
-      const isUnique = webhooks.isAbout(payment.transactionId) || order.orderPlacedAt == null;
-      if (isUnique && (await orders.isRecorded(ctx, id, payment))) return "This payment is recorded already.";
-      const others = (await orders.livePayments(ctx, id)).filter((one) => one.id !== payment.id);
-      if (/^(Settled|Authorized)$/.test(to) && payment.amount <= 0) return "This order has no outstanding amount.";
+      if (/^(Settled|Authorized)$/.test(to)) {
+        if (payment.amount < 0) return "This order has no outstanding amount.";
+        const same = others.filter((one) => one.method === payment.method && isSameId(one, payment));
+        if (same.some((one) => isRepeated(one, payment, ctx.apiType, webhooks.isAbout(payment.transactionId), order)))
+          return "This payment is recorded already.";
+      }
       const named = webhooks.attemptOf(payment.transactionId);
-      const attemptId = await injector.get(Settlement).attemptOfNew(order, others, payment, named);
+      const live = others.filter(({ state }) => liveStates.includes(state));
+      const attemptId = await injector.get(Gates).attemptOfNew(order, live, payment, named);
       if (attemptId) payment.metadata = { ...payment.metadata, giftcardAttemptId: attemptId };
       return undefined;
     },
   };
+}
+
+const isSameId = (one: Payment, { transactionId }: Payment) =>
+  Boolean(transactionId) && one.transactionId === transactionId;
+
+/**
+ * Whether a payment was recorded before. Ids may repeat: the provider of a shopper's call has just taken the money, unless it
+ * answers a repeated request with a payment that holds the same amount. A webhook may be repeated long after its payment was
+ * refunded. Staff may give two manual payments of a placed order the same id.
+ */
+function isRepeated(one: Payment, made: Payment, apiType: string, isStripe: boolean, order: Order): boolean {
+  const isHeld = heldCents(one) > 0;
+  if (isStripe) return isHeld || /^(Settled|Authorized|Cancelled)$/.test(one.state);
+  if (order.orderPlacedAt != null) return false;
+  if (apiType === "shop") return isHeld && one.amount === made.amount;
+  return /^(Settled|Authorized|Cancelled)$/.test(one.state);
 }
 
 /** Lets a refund stay pending. By itself, Vendure reports an error if a payment method returns a pending refund. */
@@ -129,8 +156,12 @@ export function createOrderProcess(): OrderProcess<never> {
       if (now.state !== from) return "The order has changed meanwhile. Load it again.";
       // Vendure saves the order with the payments that it has read before, and detaches any that were added since.
       order.payments = await orders.service.getOrderPayments(ctx, order.id);
-      if (to !== "PaymentAuthorized" && to !== "PaymentSettled") return undefined;
-      return injector.get(Settlement).refusalOf(ctx, order);
+      const { orderPlacedStrategy } = injector.get(ConfigService).orderOptions;
+      const isPaying = to === "PaymentAuthorized" || to === "PaymentSettled";
+      // A shop may place its orders in another state.
+      const isPlacing =
+        isPaying || (order.active && (await orderPlacedStrategy.shouldSetAsPlaced(ctx, from, to, order)));
+      return isPlacing ? injector.get(Gates).refusalOf(ctx, order) : undefined;
     },
   };
 }

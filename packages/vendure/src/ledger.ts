@@ -4,8 +4,8 @@ import { Payment, TransactionalConnection } from "@vendure/core";
 import { And, In, LessThan, MoreThanOrEqual } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
+import { heldCents, liveStates } from "./money.js";
 import type { Settings } from "./options.js";
-import { heldCents, liveStates } from "./orders.js";
 
 const PAGE_SIZE = 500;
 

@@ -1,44 +1,17 @@
-import { cartStates } from "@giftcard-pay/checkout/store";
 import { type Injector, type Order, type RequestContext, UserInputError } from "@vendure/core";
-import { GiftcardCheckout } from "./checkout.js";
-import { cartOf } from "./lines.js";
-import { heldCentsOf, Orders } from "./orders.js";
-
-/** The amount that other methods still have to pay for an order. */
-export interface Outstanding {
-  /** Above 0. */
-  readonly amountCents: number;
-  /**
-   * The attempt of the gift cards that were charged, or undefined if there are none. If the payment's name at the provider
-   * contains it, the option `closePayment` can find a payment that Vendure never stored.
-   */
-  readonly attemptId: string | undefined;
-}
+import { Gates, type Outstanding } from "./gates.js";
 
 /**
  * Returns the amount that a payment provider may ask for: the total without what gift cards and other payments have paid.
  * Call it before the provider is asked.
  *
- * @throws {UserInputError} if nothing is outstanding, if money of an earlier attempt is being returned, or if gift cards are
- *   applied and not charged yet, or being charged
+ * @throws {UserInputError} if nothing is outstanding, if money of an earlier attempt is being returned, if the order has changed
+ *   since its cards were charged, or if gift cards are applied and not charged yet, or being charged
  */
 export async function outstandingOf(injector: Injector, ctx: RequestContext, order: Order): Promise<Outstanding> {
-  const orders = injector.get(Orders);
-  const payments = await orders.livePayments(ctx, order.id);
-  const card = payments.find(orders.isCard);
-  if (orders.hasOld(payments, card?.transactionId)) throw new UserInputError("Money of this order is being returned.");
-  if (!card) {
-    const { calls } = injector.get(GiftcardCheckout);
-    // The cards are charged before Vendure stores their payment.
-    const purchase = await calls.read(order.code);
-    if (purchase && cartStates.includes(purchase.state))
-      throw new UserInputError("The gift cards of this order are being charged. Try again in a moment.");
-    if ((await calls.list(cartOf(order))).coveredCents > 0)
-      throw new UserInputError("Gift cards are applied to this order. Charge them first, or remove them.");
-  }
-  const amountCents = order.totalWithTax - heldCentsOf(payments);
-  if (amountCents <= 0) throw new UserInputError("This order has no outstanding amount.");
-  return { amountCents, attemptId: card?.transactionId };
+  const outstanding = await injector.get(Gates).outstanding(ctx, order);
+  if (typeof outstanding === "string") throw new UserInputError(outstanding);
+  return outstanding;
 }
 
 /** The options of Vendure's StripePlugin that the plugin completes. */

@@ -1,11 +1,13 @@
 import { CheckoutError, type Order as CheckoutOrder } from "@giftcard-pay/checkout";
-import type { Purchase } from "@giftcard-pay/checkout/store";
+import { type Purchase, reversingStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import { type CreatePaymentResult, type Order, Payment, type RequestContext } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
+import { isFor } from "./gates.js";
 import { cartOf, linesOf } from "./lines.js";
-import { heldCents, heldCentsOf, Orders } from "./orders.js";
+import { heldCents, heldCentsOf, Money } from "./money.js";
+import { Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
 
 type ExpectedAmounts = Pick<CheckoutOrder, "expectedTotalCents" | "expectedRemainderCents">;
@@ -19,6 +21,7 @@ export class CardPayments {
   constructor(
     @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
     @Inject(Orders) private readonly orders: Orders,
+    @Inject(Money) private readonly money: Money,
     @Inject(Settlement) private readonly settlement: Settlement,
   ) {}
 
@@ -34,9 +37,7 @@ export class CardPayments {
     if (!order) throw new CheckoutError("cart_not_found");
     const [cart, { code }] = [cartOf(order), order];
     const besides = await this.checkOthers(ctx, order);
-    const { status, cards } = await this.orders.within(ctx, code, () =>
-      this.checkout.calls.pay({ id: code, cart, lines: linesOf(order), ...expected }),
-    );
+    const { status, cards } = await this.checkout.calls.pay({ id: code, cart, lines: linesOf(order), ...expected });
     // Keep the lock until Vendure has stored the payment.
     const now = await this.orders.lock(ctx, code);
     const purchase = await this.checkout.read(code);
@@ -45,7 +46,7 @@ export class CardPayments {
     // While this call waited for the lock, the cards may have been reversed, and charged again in another attempt.
     const isHeld = isCharged(purchase) && amount === totalCents - remainderCents;
     const isSame = isHeld && now.totalWithTax === order.totalWithTax && now.currencyCode === order.currencyCode;
-    if (now.state !== "ArrangingPayment" || !isSame) {
+    if (!this.orders.canBePaid(now) || !isSame) {
       this.settlement.soon(code);
       if (now.orderPlacedAt != null) throw new CheckoutError("cart_completed");
       const message = "The order has changed while its gift cards were charged. They get their money back.";
@@ -53,10 +54,11 @@ export class CardPayments {
     }
     // Another method has paid while the cards were charged.
     if (heldCentsOf(await this.othersOf(ctx, order)) !== heldCentsOf(besides)) {
-      await this.orders.within(ctx, code, () => this.checkout.calls.cancel(code, attemptId));
+      await this.checkout.beginReversal(purchase);
+      this.settlement.soon(code);
       throw new CheckoutError("amount_changed");
     }
-    if (await this.orders.liveCard(ctx, order.id))
+    if (await this.money.liveCard(ctx, order.id))
       throw new CheckoutError("cart_completed", { message: "The gift cards of this order are charged already." });
     await this.adopt(ctx, besides, attemptId);
     return {
@@ -77,12 +79,17 @@ export class CardPayments {
     const others = await this.othersOf(ctx, order);
     const known = await this.checkout.calls.read(order.code);
     // If this is a retry after a lost response, the cards are spent already, and the purchase has the amounts.
-    if (isCharged(known)) return others;
+    if (known && isCharged(known) && isFor(known, order)) return others;
+    // The cards of the old total get their money back first.
+    if (known && (isCharged(known) || reversingStates.includes(known.state))) {
+      this.settlement.soon(order.code);
+      throw new CheckoutError("payment_in_progress");
+    }
     const { coveredCents, totalCents, cards } = await this.checkout.calls.list(cartOf(order));
     if (cards.length === 0)
       throw new CheckoutError("nothing_to_pay", { message: "No gift card is applied to this order." });
     if (coveredCents === 0) throw new CheckoutError("nothing_to_pay");
-    if (this.orders.hasOld(await this.orders.livePayments(ctx, order.id), undefined))
+    if (this.money.hasOld(await this.money.live(ctx, order.id), undefined))
       throw new CheckoutError("payment_in_progress");
     const otherCents = heldCentsOf(others);
     if (coveredCents + otherCents <= totalCents) return others;
@@ -92,8 +99,8 @@ export class CardPayments {
 
   /** Returns the payments of other methods that hold money. */
   private async othersOf(ctx: RequestContext, { id }: Order): Promise<Payment[]> {
-    const payments = await this.orders.livePayments(ctx, id);
-    return payments.filter((payment) => !this.orders.isCard(payment) && heldCents(payment) > 0);
+    const payments = await this.money.live(ctx, id);
+    return payments.filter((payment) => !this.money.isCard(payment) && heldCents(payment) > 0);
   }
 
   /** Counts earlier payments as part of the cards' remainder. */

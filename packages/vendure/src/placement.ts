@@ -1,12 +1,14 @@
 import { Inject, Injectable } from "@nestjs/common";
 import { HistoryService, Order, OrderLine, type RequestContext } from "@vendure/core";
-import { heldCentsOf, Orders } from "./orders.js";
+import { heldCentsOf, Money } from "./money.js";
+import { Orders } from "./orders.js";
 
 /** Places paid orders, and keeps placed ones placed. */
 @Injectable()
 export class Placement {
   constructor(
     @Inject(Orders) private readonly orders: Orders,
+    @Inject(Money) private readonly money: Money,
     @Inject(HistoryService) private readonly history: HistoryService,
   ) {}
 
@@ -15,12 +17,13 @@ export class Placement {
    * then, or another payment was still to be refunded.
    */
   async placeIfCovered(ctx: RequestContext, { id, code }: Order): Promise<void> {
-    const { state, totalWithTax } = await this.orders.lock(ctx, code);
-    const payments = await this.orders.livePayments(ctx, id);
+    const order = await this.orders.lock(ctx, code);
+    // Old payments hold nothing for the order: they are being returned. The order's process refuses to place it until then.
+    const payments = await this.money.live(ctx, id);
     const isSettled = payments.every((payment) => payment.state === "Settled");
-    const paidCents = heldCentsOf(payments);
-    const isWaiting = state === "ArrangingPayment" || state === "PaymentAuthorized";
-    if (isWaiting && payments.length > 0 && isSettled && paidCents >= totalWithTax)
+    const isWaiting = order.state === "PaymentAuthorized" || this.orders.canBePaid(order);
+    const isCovered = heldCentsOf(payments) >= order.totalWithTax;
+    if (isWaiting && payments.length > 0 && isSettled && isCovered)
       await this.orders.service.transitionToState(ctx, id, "PaymentSettled");
   }
 
@@ -36,7 +39,7 @@ export class Placement {
     const moves = items
       .filter(({ type }) => type === "ORDER_STATE_TRANSITION")
       .sort((a, b) => Number(a.id) - Number(b.id) || a.createdAt.getTime() - b.createdAt.getTime());
-    const first = moves.findIndex(({ data }) => data.from === "ArrangingPayment" && /^Payment/.test(data.to));
+    const first = moves.findIndex(({ data }) => /^Payment(Authorized|Settled)$/.test(data.to));
     const placed = moves[first];
     if (!placed) return order;
     // Moves of the overwritten order don't continue those of the placed one.

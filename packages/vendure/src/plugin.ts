@@ -3,13 +3,15 @@ import { PluginCommonModule, type RuntimeVendureConfig, type Type, VendurePlugin
 import { AdminResolver } from "./api/admin-resolver.js";
 import { adminSchema, giftcardPermission } from "./api/admin-schema.js";
 import { PaymentResolver } from "./api/payment-resolver.js";
-import { PlacedOrderInterceptor } from "./api/placed-order.js";
+import { SettledOrderInterceptor } from "./api/settled-order.js";
 import { ShopResolver } from "./api/shop-resolver.js";
 import { shopSchema } from "./api/shop-schema.js";
 import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
+import { Gates } from "./gates.js";
 import { createHandler, createOrderProcess, createPaymentProcess, refundProcess } from "./handler.js";
 import { Ledger } from "./ledger.js";
+import { Money } from "./money.js";
 import { type GiftcardPluginOptions, readOptions, type Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
@@ -17,8 +19,10 @@ import { Placement } from "./placement.js";
 import { Recovery, recoveryTask } from "./recovery-task.js";
 import { CardRefunds } from "./refunds.js";
 import { checkConfig } from "./requirements.js";
+import { Returns } from "./returns.js";
 import { Settlement } from "./settlement.js";
 import { StripeWebhookInterceptor } from "./stripe-webhook.js";
+import { VendureCalls } from "./vendure-calls.js";
 
 /**
  * Gift cards for Vendure: a payment method whose cards pay a part of an order or all of it. Any other method pays the
@@ -29,14 +33,27 @@ import { StripeWebhookInterceptor } from "./stripe-webhook.js";
   compatibility: "^3.5.1",
   providers: [
     { provide: SETTINGS, useFactory: () => GiftcardPlugin.settings },
-    { provide: APP_INTERCEPTOR, useClass: PlacedOrderInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: SettledOrderInterceptor },
     { provide: APP_INTERCEPTOR, useExisting: StripeWebhookInterceptor },
-    ...[GiftcardCheckout, Orders, CardPayments, CardRefunds, Placement, Settlement, Recovery, Ledger],
+    ...[
+      Money,
+      Orders,
+      Returns,
+      GiftcardCheckout,
+      Gates,
+      VendureCalls,
+      CardPayments,
+      CardRefunds,
+      Placement,
+      Settlement,
+      Recovery,
+      Ledger,
+    ],
     StripeWebhookInterceptor,
   ],
   adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver, PaymentResolver] },
   shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver, PaymentResolver] },
-  exports: [GiftcardCheckout, Orders],
+  exports: [GiftcardCheckout, Orders, Gates],
   // Vendure's build of the dashboard reads this from the compiled file, so it is relative to `dist`.
   dashboard: "../src/dashboard/index.tsx",
   configuration: (config) => GiftcardPlugin.configure(config),

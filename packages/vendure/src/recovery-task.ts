@@ -1,10 +1,11 @@
 import { Inject, Injectable } from "@nestjs/common";
 import { Payment, ScheduledTask } from "@vendure/core";
-import { In, IsNull, Not } from "typeorm";
+import { In, IsNull, MoreThan, Not } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";
 import { logFailure, SETTINGS } from "./constants.js";
+import { liveStates } from "./money.js";
 import type { Settings } from "./options.js";
-import { liveStates, Orders } from "./orders.js";
+import { Orders } from "./orders.js";
 import { CardRefunds } from "./refunds.js";
 import { Settlement } from "./settlement.js";
 
@@ -31,9 +32,10 @@ export class Recovery {
   /** Runs the checkout's recovery, then settles each order that a crash may have left inconsistent. */
   async run(): Promise<{ orders: number }> {
     const startedAt = Date.now();
-    await this.checkout.calls.recover({ deadlineMs: RUN_MS });
+    const { purchases } = await this.checkout.calls.recover({ deadlineMs: RUN_MS });
     const since = new Date(this.#sweptUntil - 3 * this.settings.leaseMs);
-    const codes = new Set([...(await this.openOrders()), ...(await this.movedOrders(since))]);
+    const decided = purchases.map(({ orderId }) => orderId);
+    const codes = new Set([...decided, ...(await this.openOrders(since)), ...(await this.movedOrders(since))]);
     await this.refunds.finishPending();
     let hasFailed = false;
     for (const code of codes) {
@@ -42,7 +44,7 @@ export class Recovery {
         hasFailed = true;
         break;
       }
-      await this.settlement.settle(code).catch((error: unknown) => {
+      await this.settlement.request(code).catch((error: unknown) => {
         hasFailed = true;
         logFailure(error, code);
       });
@@ -52,13 +54,14 @@ export class Recovery {
     return { orders: codes.size };
   }
 
-  /** Returns orders with payments that are not placed, or are canceled. */
-  private async openOrders(): Promise<string[]> {
+  /** Returns orders with payments that are not placed, or are canceled, and those with a refund that has failed since then. */
+  private async openOrders(since: Date): Promise<string[]> {
     const state = In(liveStates);
     const method = this.settings.paymentMethodCode;
     const where = [
       { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull() } },
       { state, method, order: { state: "Cancelled" as const }, refunds: { id: IsNull() } },
+      { order: { id: Not(IsNull()) }, refunds: { state: "Failed" as const, updatedAt: MoreThan(since) } },
     ];
     const payments = this.orders.connection.rawConnection.getRepository(Payment);
     const found = await payments.find({ where, relations: ["order", "refunds"] });

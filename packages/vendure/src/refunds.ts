@@ -1,7 +1,7 @@
 import { RefundError } from "@giftcard-pay/checkout";
 import type { ChargeView } from "@giftcard-pay/checkout/operator";
 import { planRefund } from "@giftcard-pay/checkout/plugin";
-import { chargedStates, heldStates, openStates } from "@giftcard-pay/checkout/store";
+import { chargedStates, heldStates, openStates, soldStates } from "@giftcard-pay/checkout/store";
 import { cents, formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
 import {
@@ -14,7 +14,8 @@ import {
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { logFailure } from "./constants.js";
-import { heldCents as heldOf, Orders } from "./orders.js";
+import { leftCents, Money } from "./money.js";
+import { Orders } from "./orders.js";
 
 /** The refund that Vendure requests. */
 export interface RefundCall {
@@ -34,6 +35,7 @@ export class CardRefunds {
   constructor(
     @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
     @Inject(Orders) private readonly orders: Orders,
+    @Inject(Money) private readonly money: Money,
   ) {}
 
   /**
@@ -43,55 +45,61 @@ export class CardRefunds {
    */
   async refund(call: RefundCall): Promise<CreateRefundResult> {
     const { ctx, order, payment, amountCents } = call;
+    const { code } = order;
     const transactionId = payment.transactionId;
-    const isMoving = async () => (await this.movingCharges(order.code)).length > 0;
-    if (this.orders.isClosing()) {
-      if (await isMoving()) return { state: "Pending", transactionId };
+    const heldCents = await this.orders.lockHeldCents(ctx, code, payment.id);
+    // Charges that are back without a refund in Vendure: its transaction was lost, or the order doesn't need the payment.
+    const backCents = heldCents - (await this.offCents(code, payment));
+    const openCents = amountCents - Math.max(0, backCents);
+    if (openCents > 0) {
+      const { state, attemptId } = await this.checkout.read(code);
       // A person may have decided that the money stays off the card.
-      const isBack = (await this.offCents(order.code, payment)) <= heldOf(payment) - amountCents;
-      return { state: isBack ? "Settled" : "Failed", transactionId };
+      if (!soldStates.includes(state) || attemptId !== transactionId) return { state: "Failed", transactionId };
+      const refusal = await this.reverse(
+        code,
+        payment,
+        openCents,
+        heldCents,
+        `${payment.id}:${heldCents}:${amountCents}`,
+      );
+      if (refusal !== undefined && call.isFirst) throw new UserInputError(refusal);
+      if (refusal !== undefined) return { state: "Failed", transactionId, metadata: { message: refusal } };
     }
-    const heldCents = await this.orders.lockHeldCents(ctx, order.code, payment.id);
-    try {
-      await this.orders.within(ctx, order.code, () => this.reverse(order.code, payment, amountCents, heldCents));
-    } catch (error) {
-      if (!(error instanceof RefundError)) throw error;
-      if (call.isFirst) throw new UserInputError(error.message);
-      return { state: "Failed", transactionId, metadata: { message: error.message } };
-    }
-    return { state: (await isMoving()) ? "Pending" : "Settled", transactionId };
+    return { state: (await this.isMoving(code, payment)) ? "Pending" : "Settled", transactionId };
   }
 
-  /** Reverses the charges that add up to an amount. @throws {RefundError} */
+  /**
+   * Reverses the charges that add up to an amount.
+   *
+   * @param heldCents what Vendure's payment holds
+   * @param id contains the amount held before, so that a repeated request after a crash is the same refund
+   * @returns why that is not possible; nothing was refunded then
+   */
   private async reverse(
     code: string,
     payment: Payment,
     amountCents: number,
     heldCents: number,
-    // It contains the amount held before, so that a repeated request after a crash is the same refund.
-    id = `${payment.id}:${heldCents}:${amountCents}`,
-  ): Promise<void> {
+    id: string,
+  ): Promise<string | undefined> {
     const open = (await this.chargesOf(code, payment)).filter(({ state }) => chargedStates.includes(state));
     const openCents = open.reduce((sum, charge) => sum + charge.amountCents, 0);
     if (amountCents > heldCents || amountCents > openCents)
-      throw new RefundError(
-        "refund_not_possible",
-        `${formatCents(amountCents)} can't be refunded: the cards have only ${formatCents(Math.min(heldCents, openCents))} left.`,
-      );
-    if (amountCents === openCents) {
-      await this.checkout.calls.refundCards(code);
-      return;
-    }
+      return `${formatCents(amountCents)} can't be refunded: the cards have only ${formatCents(Math.min(heldCents, openCents))} left.`;
     const charges = open.map((charge) => ({ ...charge, cents: charge.amountCents })).toReversed();
     const plan = planRefund({ amountCents, charges, remainderCents: 0, rule: "cards-first" });
     if (!plan.isPossible) {
       const near = plan.nearest.map((split) => formatCents(split.amountCents)).join(" or ");
-      throw new RefundError(
-        "refund_not_possible",
-        `${formatCents(amountCents)} can't be refunded to the cards: a charge goes back to its card only as a whole. Possible: ${near}.`,
-      );
+      return `${formatCents(amountCents)} can't be refunded to the cards: a charge goes back to its card only as a whole. Possible: ${near}.`;
     }
-    await this.checkout.calls.refund(code, { id, amountCents: cents(amountCents), rule: "cards-first" });
+    try {
+      if (amountCents === openCents) await this.checkout.calls.refundCards(code);
+      else await this.checkout.calls.refund(code, { id, amountCents: cents(amountCents), rule: "cards-first" });
+      return undefined;
+    } catch (error) {
+      if (error instanceof RefundError) return error.message;
+      throw error;
+    }
   }
 
   /** Returns the charges of a gift card payment, the newest first. */
@@ -100,10 +108,10 @@ export class CardRefunds {
     return charges.filter(({ attemptId }) => attemptId === payment.transactionId);
   }
 
-  /** Returns the charges whose reversal is not confirmed yet. */
-  private async movingCharges(code: string): Promise<ChargeView[]> {
+  /** Whether a reversal of the payment's charges is not confirmed yet. */
+  private async isMoving(code: string, payment: Payment): Promise<boolean> {
     const isMoving = ({ state }: ChargeView) => openStates.includes(state) && !chargedStates.includes(state);
-    return (await this.checkout.calls.charges(code)).filter(isMoving);
+    return (await this.chargesOf(code, payment)).some(isMoving);
   }
 
   /** Settles Vendure's pending refunds whose charges are reversed. */
@@ -117,7 +125,7 @@ export class CardRefunds {
         take: PAGE_SIZE,
         skip,
       });
-      const ofCards = pending.filter(({ payment }) => payment?.order && this.orders.isCard(payment));
+      const ofCards = pending.filter(({ payment }) => payment?.order && this.money.isCard(payment));
       for (const { id, total, payment } of ofCards)
         await this.finishRefund(id, total, payment).catch((error: unknown) => logFailure(error, payment.order.code));
       if (pending.length < PAGE_SIZE) return;
@@ -131,28 +139,17 @@ export class CardRefunds {
     { id: paymentId, order: { code } }: Payment,
   ): Promise<void> {
     await this.orders.alone(code, async (ctx, order) => {
-      if ((await this.movingCharges(code)).length > 0) return;
-      const payment = await this.orders.livePayment(ctx, order.id, paymentId);
-      if (!payment) return;
-      const [leftCents, offCents] = [heldOf(payment), await this.offCents(code, payment)];
-      const fail = () => this.orders.service.transitionRefundToState(ctx, id, "Failed");
-      if (offCents > leftCents) {
-        try {
-          // Vendure stores a pending refund, and asks nobody, if the payment method is disabled.
-          await this.reverse(code, payment, totalCents, leftCents + totalCents, `pending:${id}`);
-        } catch (error) {
-          if (!(error instanceof RefundError)) throw error;
-          // A person has decided that the money stays off the card.
-          await fail();
-          return;
-        }
-        if ((await this.movingCharges(code)).length > 0) return;
-        if ((await this.offCents(code, payment)) > offCents - totalCents) {
-          await fail();
-          return;
-        }
-      }
-      await this.orders.service.settleRefund(ctx, { id, transactionId: payment.transactionId });
+      const payment = (await this.money.payments(ctx, order.id)).find((one) => one.id === paymentId);
+      if (!payment || (await this.isMoving(code, payment))) return;
+      const [left, offCents] = [leftCents(payment), await this.offCents(code, payment)];
+      const isOff = offCents > left;
+      // Vendure stores a pending refund, and asks nobody, if the payment method is disabled.
+      const refusal = isOff && (await this.reverse(code, payment, totalCents, left + totalCents, `pending:${id}`));
+      if (isOff && !refusal && (await this.isMoving(code, payment))) return;
+      // A person may have decided that the money stays off the card.
+      if (refusal || (isOff && (await this.offCents(code, payment)) > offCents - totalCents))
+        await this.orders.service.transitionRefundToState(ctx, id, "Failed");
+      else await this.orders.service.settleRefund(ctx, { id, transactionId: payment.transactionId });
     });
   }
 

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { formatCents } from "@giftcard-pay/client";
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from "@nestjs/common";
 import { from, lastValueFrom, type Observable } from "rxjs";
@@ -22,19 +21,19 @@ interface Intent {
  */
 @Injectable()
 export class StripeWebhookInterceptor implements NestInterceptor {
-  readonly #current = new AsyncLocalStorage<Intent>();
+  /** The intents of the webhooks that are running, by their ids. */
+  readonly #running = new Map<string, Intent>();
 
   constructor(@Inject(Settlement) private readonly settlement: Settlement) {}
 
-  /** Whether the current webhook is about this intent. @param intentId the payment's id */
+  /** Whether a running webhook is about this intent. @param intentId the payment's id */
   isAbout(intentId: string): boolean {
-    return this.#current.getStore()?.id === intentId;
+    return this.#running.has(intentId);
   }
 
-  /** Returns the attempt that the intent of the current webhook names. @param intentId the payment's id */
+  /** Returns the attempt that the intent of a running webhook names. @param intentId the payment's id */
   attemptOf(intentId: string): string | undefined {
-    const intent = this.#current.getStore();
-    return intent?.id === intentId ? intent.metadata?.giftcardAttemptId : undefined;
+    return this.#running.get(intentId)?.metadata?.giftcardAttemptId;
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -42,14 +41,19 @@ export class StripeWebhookInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     const intent = paidIntentOf(http.getRequest<{ body: unknown }>().body);
     if (!intent) return next.handle();
-    return from(
-      this.#current.run(intent, async () => {
-        const answer = await lastValueFrom(next.handle(), { defaultValue: undefined });
-        // StripePlugin has checked the signature, and answers 400 if it is wrong.
-        if (http.getResponse<{ statusCode: number }>().statusCode === 200) await this.check(intent).catch(logFailure);
-        return answer;
-      }),
-    );
+    return from(this.handle(intent, next, http.getResponse<{ statusCode: number }>()));
+  }
+
+  private async handle(intent: Intent, next: CallHandler, response: { statusCode: number }): Promise<unknown> {
+    this.#running.set(intent.id, intent);
+    try {
+      const answer = await lastValueFrom(next.handle(), { defaultValue: undefined });
+      // StripePlugin has checked the signature, and answers 400 if it is wrong.
+      if (response.statusCode === 200) await this.check(intent).catch(logFailure);
+      return answer;
+    } finally {
+      if (this.#running.get(intent.id) === intent) this.#running.delete(intent.id);
+    }
   }
 
   private async check({ id, amount_received: cents, metadata }: Intent): Promise<void> {

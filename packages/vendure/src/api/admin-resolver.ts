@@ -128,6 +128,16 @@ export class AdminResolver {
     return purchase && this.showPurchase(purchase);
   }
 
+  @Mutation("markGiftcardRemainderSettled")
+  @Allow(giftcardPermission.Write)
+  async markGiftcardRemainderSettled(@Ctx() ctx: RequestContext, @Args("orderCode") orderCode: string) {
+    await this.checkOrder(ctx, orderCode);
+    const purchase = await this.checkout.calls.operator.markRemainderSettled(orderCode, actorOf(ctx));
+    // Vendure's payments hold nothing any more.
+    if (purchase) await this.settlement.request(orderCode);
+    return purchase && this.showPurchase(purchase);
+  }
+
   @Mutation("refundGiftcardOvercollection")
   @Allow(giftcardPermission.Write)
   async refundGiftcardOvercollection(@Ctx() ctx: RequestContext, @Args("orderCode") orderCode: string) {

@@ -112,6 +112,8 @@ export const adminSchema = parse(/* GraphQL */ `
     markGiftcardChargeNotTaken(reference: String!): GiftcardCharge
     "Retries the failed step of an unsettled payment. A pending one whose remainder isn't paid is given up. Null if it is settled or in progress."
     retryGiftcardPurchase(orderCode: String!): GiftcardPurchase
+    "Records that a remainder which its provider can't return is settled elsewhere, such as refunded by hand. Null if nothing is being returned."
+    markGiftcardRemainderSettled(orderCode: String!): GiftcardPurchase
     "Refunds what was collected beyond the total, and places the order. Returns the refunded amount."
     refundGiftcardOvercollection(orderCode: String!): Money!
   }

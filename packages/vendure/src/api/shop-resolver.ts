@@ -3,9 +3,10 @@ import { addressOf } from "@giftcard-pay/checkout/node";
 import type { ApplyRequest, CardEntry, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { Inject } from "@nestjs/common";
 import { Args, Mutation, Query, Resolver } from "@nestjs/graphql";
-import { ActiveOrderService, Allow, Ctx, PaymentMethodService, Permission, type RequestContext } from "@vendure/core";
+import { ActiveOrderService, Allow, Ctx, OrderService, Permission, type RequestContext } from "@vendure/core";
 import { GiftcardCheckout } from "../checkout.js";
 import { logFailure, SETTINGS } from "../constants.js";
+import { Gates } from "../gates.js";
 import { cartOf } from "../lines.js";
 import type { Settings } from "../options.js";
 
@@ -16,7 +17,8 @@ export class ShopResolver {
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
     @Inject(ActiveOrderService) private readonly activeOrders: ActiveOrderService,
-    @Inject(PaymentMethodService) private readonly methods: PaymentMethodService,
+    @Inject(OrderService) private readonly orders: OrderService,
+    @Inject(Gates) private readonly gates: Gates,
   ) {}
 
   @Query("giftcards")
@@ -60,7 +62,7 @@ export class ShopResolver {
   @Allow(Permission.Public)
   giftcardBalance(@Ctx() ctx: RequestContext, @Args("input") input: CardEntry) {
     return answer(async () => {
-      await this.checkAccepted(ctx);
+      await this.activeOrder(ctx);
       const address = this.addressOf(ctx);
       const guesser = address === undefined ? { cartId: (await this.cart(ctx)).id } : { address };
       const { lastFour, balanceCents, expiryDate } = await this.checkout.calls.balance(checked(input), guesser);
@@ -68,21 +70,21 @@ export class ShopResolver {
     });
   }
 
-  /** Returns the active order. @throws {CheckoutError} giftcards_not_accepted in this channel; cart_not_found */
+  /** Returns the active order as a cart. @throws {CheckoutError} giftcards_not_accepted; cart_not_found */
   private async cart(ctx: RequestContext): Promise<CartView> {
-    await this.checkAccepted(ctx);
-    const order = ctx.session && (await this.activeOrders.getActiveOrder(ctx, undefined));
+    const order = await this.activeOrder(ctx);
     if (!order) throw new CheckoutError("cart_not_found");
     return { ...cartOf(order), address: this.addressOf(ctx) };
   }
 
-  /** @throws {CheckoutError} giftcards_not_accepted if the payment method is not enabled in the channel */
-  private async checkAccepted(ctx: RequestContext): Promise<void> {
-    const methods = await this.methods.getActivePaymentMethods(ctx);
-    if (!methods.some(({ code }) => code === this.settings.paymentMethodCode))
-      throw new CheckoutError("giftcards_not_accepted", {
-        message: `No enabled payment method of this channel has the code "${this.settings.paymentMethodCode}".`,
-      });
+  /** Returns the active order. @throws {CheckoutError} giftcards_not_accepted, in this channel or for this order */
+  private async activeOrder(ctx: RequestContext) {
+    const active = ctx.session && (await this.activeOrders.getActiveOrder(ctx, undefined));
+    // An eligibility checker gets the order as in `addPaymentToOrder`.
+    const order = active && (await this.orders.findOne(ctx, active.id));
+    const message = await this.gates.refusalOfCards(ctx, order);
+    if (message !== undefined) throw new CheckoutError("giftcards_not_accepted", { message });
+    return order;
   }
 
   private addressOf({ req }: RequestContext): string | undefined {

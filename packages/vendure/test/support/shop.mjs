@@ -2,9 +2,18 @@
 import { createRequire, isBuiltin, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { outstandingByStripe } from "@giftcard-pay/vendure";
-import { bootstrap, bootstrapWorker, mergeConfig } from "@vendure/core";
+import {
+  bootstrap,
+  bootstrapWorker,
+  defaultOrderProcess,
+  LanguageCode,
+  mergeConfig,
+  PaymentMethodEligibilityChecker,
+  PaymentMethodHandler,
+} from "@vendure/core";
 import { MolliePlugin } from "@vendure/payments-plugin/package/mollie/index.js";
 import { StripePlugin } from "@vendure/payments-plugin/package/stripe/index.js";
+import { openBank } from "../../../../examples/vendure/bank-method.js";
 import { seed } from "../../../../examples/vendure/seed.js";
 import { readSettings } from "../../../../examples/vendure/settings.js";
 import { configOf } from "../../../../examples/vendure/shop.js";
@@ -54,6 +63,55 @@ async function loadDashboard() {
   return createRequire(installed)("@vendure/dashboard/plugin").DashboardPlugin;
 }
 
+/**
+ * Makes a method as shops write them: it takes the amount that Vendure names, without asking anyone. Its refunds answer as its
+ * arguments say, and its ids may repeat for an order.
+ * @param {ReturnType<typeof openBank>} bank
+ */
+function naiveMethod(bank) {
+  let taken = 0;
+  /** @param {string} value */
+  const text = (value) => ({ type: /** @type {const} */ ("string"), defaultValue: value, required: false });
+  return new PaymentMethodHandler({
+    code: "naive",
+    description: [{ languageCode: LanguageCode.en, value: "Naive" }],
+    args: { refunds: text("Settled"), ids: text("unique"), takes: text("Settled") },
+    async createPayment(_ctx, order, asked, { ids, takes }, { amountCents: amount = asked }) {
+      taken += 1;
+      const id = `${order.code}-${process.pid}-${taken}`;
+      if (amount > 0) await bank.take(id, { amountCents: amount, orderCode: order.code });
+      const state = takes === "Authorized" ? "Authorized" : "Settled";
+      return { amount, state, transactionId: ids === "order" ? order.code : id, metadata: { id } };
+    },
+    settlePayment: async () => ({ success: true }),
+    async cancelPayment(_ctx, _order, { metadata }) {
+      await bank.close(metadata.id);
+      return { success: true };
+    },
+    async createRefund(_ctx, { amount }, cents, _order, { metadata }, { refunds }) {
+      if (refunds === "Settled")
+        await bank.giveBack(metadata.id, { id: `${Math.random()}`, amountCents: cents ?? amount });
+      return { state: /** @type {any} */ (refunds), transactionId: "" };
+    },
+  });
+}
+
+/** Refuses orders above a total. */
+const atMost = new PaymentMethodEligibilityChecker({
+  code: "at-most",
+  description: [{ languageCode: LanguageCode.en, value: "At most" }],
+  args: { cents: { type: "int" } },
+  check: (_ctx, { totalWithTax }, { cents }) => totalWithTax <= cents || "This order is too large for gift cards.",
+});
+
+/** A state between `ArrangingPayment` and the placed order, as Vendure's documentation has them. */
+const awaitingTransfer = /** @type {any} */ ({
+  transitions: {
+    ArrangingPayment: { to: ["AwaitingTransfer"], mergeStrategy: "merge" },
+    AwaitingTransfer: { to: ["PaymentAuthorized", "PaymentSettled", "AddingItems", "Cancelled"] },
+  },
+});
+
 if (STRIPE_URL) redirectStripe(STRIPE_URL);
 if (MOLLIE_URL) redirectMollie(MOLLIE_URL);
 const settings = readSettings(process.env);
@@ -63,6 +121,11 @@ const stripe = StripePlugin.init(
 );
 /** @type {import("@vendure/core").VendureConfig} */
 const whole = mergeConfig(config, {
+  paymentOptions: {
+    paymentMethodHandlers: [...config.paymentOptions.paymentMethodHandlers, naiveMethod(openBank(settings.bankUrl))],
+    paymentMethodEligibilityCheckers: [atMost],
+  },
+  orderOptions: { process: [defaultOrderProcess, awaitingTransfer] },
   plugins: [
     ...(config.plugins ?? []),
     stripe,

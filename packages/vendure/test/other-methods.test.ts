@@ -1,0 +1,196 @@
+import { expect, onTestFinished, test } from "vitest";
+import { useStage } from "./support/stage.js";
+
+const stage = useStage();
+const FAULT = "... on ErrorResult { errorCode message } ... on PaymentDeclinedError { paymentErrorMessage }";
+type Order = Awaited<ReturnType<ReturnType<typeof stage>["order"]>>;
+
+const made = new Map<string, Promise<unknown>>();
+
+/** Creates a method that takes the amount that Vendure names. */
+async function naive(args: Record<string, string>): Promise<string> {
+  const code = ["naive", ...Object.values(args)].join("-").toLowerCase();
+  if (!made.has(code))
+    made.set(
+      code,
+      stage()
+        .admin()
+        .call("mutation ($input: CreatePaymentMethodInput!) { createPaymentMethod(input: $input) { id } }", {
+          input: {
+            ...{ code, enabled: true, translations: [{ languageCode: "en", name: code, description: "" }] },
+            handler: { code: "naive", arguments: Object.entries(args).map(([name, value]) => ({ name, value })) },
+          },
+        }),
+    );
+  await made.get(code);
+  return code;
+}
+
+const pay = (order: Pick<Order, "ask">, method: string, metadata = {}) =>
+  order.ask(
+    `mutation ($input: PaymentInput!) { addPaymentToOrder(input: $input) { ... on Order { state totalWithTax } ${FAULT} } }`,
+    { input: { method, metadata } },
+  );
+
+/** Creates a coupon for a percentage off. */
+async function coupon(percent: number): Promise<string> {
+  const code = `off-${crypto.randomUUID().slice(0, 8)}`;
+  const { id } = await stage()
+    .admin()
+    .call("mutation ($input: CreatePromotionInput!) { createPromotion(input: $input) { ... on Promotion { id } } }", {
+      input: {
+        ...{ enabled: true, couponCode: code, conditions: [] },
+        translations: [{ languageCode: "en", name: code, description: "" }],
+        actions: [{ code: "order_percentage_discount", arguments: [{ name: "discount", value: String(percent) }] }],
+      },
+    });
+  onTestFinished(() => stage().admin().call(`mutation { deletePromotion(id: "${id}") { result } }`));
+  return code;
+}
+
+const apply = (order: Pick<Order, "call">, code: string) =>
+  order.call(`mutation { applyCouponCode(couponCode: "${code}") { ... on Order { totalWithTax } } }`);
+
+async function removeCards(order: Order) {
+  const { cards } = await order.call("{ giftcards { ... on GiftcardSummary { cards { id } } } }");
+  for (const { id } of cards)
+    await order.call(`mutation { removeGiftcard(id: "${id}") { ... on GiftcardSummary { covered } } }`);
+}
+
+const refundsOf = async (code: string, method: string) =>
+  (await stage().admin().look(code)).payments.filter((one) => one.method === method).flatMap(({ refunds }) => refunds);
+
+/** An order ready to be paid again. The shopper has paid by card and a part by the method, and has gone back to the cart. */
+async function returned(method: string) {
+  const order = await stage().order(7500);
+  await order.payByCard();
+  expect(await pay(order, method, { amountCents: 1000 })).toMatchObject({ state: "ArrangingPayment" });
+  await order.moveTo("AddingItems");
+  await expect.poll(() => stage().heldByCards(order)).toBe(0);
+  await expect.poll(async () => (await refundsOf(order.code, method)).length).toBeGreaterThan(0);
+  await order.moveTo("ArrangingPayment");
+  return order;
+}
+
+test.each([{ refunds: "Pending" }, { refunds: "Pending", ids: "order" }])(
+  "asks for the whole total while an earlier refund is pending: %o",
+  async (args) => {
+    const method = await naive(args);
+    const order = await returned(method);
+    await expect.poll(() => refundsOf(order.code, method)).toEqual([{ state: "Pending", total: 1000 }]);
+    await removeCards(order);
+    expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+    // The provider still has what it hasn't refunded.
+    expect(stage().bank.heldCents(order.code)).toBe(1000 + 7498);
+    const { payments } = await stage().admin().look(order.code);
+    expect(payments.filter(({ state }) => state === "Settled").map(({ amount }) => amount)).toEqual([7498]);
+  },
+);
+
+test("an order is paid by both again while an earlier refund is pending", async () => {
+  const method = await naive({ refunds: "Pending" });
+  const order = await returned(method);
+  await expect.poll(() => order.payByCard()).toMatchObject({ state: "ArrangingPayment" });
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+  expect(await stage().heldByCards(order)).toBe(5000);
+  expect(stage().bank.heldCents(order.code)).toBe(1000 + 2498);
+});
+
+test("a coupon after the charge returns the cards at once, and the next method is refused until they are charged again", async () => {
+  const method = await naive({ refunds: "Settled", ids: "order" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await apply(order, await coupon(10));
+  expect(await stage().heldByCards(order)).toBe(0);
+  expect(await pay(order, method)).toMatchObject({ paymentErrorMessage: expect.stringMatching(/has changed since/) });
+  expect(stage().bank.heldCents(order.code)).toBe(0);
+  await order.payByCard();
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+  expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 1748]);
+});
+
+test("a coupon that makes the total smaller than the card is told too", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await apply(order, await coupon(50));
+  expect(await pay(order, method)).toMatchObject({ paymentErrorMessage: expect.stringMatching(/has changed since/) });
+  expect(await order.payByCard()).toMatchObject({ state: "PaymentSettled", totalWithTax: 3749 });
+  expect(await stage().heldByCards(order)).toBe(3749);
+});
+
+test("refuses a naive method while cards are applied and not charged", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  expect(await pay(order, method)).toMatchObject({ paymentErrorMessage: expect.stringMatching(/Charge them first/) });
+  expect(stage().bank.heldCents(order.code)).toBe(0);
+});
+
+test("records each payment of a method whose ids repeat", async () => {
+  const method = await naive({ refunds: "Settled", ids: "order" });
+  const order = await returned(method);
+  await expect.poll(() => stage().bank.heldCents(order.code)).toBe(0);
+  await removeCards(order);
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+  expect(stage().bank.heldCents(order.code)).toBe(7498);
+});
+
+test("a provider that refuses a refund three times keeps the order from being placed until a person has settled it", async () => {
+  const method = await naive({ refunds: "Failed" });
+  const order = await returned(method);
+  await expect.poll(async () => (await refundsOf(order.code, method)).length).toBe(3);
+  const history = `{ order(id: "${order.id}") { history(options: { take: 100 }) { items { data } } } }`;
+  const notes = JSON.stringify((await stage().admin().call(history)).history);
+  expect(notes).toContain("could not be refunded. Refund it at its provider.");
+  expect(await pay(order, method)).toMatchObject({ paymentErrorMessage: expect.stringMatching(/being returned/) });
+  expect(stage().bank.heldCents(order.code)).toBe(1000);
+  const settled = `mutation { markGiftcardRemainderSettled(orderCode: "${order.code}") { state } }`;
+  expect(await stage().admin().call(settled)).toEqual({ state: "failed" });
+  await removeCards(order);
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+  expect(stage().bank.heldCents(order.code)).toBe(1000 + 7498);
+});
+
+test("an order in a state of the shop's own is paid there", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await order.moveTo("AwaitingTransfer");
+  expect(await stage().heldByCards(order)).toBe(5000);
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+  expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
+});
+
+test("an eligibility checker counts for every call, and applied cards don't block other methods then", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  const admin = stage().admin();
+  const { items } = await admin.call("{ paymentMethods { items { id code } } }");
+  const { id } = items.find(({ code }: { code: string }) => code === "giftcard");
+  const setChecker = (checker: object | null) =>
+    admin.call("mutation ($input: UpdatePaymentMethodInput!) { updatePaymentMethod(input: $input) { id } }", {
+      input: { id, checker },
+    });
+  await setChecker({ code: "at-most", arguments: [{ name: "cents", value: "5000" }] });
+  onTestFinished(() => setChecker(null));
+  const refused = { code: "giftcards_not_accepted", message: "This order is too large for gift cards." };
+  expect(await order.ask("{ giftcards { ... on GiftcardError { code message } } }")).toMatchObject(refused);
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+});
+
+test("refuses a refund of nothing, and one of more than is held before any provider is called", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await pay(order, method);
+  const admin = stage().admin();
+  const card = await stage().paymentOf(order.code, "giftcard");
+  await expect(admin.refund(card.id, -100)).rejects.toThrow(/Nothing to refund/);
+  await expect(admin.refund(card.id, 5001)).rejects.toThrow(/amount/);
+  const { id } = await stage().paymentOf(order.code, method);
+  const [line] = (await admin.call(`{ order(id: "${order.id}") { lines { id } } }`)).lines;
+  const input = `{ paymentId: "${id}", lines: [{ orderLineId: "${line.id}", quantity: 2 }], shipping: 1000, adjustment: 0 }`;
+  const refund = `mutation { refundOrder(input: ${input}) { ... on Refund { id } ... on ErrorResult { errorCode message } } }`;
+  await expect(admin.call(refund)).rejects.toThrow(/amount/);
+  expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
+});
