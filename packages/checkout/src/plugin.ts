@@ -3,6 +3,7 @@
 export type { CardIssuer } from "./engine/card-issuer.js";
 export { type LaidCharge, layCharges } from "./engine/charge-layout.js";
 export { viewCharge } from "./engine/charge-view.js";
+export { tenderAudience } from "./engine/context.js";
 export { createEngine } from "./engine/create-engine.js";
 export {
   type Engine,

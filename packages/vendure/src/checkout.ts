@@ -1,9 +1,11 @@
 import { type Checkout, createCheckout } from "@giftcard-pay/checkout";
+import { createSealer, tenderAudience } from "@giftcard-pay/checkout/plugin";
 import { type Purchase, soldStates } from "@giftcard-pay/checkout/store";
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from "@nestjs/common";
 import { ModuleRef } from "@nestjs/core";
-import { Injector, type Payment, TransactionalConnection } from "@vendure/core";
+import { Injector, type Order, type Payment, TransactionalConnection } from "@vendure/core";
 import { logFailure, SETTINGS } from "./constants.js";
+import { cartOf } from "./lines.js";
 import { Money } from "./money.js";
 import { clientOf, type OpenedStore, type Settings } from "./options.js";
 import { Returns } from "./returns.js";
@@ -59,6 +61,17 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
     if (state !== "pending" && !(soldStates.includes(state) && state !== "refunding")) return false;
     const to = state === "pending" ? "voiding" : "canceling";
     return (await this.#store?.purchases.change(orderId, { from: [state], to, attemptId, lease: null })) != null;
+  }
+
+  /** @internal Applies the cards of an order to the one into which Vendure has merged it. @throws {CheckoutError} as `apply` */
+  async carryCards(fromCode: string, to: Order): Promise<void> {
+    const { environment, sealingKeys } = this.settings;
+    const audience = tenderAudience({ issuer: clientOf(this.settings), environment }, fromCode);
+    for (const { sealedCard, state } of (await this.#store?.journal.tenders(fromCode)) ?? []) {
+      if (state !== "applied" || sealedCard === null) continue;
+      const { cardNumber, pin } = await createSealer({ keys: sealingKeys }).openTenderCard(sealedCard, audience);
+      await this.calls.apply(cartOf(to), { cardNumber: cardNumber.reveal(), pin: pin.reveal() });
+    }
   }
 
   private open(store: OpenedStore): Checkout {

@@ -9,6 +9,9 @@ import { Orders } from "./orders.js";
 import { CardRefunds } from "./refunds.js";
 import { Settlement } from "./settlement.js";
 
+/** The id of the task. */
+export const RECOVERY_TASK = "giftcard-recovery";
+
 const DAY_MS = 24 * 60 * 60_000;
 const PAGE_SIZE = 100;
 /** A run that takes longer continues in the next one. */
@@ -88,7 +91,7 @@ export class Recovery {
 /** Makes the task of Vendure's scheduler, which runs in one process at a time. */
 export const recoveryTask = ({ schedule }: Settings): ScheduledTask =>
   new ScheduledTask({
-    id: "giftcard-recovery",
+    id: RECOVERY_TASK,
     description: "Finishes gift card payments that crashes and lost responses left open",
     schedule,
     timeout: 2 * RUN_MS,

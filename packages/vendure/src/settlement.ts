@@ -2,7 +2,6 @@ import { heldStates, type Purchase, reversedStates, reversingStates, soldStates 
 import { formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
 import {
-  CouponCodeEvent,
   EventBus,
   type Order,
   OrderStateTransitionEvent,
@@ -53,10 +52,6 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     merge(...changes.map((change) => this.events.ofType<InstanceType<(typeof changes)[number]>>(change))).subscribe(
       ({ order, ctx }) => this.soon(order.code, ctx),
     );
-    // The event names the order by its id.
-    this.events.ofType(CouponCodeEvent).subscribe(({ ctx, orderId }) => {
-      this.orders.service.findOne(ctx, orderId, []).then((order) => order && this.soon(order.code, ctx), logFailure);
-    });
   }
 
   /** Waits for running work, so that the store isn't closed below it. */

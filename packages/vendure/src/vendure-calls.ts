@@ -8,7 +8,7 @@ import {
   type RequestContext,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
-import { SETTINGS } from "./constants.js";
+import { logFailure, SETTINGS } from "./constants.js";
 import { Gates } from "./gates.js";
 import { heldCents, heldCentsOf, Money } from "./money.js";
 import type { Settings } from "./options.js";
@@ -21,8 +21,8 @@ const declined = (paymentErrorMessage: string) => ({
 });
 
 /**
- * Asks the gates before Vendure calls a payment provider, whatever its method. Vendure has no extension point at these two
- * calls, so this replaces them in its service.
+ * Asks the gates before Vendure calls a payment provider, whatever its method, and keeps the cards when it merges orders. Vendure
+ * has no extension point at these three calls, so this replaces them in its services.
  */
 @Injectable()
 export class VendureCalls implements OnModuleInit {
@@ -46,6 +46,26 @@ export class VendureCalls implements OnModuleInit {
     const createRefund = payments.createRefund.bind(payments);
     payments.createRefund = async (ctx, input, order, payment) =>
       (await this.refundRefusal(ctx, input, order, payment)) ?? createRefund(ctx, input, order, payment);
+    const { service } = this.orders;
+    const mergeOrders = service.mergeOrders.bind(service);
+    service.mergeOrders = async (ctx, user, guestOrder, existingOrder) => {
+      const merged = await mergeOrders(ctx, user, guestOrder, existingOrder);
+      for (const one of [guestOrder, existingOrder])
+        if (merged && one && one.code !== merged.code) await this.carryCards(ctx, one.code, merged);
+      return merged;
+    };
+  }
+
+  /** Keeps the cards of a shopper who logs in. If that fails, the order's public history says so. */
+  private async carryCards(ctx: RequestContext, fromCode: string, { id, code }: Order): Promise<void> {
+    try {
+      const order = await this.orders.service.findOne(ctx, id);
+      if (order) await this.checkout.carryCards(fromCode, order);
+    } catch (error) {
+      logFailure(error, code);
+      const note = "Gift cards that were applied before the log-in have to be applied again.";
+      await this.orders.service.addNoteToOrder(ctx, { id, note, isPublic: true }).catch(logFailure);
+    }
   }
 
   /**

@@ -143,3 +143,31 @@ test("writes no card number or PIN into Vendure's log", async () => {
   stage().proxy.clear();
   expect(stage().shop().logs()).not.toContain(card.cardNumber);
 });
+
+test("applied cards survive a log-in with a merged order", async () => {
+  const emailAddress = `${crypto.randomUUID()}@example.com`;
+  const customer = { emailAddress, firstName: "Ada", lastName: "L" };
+  await stage()
+    .admin()
+    .call(
+      `mutation ($input: CreateCustomerInput!) { createCustomer(input: $input, password: "a-long-password") { ... on Customer { id } } }`,
+      { input: customer },
+    );
+  const login = `mutation { login(username: "${emailAddress}", password: "a-long-password") { ... on CurrentUser { id } } }`;
+  const cards = "{ giftcards { ... on GiftcardSummary { orderCode total covered } } }";
+  const add = async (shopper: ReturnType<ReturnType<typeof stage>["shopper"]>) => {
+    const { items } = await shopper.call("{ products { items { variants { id } } } }");
+    const id = items[0].variants[0].id;
+    return shopper.call(
+      `mutation { addItemToOrder(productVariantId: "${id}", quantity: 1) { ... on Order { code } } }`,
+    );
+  };
+  const before = stage().shopper();
+  await before.call(login);
+  const { code } = await add(before);
+  const guest = stage().shopper();
+  await add(guest);
+  await guest.apply(await stage().issueCard(3000));
+  await guest.call(login);
+  expect(await guest.call(cards)).toMatchObject({ orderCode: code, covered: 3000 });
+});

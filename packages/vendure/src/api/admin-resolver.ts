@@ -1,15 +1,27 @@
 import { type ChargeView, reconciliationText } from "@giftcard-pay/checkout/operator";
 import type { Purchase } from "@giftcard-pay/checkout/store";
 import { Inject } from "@nestjs/common";
+import { ModuleRef } from "@nestjs/core";
 import { Args, Mutation, Query, Resolver } from "@nestjs/graphql";
-import { Allow, ChannelService, Ctx, ForbiddenError, type RequestContext, UserInputError } from "@vendure/core";
+import {
+  Allow,
+  ChannelService,
+  Ctx,
+  ForbiddenError,
+  type RequestContext,
+  SchedulerService,
+  UserInputError,
+} from "@vendure/core";
 import { GiftcardCheckout } from "../checkout.js";
 import { Ledger } from "../ledger.js";
 import { Orders } from "../orders.js";
+import { RECOVERY_TASK } from "../recovery-task.js";
 import { Settlement } from "../settlement.js";
 import { giftcardPermission } from "./admin-schema.js";
 
 const MOST_ITEMS = 200;
+/** Recovery that has not run for so long is late. */
+const LATE_MS = 10 * 60_000;
 
 interface ChargeOptions {
   readonly states?: ChargeView["state"][];
@@ -29,6 +41,7 @@ export class AdminResolver {
     @Inject(Settlement) private readonly settlement: Settlement,
     @Inject(Ledger) private readonly ledger: Ledger,
     @Inject(ChannelService) private readonly channels: ChannelService,
+    @Inject(ModuleRef) private readonly module: ModuleRef,
   ) {}
 
   @Query("giftcardCharges")
@@ -86,7 +99,12 @@ export class AdminResolver {
   @Allow(giftcardPermission.Read)
   async giftcardHealth(@Ctx() ctx: RequestContext) {
     await this.checkDefaultChannel(ctx);
-    return this.checkout.calls.health();
+    const task = (await this.module.get(SchedulerService, { strict: false }).getTaskList()).find(
+      ({ id }) => id === RECOVERY_TASK,
+    );
+    const lastRunAt = task?.lastExecutedAt ?? null;
+    const isLate = lastRunAt === null || Date.now() - lastRunAt.getTime() > LATE_MS;
+    return { ...(await this.checkout.calls.health()), recovery: { lastRunAt, isLate } };
   }
 
   @Query("giftcardReconciliation")

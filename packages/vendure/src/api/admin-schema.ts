@@ -97,7 +97,7 @@ export const adminSchema = parse(/* GraphQL */ `
     "The payment of one order. Null if no gift card was charged for it."
     giftcardPurchase(orderCode: String!): GiftcardPurchase
     giftcardEvidence(reference: String!): GiftcardEvidence
-    "Health of the service, the API key, clocks, sealing keys, and open charges and purchases."
+    "Health of the service, the API key, clocks, sealing keys, open charges and purchases, and the last run of recovery."
     giftcardHealth: JSON!
     "Compares charges with Vendure's payments. Days are yyyy-mm-dd, including both."
     giftcardReconciliation(from: String!, to: String!): GiftcardReconciliation!

@@ -11,6 +11,8 @@ export const paymentTypes = /* GraphQL */ `
     cards: [GiftcardPaymentCard!]!
     "The part that other methods pay."
     remainder: Money!
+    "The part of the order's total that no payment holds now."
+    outstanding: Money!
   }
 
   type GiftcardPaymentCard {
@@ -25,7 +27,10 @@ export const paymentTypes = /* GraphQL */ `
   }
 `;
 
-/** The types and calls of the Shop API. None of the calls takes money: addPaymentToOrder charges the cards. */
+/**
+ * The types and calls of the Shop API. None of the calls takes money: addPaymentToOrder charges the cards. Its metadata
+ * `{ totalCents, remainderCents }` is what the page has shown.
+ */
 export const shopSchema = parse(/* GraphQL */ `
   ${paymentTypes}
 

@@ -57,21 +57,13 @@ export interface HealthView {
     readonly missingKeyIds: readonly string[];
   };
   readonly purchases: { readonly open: number; readonly failing: number };
-}
-
-export interface DifferenceRow {
-  readonly kind: string;
-  readonly reference: string | null;
-  readonly orderId: string | null;
-  readonly journal: { readonly cents: number | null };
-  readonly other: { readonly cents: number | null };
+  readonly recovery: { readonly lastRunAt: string | null; readonly isLate: boolean };
 }
 
 export interface ReconciliationView {
-  readonly charges: number;
-  readonly payments: number;
-  readonly moving: number;
-  readonly differences: readonly DifferenceRow[];
+  readonly differences: readonly unknown[];
+  /** A table of them. */
+  readonly text: string;
 }
 
 /** How an order was paid. */
@@ -176,6 +168,10 @@ export const useDecision = (decision: Decision, onDone: (charge: { state: string
 export const useRetryPurchase = () =>
   useWrite<{ state: string } | null>("retryGiftcardPurchase", "orderCode", "{ state }");
 
+/** Records that a remainder was settled elsewhere. The result is null if nothing is being returned. */
+export const useMarkRemainderSettled = () =>
+  useWrite<{ state: string } | null>("markGiftcardRemainderSettled", "orderCode", "{ state }");
+
 /** Refunds what was collected beyond an order's total. The result is the refunded amount. */
 export const useRefundOvercollection = () => useWrite<number>("refundGiftcardOvercollection", "orderCode");
 
@@ -184,7 +180,7 @@ export const useReconciliation = () =>
   useMutation({
     mutationFn: async (days: { from: string; to: string }) => {
       const document = `query ($from: String!, $to: String!) {
-        giftcardReconciliation(from: $from, to: $to) { charges payments moving differences }
+        giftcardReconciliation(from: $from, to: $to) { differences text }
       }`;
       return (await api.query<{ giftcardReconciliation: ReconciliationView }>(document, days)).giftcardReconciliation;
     },

@@ -45,10 +45,18 @@ function keyPart({ t }: Texts, { service: { isKeyValid } }: HealthView): HealthP
     : { name, tone: "secondary", label: t("common.notKnown"), about: t("health.keyUntested") };
 }
 
-function workPart({ t }: Texts, { purchases: { open, failing } }: HealthView): HealthPart {
+function workPart({ t, time }: Texts, { purchases: { open, failing }, recovery }: HealthView): HealthPart {
+  const name = t("health.work");
+  if (recovery.isLate)
+    return {
+      name,
+      tone: "destructive",
+      label: t("health.late"),
+      about: t("health.lastRun", { time: time(recovery.lastRunAt) }),
+    };
   const label = failing > 0 ? t("health.failing", { count: failing }) : t("health.noneFails");
   const about = open > 0 ? t("health.unsettled", { count: open }) : t("health.noneUnsettled");
-  return { name: t("health.work"), tone: failing > 0 ? "destructive" : "success", label, about };
+  return { name, tone: failing > 0 ? "destructive" : "success", label, about };
 }
 
 function sealsPart({ t }: Texts, { seals }: HealthView): HealthPart {

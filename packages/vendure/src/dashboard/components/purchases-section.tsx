@@ -1,8 +1,14 @@
 import { Button, PermissionGuard } from "@vendure/dashboard";
-import { type PurchaseRow, useOrderIds, usePurchases, useRetryPurchase } from "../client/calls.js";
+import {
+  type PurchaseRow,
+  useMarkRemainderSettled,
+  useOrderIds,
+  usePurchases,
+  useRetryPurchase,
+} from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { Overcollection } from "./overcollection.js";
-import { Fact, Facts, Fault, Loading, Note, OrderLink, Outcome, StateBadge } from "./parts.js";
+import { ConfirmedButton, Fact, Facts, Fault, Loading, Note, OrderLink, Outcome, StateBadge } from "./parts.js";
 
 /** Lists the orders whose payment isn't settled. */
 export function PurchasesSection() {
@@ -28,6 +34,7 @@ export function PurchasesSection() {
 function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Record<string, string>> }) {
   const { t, money, codeText } = useTexts();
   const { mutate, isPending, isSuccess, data, error } = useRetryPurchase();
+  const settle = useMarkRemainderSettled();
   const { orderCode, state, total, remainder, tries, lastError } = purchase;
   return (
     <div className="flex flex-col gap-3">
@@ -50,8 +57,18 @@ function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Rec
         <Fact name={t("purchases.tries")}>{tries}</Fact>
         {lastError && <Fact name={t("purchases.error")}>{codeText("reasons", lastError)}</Fact>}
       </Facts>
+      {lastError?.startsWith("cancel:") && (
+        <ConfirmedButton
+          label={t("purchases.settle")}
+          title={t("purchases.settleTitle")}
+          question={t("purchases.settleQuestion")}
+          confirm={t("purchases.settle")}
+          isBusy={settle.isPending}
+          onConfirm={() => settle.mutate(orderCode)}
+        />
+      )}
       <Outcome>{isSuccess && data === null && t("purchases.settled")}</Outcome>
-      <Fault error={error} />
+      <Fault error={error ?? settle.error} />
       <Overcollection purchase={purchase} />
     </div>
   );

@@ -64,14 +64,8 @@ export function ReconciliationSection() {
   );
 }
 
-function Result({ result }: { result: ReconciliationView }) {
+function Result({ result: { differences, text } }: { result: ReconciliationView }) {
   const { t } = useTexts();
-  const { charges, payments, moving, differences } = result;
-  const counts = [
-    t("reconciliation.charges", { count: charges }),
-    t("reconciliation.payments", { count: payments }),
-    ...(moving > 0 ? [t("reconciliation.moving", { count: moving })] : []),
-  ];
   const found =
     differences.length === 0
       ? `${t("reconciliation.none")}. ${t("reconciliation.match")}`
@@ -81,37 +75,7 @@ function Result({ result }: { result: ReconciliationView }) {
       <p role="status" className="text-sm font-medium">
         {found}
       </p>
-      <Note>{counts.join(", ")}</Note>
-      {differences.length > 0 && <Differences differences={differences} />}
+      <pre className="overflow-x-auto text-xs">{text}</pre>
     </div>
-  );
-}
-
-function Differences({ differences }: Pick<ReconciliationView, "differences">) {
-  const { t, money, codeText } = useTexts();
-  const ids = useOrderIds(differences.map(({ orderId }) => orderId));
-  return (
-    <Table>
-      <TableHeader>
-        <TableRow>
-          <TableHead>{t("reconciliation.what")}</TableHead>
-          <TableHead>{t("reconciliation.order")}</TableHead>
-          <TableHead>{t("reconciliation.records")}</TableHead>
-          <TableHead>{t("reconciliation.other")}</TableHead>
-        </TableRow>
-      </TableHeader>
-      <TableBody>
-        {differences.map(({ kind, reference, orderId, journal, other }) => (
-          <TableRow key={`${kind} ${reference} ${orderId}`}>
-            <TableCell>{codeText("differences", kind)}</TableCell>
-            <TableCell>
-              <OrderLink code={orderId} ids={ids} />
-            </TableCell>
-            <TableCell>{money(journal.cents)}</TableCell>
-            <TableCell>{money(other.cents)}</TableCell>
-          </TableRow>
-        ))}
-      </TableBody>
-    </Table>
   );
 }

@@ -41,7 +41,7 @@ function createTexts(locale: string) {
   return {
     t: (key: TextKey, values?: Values): string => look(key, values) ?? key,
     /** Returns the text of a code in a group such as `states`, or the code itself if the plugin is newer than the text. */
-    codeText: (group: "states" | "reasons" | "actions" | "purchaseStates" | "differences", code: string): string =>
+    codeText: (group: "states" | "reasons" | "actions" | "purchaseStates", code: string): string =>
       look(`${group}.${code}`) ?? code,
     /** Formats cents as an amount in euro; a dash if it isn't known. */
     money: (cents: number | null): string => (cents === null ? "–" : euro.format(cents === 0 ? 0 : cents / 100)),
