@@ -40,6 +40,8 @@ export interface Round {
   readonly cards: IssuedCard[];
   readonly entries: Entry[];
   readonly startedAt: number;
+  /** Whether nothing fails. A method that tells nobody what it is about to take loses money in a crash, also without cards. */
+  readonly isCalm: boolean;
 }
 
 interface Scene {
@@ -143,6 +145,12 @@ function stepsOf(scene: Scene, shopper: Shopper, cardOf: () => Promise<IssuedCar
     "to payment": () => shopper.moveTo("ArrangingPayment"),
     "pay by card": () => pay(shopper, "giftcard"),
     "pay by bank": async () => pay(shopper, "bank", { amountCents: await remainderOf(shopper) }),
+    // It takes what Vendure names. Its ids repeat for an order.
+    "pay by a naive method": () => pay(shopper, "naive"),
+    // The same, and its refunds stay pending, or fail.
+    "pay by a slow refunder": () => pay(shopper, "naive-pending"),
+    "pay a part": () => pay(shopper, random.pick(["naive", "naive-pending"]), { amountCents: random.int(100, 2000) }),
+    "promise a transfer": () => shopper.moveTo("AwaitingTransfer"),
     "pay by Stripe": async () => {
       const secret = await shopper.call("mutation { createStripePaymentIntent }");
       scene.sale.secrets.push(secret);
@@ -160,8 +168,9 @@ const changes: Readonly<Partial<Record<Step, number>>> = {
 };
 const moves: Readonly<Partial<Record<Step, number>>> = {
   ...{ "back to the cart": 20, "to payment": 10, "pay by card": 20, "pay by bank": 15, "pay by Stripe": 10 },
-  ...{ "pay an old intent": 8, address: 15 },
+  ...{ "pay an old intent": 8, address: 15, "promise a transfer": 6 },
 };
+const naively = ["pay by a naive method", "pay by a slow refunder", "pay a part"] as const;
 
 /** A shopper who fills a cart, applies cards, and pays, with second thoughts and second tabs. */
 export async function shop(round: Round, sale: Sale, random: Random, sharedCard: () => Promise<IssuedCard>) {
@@ -223,7 +232,9 @@ export async function shop(round: Round, sale: Sale, random: Random, sharedCard:
         continue;
       }
       if (random.chance(0.1)) return;
-      const how = random.pick<Step>(["pay by bank", "pay by bank", "pay by Stripe"]);
+      if (random.chance(0.15)) await does(random.pick<Step>(["coupon", "no coupon", "promise a transfer"]));
+      const others = round.isCalm ? naively : [];
+      const how = random.pick<Step>(["pay by bank", "pay by bank", "pay by Stripe", ...others]);
       await Promise.all([does(how), random.chance(0.3) && does(how)]);
       const now = await anywhere(scene, shopper, channel)
         .look(sale.code)

@@ -106,7 +106,8 @@ async function play(shop: Shop, seed: number) {
   const sales: Sale[] = Array.from({ length: ORDERS }, (_, index) => ({
     ...{ index, id: "", code: "", channel: undefined, secrets: [], isModified: false, refunded: { min: 0, max: 0 } },
   }));
-  const round: Round = { shop, sales, cards, entries: [], startedAt: performance.now() };
+  const isCalm = random.chance(0.5);
+  const round: Round = { shop, sales, cards, entries: [], startedAt: performance.now(), isCalm };
   const callsBefore = shop.world.giftcards.proxy.seen.length;
   let isOver = false;
   const shopping = sales.map((sale, index) =>
@@ -116,7 +117,7 @@ async function play(shop: Shop, seed: number) {
     ...sales.map((sale, index) =>
       index % 3 === 2 ? undefined : administer(round, sale, createRandom(seed * 100 + 50 + index), () => isOver),
     ),
-    random.chance(0.5) ? storm(round, random, () => isOver) : undefined,
+    isCalm ? undefined : storm(round, random, () => isOver),
   ];
   // A shopper can't begin if the server dies at that moment.
   await Promise.allSettled(shopping);

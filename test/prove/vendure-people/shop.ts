@@ -106,6 +106,12 @@ async function stock(admin: Admin, { apiKey, webhookSecret }: PlayedStripe): Pro
     ...{ code: "stripe", enabled: true, translations: namedAs("Stripe") },
     handler: { code: "stripe", arguments: argsOf({ apiKey, webhookSecret }) },
   });
+  const naive = { naive: { ids: "order" }, "naive-pending": { ids: "order", refunds: "Pending" } };
+  for (const [code, args] of Object.entries(naive))
+    await create("PaymentMethod", {
+      ...{ code, enabled: true, translations: namedAs(code) },
+      handler: { code: "naive", arguments: argsOf(args) },
+    });
   const { id: channelId } = await create("Channel", {
     ...{ code: "net", token: "net", defaultLanguageCode: "en", defaultCurrencyCode: "EUR", pricesIncludeTax: false },
     ...{ defaultTaxZoneId: zoneId, defaultShippingZoneId: zoneId },

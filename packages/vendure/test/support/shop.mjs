@@ -88,9 +88,8 @@ function naiveMethod(bank) {
       await bank.close(metadata.id);
       return { success: true };
     },
-    async createRefund(_ctx, { amount }, cents, _order, { metadata }, { refunds }) {
-      if (refunds === "Settled")
-        await bank.giveBack(metadata.id, { id: `${Math.random()}`, amountCents: cents ?? amount });
+    async createRefund(_ctx, _input, cents, _order, { metadata }, { refunds = "Settled" }) {
+      if (refunds === "Settled") await bank.giveBack(metadata.id, { id: `${Math.random()}`, amountCents: cents });
       return { state: /** @type {any} */ (refunds), transactionId: "" };
     },
   });
