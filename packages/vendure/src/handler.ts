@@ -19,6 +19,7 @@ import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
 import { CardRefunds } from "./refunds.js";
+import { Settlement } from "./settlement.js";
 import { StripeWebhookInterceptor } from "./stripe-webhook.js";
 
 /** Vendure doesn't export this type. */
@@ -110,9 +111,17 @@ export function createPaymentProcess(): PaymentProcess<never> {
       const webhooks = injector.get(StripeWebhookInterceptor);
       if (/^(Settled|Authorized)$/.test(to)) {
         if (payment.amount < 0) return "This order has no outstanding amount.";
-        const same = others.filter((one) => one.method === payment.method && isSameId(one, payment));
-        if (same.some((one) => isRepeated(one, payment, ctx.apiType, webhooks.isAbout(payment.transactionId), order)))
-          return "This payment is recorded already.";
+        const isStripe = webhooks.isAbout(payment.transactionId);
+        const repeated = others.find((one) => isRepeated(one, payment, ctx.apiType, isStripe, order));
+        if (repeated && heldCents(repeated) === 0 && !isStripe)
+          injector
+            .get(Settlement)
+            .noteSoon(
+              code,
+              `${payment.method} has reported the payment ${payment.transactionId} again, which was returned. ` +
+                "If it was paid again, refund it at its provider.",
+            );
+        if (repeated) return "This payment is recorded already.";
       }
       const named = webhooks.attemptOf(payment.transactionId);
       const live = others.filter(({ state }) => liveStates.includes(state));
@@ -123,15 +132,13 @@ export function createPaymentProcess(): PaymentProcess<never> {
   };
 }
 
-const isSameId = (one: Payment, { transactionId }: Payment) =>
-  Boolean(transactionId) && one.transactionId === transactionId;
-
 /**
  * Whether a payment was recorded before. Ids may repeat: the provider of a shopper's call has just taken the money, unless it
  * answers a repeated request with a payment that holds the same amount. A webhook may be repeated long after its payment was
  * refunded. Staff may give two manual payments of a placed order the same id.
  */
 function isRepeated(one: Payment, made: Payment, apiType: string, isStripe: boolean, order: Order): boolean {
+  if (!made.transactionId || one.method !== made.method || one.transactionId !== made.transactionId) return false;
   const isHeld = heldCents(one) > 0;
   if (isStripe) return isHeld || /^(Settled|Authorized|Cancelled)$/.test(one.state);
   if (order.orderPlacedAt != null) return false;

@@ -212,6 +212,15 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     return true;
   }
 
+  /** Writes a note for staff after the current transaction, even if that is rolled back. */
+  noteSoon(code: string, note: string): void {
+    setImmediate(() =>
+      this.orders
+        .alone(code, (ctx, order) => this.returns.note(ctx, order, note))
+        .catch((error: unknown) => logFailure(error, code)),
+    );
+  }
+
   /** Writes a note for staff if a payment at a provider is not among the payments of an order with gift cards. */
   async noteUnrecorded(code: string, transactionId: string, note: string): Promise<void> {
     if (!(await this.checkout.calls.read(code))) return;
