@@ -193,6 +193,34 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     throw new CheckoutError("payment_in_progress");
   }
 
+  const chargeAll: Engine["chargeAll"] = async (cart, parts, options) => {
+    const { owner, orderId, attemptId, paymentOf, onBegun, onStep, onCharged } = options;
+    const ids = { orderId, attemptId, isOnlyPart: parts.length === 1 };
+    const payments: Charge[][] = [];
+    for (const [index, part] of parts.entries()) {
+      const payment = await begin(cart, part, await paymentOf(index), owner, ids);
+      payments.push(payment);
+      onBegun?.(payment);
+    }
+    const all = payments.flat();
+    // If this process stalled and recovery took a charge over, stop here. A single charge's lease has just been written.
+    const checkLeases = async () => {
+      if (all.length > 1 && (await journal.renew(owner, leaseMs)) < all.length)
+        throw new CheckoutError("payment_in_progress");
+      await onStep?.();
+    };
+    for (const payment of payments) {
+      const charged: Charge[] = [];
+      for (const charge of payment) {
+        if (charge !== all[0]) await checkLeases();
+        charged.push(await devalue(charge.reference));
+      }
+      await onCharged?.(charged as [Charge, ...Charge[]]);
+    }
+    await checkLeases();
+    return all;
+  };
+
   const reverse: Engine["reverse"] = (reference, reason, options) => {
     begun.delete(reference);
     return recovery.reverse(reference, reason, options);
@@ -209,5 +237,5 @@ export function createCharges(context: EngineContext, recovery: Recovery) {
     return recovery.void(reference, options);
   };
 
-  return { begin, devalue, commit, capture, reverse, cancel, void: voidCharge };
+  return { begin, devalue, chargeAll, commit, capture, reverse, cancel, void: voidCharge };
 }

@@ -68,13 +68,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (plan.hasSettling) throw new CheckoutError("payment_in_progress");
       throw new CheckoutError(plan.hasExpired ? "applied_card_expired" : "amount_changed");
     },
-    begin: charges.begin,
-    devalue: charges.devalue,
-    commit: charges.commit,
-    capture: charges.capture,
-    reverse: charges.reverse,
-    cancel: charges.cancel,
-    void: charges.void,
+    ...charges,
     recoverCart: recovery.recoverCart,
     recover: recovery.recover,
     renew: (owner) => journal.renew(owner, leaseMs),

@@ -34,6 +34,24 @@ export interface PlannedPart {
   readonly charges?: readonly LaidCharge[];
 }
 
+/** What a caller of `chargeAll` gives, and what it is told after each step. If one of its functions throws, nothing else is sent. */
+export interface ChargeAllOptions {
+  /** Owns the leases of the charges. */
+  readonly owner: string;
+  /** The order, if the shop knows it already; otherwise `commit` sets it. */
+  readonly orderId?: string;
+  /** The attempt of the purchase that the charges belong to, if there is one. */
+  readonly attemptId?: string;
+  /** Returns the shop's own id of a part's payment, right before its charges are recorded. Later calls find them by it. */
+  readonly paymentOf: (index: number) => string | Promise<string>;
+  /** Called once the charges of a payment are recorded. */
+  readonly onBegun?: (charges: readonly Charge[]) => void;
+  /** Called before each charge but the first is sent, and after the last one. */
+  readonly onStep?: () => Promise<void>;
+  /** Called once all charges of a payment are `devalued`. */
+  readonly onCharged?: (charges: readonly [Charge, ...Charge[]]) => Promise<void>;
+}
+
 /** How an order is to be paid: the cards first, then the remainder. */
 export interface PaymentPlan {
   /** Cards that pay something, oldest first. */
@@ -165,6 +183,15 @@ export interface Engine {
    */
   checkCovers(plan: PaymentPlan, remainderCents: number): void;
   /**
+   * Charges all cards of an order: records all charges, then sends one after the other. Before each step, it renews their leases
+   * and counts them: if recovery has taken one over, nothing else is sent, and no remainder may be authorized.
+   *
+   * @returns the charges as they were recorded, in the order in which they were sent
+   * @throws {CheckoutError} as `begin` and `devalue`; payment_in_progress if recovery has taken a charge over. The caller
+   *   reverses what was begun
+   */
+  chargeAll(cart: CartView, parts: readonly PlannedPart[], options: ChargeAllOptions): Promise<Charge[]>;
+  /**
    * Records the intent to charge a part of the plan, owned by `owner` until its lease runs out.
    * @param externalId the shop's own id of this payment; later calls find its charges by it
    * @param options.orderId the order, if the shop knows it already; otherwise `commit` sets it
@@ -180,7 +207,7 @@ export interface Engine {
     part: PlannedPart,
     externalId: string,
     owner: string,
-    options?: { orderId?: string; attemptId?: string; isOnlyPart?: boolean },
+    options?: { orderId?: string | undefined; attemptId?: string | undefined; isOnlyPart?: boolean },
   ): Promise<Charge[]>;
   /**
    * Sends the devalue of a charge that was begun exactly once, and returns the charge in state `devalued`. Only the engine that began

@@ -3,7 +3,6 @@ import type { Cents } from "@giftcard-pay/client";
 import { layCharges } from "../engine/charge-layout.js";
 import type { PaymentPlan } from "../engine/engine.js";
 import { CheckoutError } from "../engine/errors.js";
-import type { Charge } from "../store/charge.js";
 import { paidStates, undecidedStates } from "../store/purchase-states.js";
 import type { Purchase } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
@@ -82,21 +81,6 @@ export function createPurchaseFlow(options: FlowOptions) {
     return parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] }));
   }
 
-  async function charge(order: Order, purchase: Purchase, plan: PaymentPlan): Promise<void> {
-    const { attemptId } = purchase;
-    const begun: Charge[] = [];
-    const ids = { orderId: order.id, attemptId };
-    for (const [index, part] of partsOf(plan, purchase).entries()) {
-      begun.push(...(await engine.begin(order.cart, part, `${attemptId}:${index}`, attemptId, ids)));
-    }
-    for (const [index, { reference }] of begun.entries()) {
-      if (index > 0) await renewLease(purchase);
-      await engine.renew(attemptId);
-      await engine.devalue(reference);
-    }
-    await renewLease(purchase);
-  }
-
   /**
    * Renews the lease before a slow step, and stores the method's data if given. If this process stalled and recovery took the
    * purchase over, it stops here.
@@ -157,7 +141,11 @@ export function createPurchaseFlow(options: FlowOptions) {
     let purchase = begun;
     let isRemainderSent = false;
     try {
-      await charge(order, purchase, plan);
+      await engine.chargeAll(order.cart, partsOf(plan, purchase), {
+        ...{ owner: attemptId, attemptId, orderId: order.id },
+        paymentOf: (index) => `${attemptId}:${index}`,
+        onStep: () => renewLease(begun),
+      });
       if (purchase.remainderCents > 0) {
         isRemainderSent = true;
         const keep = async (data: string) => {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import { type Engine, layCharges, type PaymentPlan } from "@giftcard-pay/checkout/plugin";
-import type { Charge, Tender } from "@giftcard-pay/checkout/store";
+import type { Tender } from "@giftcard-pay/checkout/store";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
@@ -48,7 +48,7 @@ export async function completeWithGiftcards(
   const record: CompletionRecord = {
     cartId: input.id,
     orderId: null,
-    charges: [],
+    references: [],
     sessionIds: [],
     remainderSessionId: null,
   };
@@ -162,32 +162,35 @@ async function charge(
   // Record it before charging: a webhook in another process may authorize this session meanwhile, and
   // `voidCompletion` has to undo that too.
   record.remainderSessionId = remainder?.id ?? null;
-  await beginCharges(container, record, payment, await layPlan(container, plan, payment, orderId), owner);
-  const allReferences = record.charges.flatMap(({ references }) => references);
-  for (const { sessionId, references } of record.charges) {
-    const charges: Charge[] = [];
-    for (const reference of references) {
-      // Beginning and sending a charge renews its own lease only. The charges that are still waiting need the lease too.
-      if (allReferences.length > 1) await engine.renew(owner);
-      charges.push(await engine.devalue(reference));
-    }
-    const [first, ...others] = charges;
-    const data = first && copyOf([first, ...others]);
+  const laid = await layPlan(container, plan, payment, orderId);
+  const charges = await engine.chargeAll(payment.cart, laid.parts, {
+    owner,
+    // Creates a session for each card that pays, unless one is prepared.
+    paymentOf: async (index) => {
+      const prepared = payment.giftSessions[index]?.id;
+      if (prepared !== undefined) return prepared;
+      const sessionId = await createGiftSession(container, payment, plan, index);
+      record.sessionIds.push(sessionId);
+      return sessionId;
+    },
+    // A prepared session belongs to this completion only now: before, another completion might have begun its charge.
+    onBegun: (begun) => {
+      for (const { reference, externalId } of begun) {
+        record.references.push(reference);
+        if (!record.sessionIds.includes(externalId)) record.sessionIds.push(externalId);
+      }
+    },
     // If the page deletes the session while its card is charged, the charge is reversed.
-    const isPaid = data && (await authorizeCardSession(sql, { sessionId, owner, data }));
-    if (!isPaid) throw new CheckoutError("payment_in_progress");
-  }
+    onCharged: async (charged) => {
+      const card = { sessionId: charged[0].externalId, owner, data: copyOf(charged) };
+      if (!(await authorizeCardSession(sql, card))) throw new CheckoutError("payment_in_progress");
+    },
+  });
   if (remainder && settings.allowPromisedRemainder) await expectRemainder(sql, remainder.id, record.cartId);
   // In `validate`, Medusa authorizes the remainder, and the order's subscriber commits the charges.
   if (orderId === undefined) return true;
-  if (remainder) {
-    // If this process stalled and recovery took over a charge, stop here: the remainder must not be authorized.
-    // A single charge's lease has just been renewed, and checked with its session.
-    const isHeld = allReferences.length === 1 || (await engine.renew(owner)) === allReferences.length;
-    if (!isHeld) throw new CheckoutError("payment_in_progress");
-    await authorizeRemainder(payments, remainder.id, settings.allowPromisedRemainder);
-  }
-  for (const reference of allReferences) await engine.commit(reference, owner, orderId);
+  if (remainder) await authorizeRemainder(payments, remainder.id, settings.allowPromisedRemainder);
+  for (const { reference } of charges) await engine.commit(reference, owner, orderId);
   return true;
 }
 
@@ -213,28 +216,6 @@ async function layPlan(
   const parts = plan.parts.map(({ amountCents }) => amountCents);
   const laid = layCharges(parts, lines, MAX_CHARGES_PER_CARD);
   return { ...plan, parts: plan.parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] })) };
-}
-
-/** Creates a session for each card that pays, unless one is prepared, and records that its charge begins. */
-async function beginCharges(
-  container: MedusaContainer,
-  record: CompletionRecord,
-  payment: CartPayment,
-  plan: PaymentPlan,
-  owner: string,
-): Promise<void> {
-  const { engine } = contextOf(container);
-  for (const [index, part] of plan.parts.entries()) {
-    const prepared = payment.giftSessions[index]?.id;
-    const sessionId = prepared ?? (await createGiftSession(container, payment, plan, index));
-    // A prepared session belongs to this completion only once its charge is begun: until then, another completion may
-    // begin it.
-    if (!prepared) record.sessionIds.push(sessionId);
-    const isOnlyPart = plan.parts.length === 1;
-    const begun = await engine.begin(payment.cart, part, sessionId, owner, { isOnlyPart });
-    record.charges.push({ sessionId, references: begun.map(({ reference }) => reference) });
-    if (prepared) record.sessionIds.push(sessionId);
-  }
 }
 
 /** Plans the payment. If a card has an unsettled charge of an earlier completion, settles it first. */

@@ -10,8 +10,8 @@ export interface CompletionRecord {
   cartId: string;
   /** The order that it placed; null in `validate`, which runs before the order exists. */
   orderId: string | null;
-  /** The charges that it began, by their card's payment session. */
-  charges: { sessionId: string; references: string[] }[];
+  /** The charges that it began. */
+  references: string[];
   /** The gift card sessions to delete: those of its charges, and one whose charge could not be begun. */
   sessionIds: string[];
   /** The remainder's session, authorized by the completion, or by a webhook while it charged the cards. */
@@ -34,7 +34,7 @@ export async function voidCompletion(
       logger.error(`giftcard: ${what} of cart ${record.cartId} failed: ${nameOf(error)}`);
     });
   };
-  for (const reference of record.charges.flatMap(({ references }) => references)) {
+  for (const reference of record.references) {
     await tryTo("the reversal", () => engine.void(reference, { orderIsGone: true }));
   }
   const { cartId, orderId, sessionIds, remainderSessionId } = record;

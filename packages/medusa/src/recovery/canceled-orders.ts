@@ -89,7 +89,7 @@ export async function voidOrderless(container: MedusaContainer, { cartId, sessio
     const charges = await engine.journal.chargesOfPayment(sessionId);
     // Before the payment is deleted: if voiding fails, the next run must find the payment again.
     for (const { reference } of charges) await engine.void(reference, { orderIsGone: true });
-    const record = { cartId, orderId: null, charges: [], sessionIds: [sessionId], remainderSessionId: null };
+    const record = { cartId, orderId: null, references: [], sessionIds: [sessionId], remainderSessionId: null };
     await voidCompletion(record, { container });
   });
 }
