@@ -1,0 +1,205 @@
+import type { Row } from "./memory-store.js";
+import type { Story, World } from "./world.js";
+
+/** After so many runs of recovery, nothing may be left to do. */
+const MOST_RECOVERIES = 12;
+/** Longer than any page, lease and delay. */
+const LONG_MS = 61 * 60_000;
+const STAFF = "the last";
+
+const settled = ["paid", "failed", "canceled", "refunded"];
+const ended = ["committed", "captured", "reversed", "refused", "taken"];
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+const isHeld = ({ state }: Row) => state === "committed" || state === "captured" || state === "taken";
+
+/** Lets recovery and people settle what is left after a history, without further faults. */
+export async function settle(world: World): Promise<void> {
+  world.log("all processes end, and nothing fails any more");
+  world.endAll();
+  world.network.hasFaults = false;
+  // What was sent still arrives.
+  if (!(await world.clock.run())) return world.violate("it never ends", "after all processes have ended");
+  for (const card of world.issuer.cards) card.isBlocked = false;
+  await recoverAll(world);
+  for (const payment of [...world.bank.payments.values()]) {
+    const status = await world.ask(0, (checkout) => checkout.webhook(world.noticeOf(payment)).then((r) => r.status));
+    const isKept = world.bank.keeps && payment.state === "authorized";
+    if (status !== 204 && !payment.lie && !isKept) world.violate("a last notice is refused", String(status));
+  }
+  await recoverAll(world);
+  await decideAll(world);
+}
+
+/** Recovers, as every hour, until nothing changes any more. */
+async function recoverAll(world: World): Promise<void> {
+  const read = () =>
+    JSON.stringify([
+      world.memory.read("select state from giftcard_purchase order by order_id"),
+      world.memory.read("select state from giftcard_charge order by reference"),
+      world.memory.read("select done_at is null from giftcard_refund"),
+    ]);
+  let before = "";
+  for (let times = 0; times < MOST_RECOVERIES; times += 1) {
+    const now = read();
+    if (now === before) return;
+    before = now;
+    await world.clock.run(world.clock.now + LONG_MS);
+    const recovered = await world.ask(0, (checkout) => checkout.recover());
+    if (!recovered) world.violate("recover throws", "");
+  }
+  world.violate("recovery never ends", before);
+}
+
+/** A person decides what the lists of the operator say. */
+async function decideAll(world: World): Promise<void> {
+  const attention = await world.ask(0, ({ operator }) => operator.charges({ states: ["needs_attention"] }));
+  for (const { reference, reason } of attention?.charges ?? []) {
+    if (world.plan.hasKeys) world.violate("a charge needs attention", `${reference}: ${reason}`);
+    const isTaken = world.issuer.heldCents([reference]) > 0;
+    await world.ask(0, ({ operator }) =>
+      isTaken ? operator.markTaken(reference, STAFF) : operator.markNotTaken(reference, STAFF),
+    );
+  }
+  const open = await world.ask(0, ({ operator }) => operator.purchases());
+  for (const { orderId, lastError, state } of open?.purchases ?? []) {
+    if (/wrong_(amount|currency)$/.test(lastError ?? "")) await world.ask(0, (checkout) => checkout.cancel(orderId));
+    if (!world.bank.keeps || lastError === null || state === "pending" || state === "charging") continue;
+    await world.clock.run(world.clock.now + LONG_MS);
+    await world.ask(0, ({ operator }) => operator.markRemainderSettled(orderId, STAFF));
+  }
+  await recoverAll(world);
+}
+
+/** Compares the books of the issuer, the journal, the purchases and the bank. */
+export async function compare(world: World): Promise<void> {
+  const { memory } = world;
+  const charges = memory.read("select * from giftcard_charge");
+  const purchases = memory.read("select * from giftcard_purchase");
+  const refunds = memory.read("select * from giftcard_refund");
+  compareCards(world, charges);
+  for (const { state, reference, reason } of charges)
+    if (!ended.includes(String(state))) world.violate(`a charge stays ${state}`, `${reference} (${reason})`);
+  for (const { state, order_id: id, last_error: error } of purchases)
+    if (!settled.includes(String(state))) world.violate(`a purchase stays ${state}`, `${id} (${error})`);
+  for (const story of world.stories) {
+    const purchase = purchases.find(({ order_id }) => order_id === story.id);
+    const own = refunds.filter(({ order_id }) => order_id === story.id);
+    compareOrder(world, story, purchase, own, charges);
+    if (purchase) await comparePaidBy(world, story, purchase, own, charges);
+  }
+  compareBank(world, purchases);
+  compareTenders(world, charges);
+}
+
+/** The journal knows every devalue that took money, and each card has what no order holds. */
+function compareCards(world: World, charges: readonly Row[]): void {
+  const { issuer } = world;
+  for (const { reference, takenCents, isReversed } of issuer.ledger.values()) {
+    const charge = charges.find((one) => one.reference === reference);
+    if (!charge) world.violate("the journal has no such charge", reference);
+    else if (isHeld(charge) === isReversed)
+      world.violate("issuer and journal differ", `${reference} is ${charge.state}, reversed: ${isReversed}`);
+    else if (charge.deducted_cents !== takenCents && world.plan.hasKeys)
+      world.violate("issuer and journal differ", `${reference}: ${takenCents}, booked ${charge.deducted_cents}`);
+  }
+  for (const charge of charges)
+    if (isHeld(charge) && !issuer.ledger.has(String(charge.reference)) && charge.state !== "taken")
+      world.violate("the issuer has no such charge", String(charge.reference));
+}
+
+function compareOrder(
+  world: World,
+  story: Story,
+  purchase: Row | undefined,
+  refunds: readonly Row[],
+  allCharges: readonly Row[],
+): void {
+  const charges = allCharges.filter(({ order_id }) => order_id === story.id);
+  const attempt = purchase?.attempt_id;
+  const isSold = purchase?.state === "paid" || purchase?.state === "refunded";
+  for (const charge of charges)
+    if ((charge.state === "committed" || charge.state === "captured") && !(isSold && charge.attempt_id === attempt))
+      world.violate("charged for no paid order", `${charge.reference}, the order is ${purchase?.state}`);
+  if (story.isCanceled && purchase?.state !== "canceled")
+    world.violate("canceled, and isn't", `${story.id} is ${purchase?.state}`);
+  if (!purchase || !isSold) return;
+  const own = charges.filter(({ attempt_id }) => attempt_id === attempt);
+  const returned = refunds.flatMap(({ charge_references }) => JSON.parse(String(charge_references)) as string[]);
+  const cardCents = sum(own.map(({ amount_cents }) => Number(amount_cents)));
+  if (cardCents + Number(purchase.remainder_cents) !== purchase.total_cents)
+    world.violate("paid is not the total", `${cardCents} + ${purchase.remainder_cents} for ${purchase.total_cents}`);
+  if (new Set(returned).size < returned.length) world.violate("a charge is refunded twice", story.id);
+  for (const charge of own) {
+    const isBack = returned.includes(String(charge.reference));
+    if (!isBack && !isHeld(charge)) world.violate("paid by a card that is whole", `${charge.reference}: ${charge.state}`);
+    if (isBack && charge.state !== "reversed" && charge.state !== "taken")
+      world.violate("refunded to a card that isn't", `${charge.reference}: ${charge.state}`);
+  }
+  const backCents = sum(refunds.map(({ remainder_cents }) => Number(remainder_cents)));
+  const { attempt_id: id, remainder_settled_by: settledBy } = purchase;
+  const heldCents = world.bank.heldCents(String(id));
+  if (settledBy === null && heldCents !== Number(purchase.remainder_cents) - backCents)
+    world.violate("bank and purchase differ", `${heldCents}, booked ${purchase.remainder_cents} - ${backCents}`);
+  compareRefunds(world, story, refunds, own);
+}
+
+function compareRefunds(world: World, story: Story, refunds: readonly Row[], charges: readonly Row[]): void {
+  for (const refund of refunds) {
+    const references = JSON.parse(String(refund.charge_references)) as string[];
+    const cardCents = sum(
+      charges.filter(({ reference }) => references.includes(String(reference))).map((one) => Number(one.amount_cents)),
+    );
+    if (refund.done_at === null) world.violate("a refund stays open", String(refund.id));
+    if (cardCents + Number(refund.remainder_cents) !== refund.amount_cents)
+      world.violate("a refund is not its parts", `${cardCents} + ${refund.remainder_cents} for ${refund.amount_cents}`);
+  }
+  for (const [id, cents] of story.refunded) {
+    const refund = refunds.find((one) => one.id === id);
+    if (refund?.amount_cents !== cents) world.violate("a refund is gone", `${id}: ${cents}, ${refund?.amount_cents}`);
+  }
+}
+
+/** What the shop is told about a payment is what the issuer and the bank have. */
+async function comparePaidBy(
+  world: World,
+  { id }: Story,
+  purchase: Row,
+  refunds: readonly Row[],
+  charges: readonly Row[],
+): Promise<void> {
+  const told = await world.ask(0, (checkout) => checkout.paidBy(id));
+  if (!told || !["paid", "refunded"].includes(String(purchase.state))) return;
+  const own = charges.filter(({ attempt_id }) => attempt_id === purchase.attempt_id);
+  const backCents = sum(own.filter((charge) => !isHeld(charge)).map(({ amount_cents }) => Number(amount_cents)));
+  const toldCents = sum(told.cards.map(({ refundedCents }) => refundedCents));
+  if (toldCents !== backCents) world.violate("told another refund of the cards", `${toldCents}, not ${backCents}`);
+  const remainderBackCents = sum(refunds.map(({ remainder_cents }) => Number(remainder_cents)));
+  if (told.remainder.refundedCents !== remainderBackCents)
+    world.violate("told another refund of the remainder", `${told.remainder.refundedCents}, not ${remainderBackCents}`);
+}
+
+/** The bank holds nothing of attempts that don't pay, and waits for nobody. */
+function compareBank(world: World, purchases: readonly Row[]): void {
+  for (const payment of world.bank.payments.values()) {
+    const { attemptId, orderId, state, isTakenLate } = payment;
+    const purchase = purchases.find(({ order_id }) => order_id === orderId);
+    const isCurrent = purchase?.attempt_id === attemptId;
+    const isSold = isCurrent && (purchase?.state === "paid" || purchase?.state === "refunded");
+    if (state === "open") world.violate("the bank still waits", `${orderId}, ${purchase?.state}`);
+    // A bank that forgets cancels may take money for a process that has died. Its documentation warns of it.
+    if (isSold || isTakenLate || world.bank.keeps || world.isSettled(purchase, attemptId)) continue;
+    const heldCents = world.bank.heldCents(attemptId);
+    if (heldCents > 0)
+      world.violate("the bank holds for nothing", `${heldCents}, ${orderId} is ${purchase?.state}, current: ${isCurrent}`);
+  }
+}
+
+/** A card whose charges are all settled isn't shown as being charged. */
+function compareTenders(world: World, charges: readonly Row[]): void {
+  for (const { id, state } of world.memory.read("select * from giftcard_tender")) {
+    const own = charges.filter(({ tender_id }) => tender_id === id);
+    if (state === "charging") world.violate("a card stays charging", String(id));
+    if (state === "spent" && !own.some((charge) => isHeld(charge) || charge.order_id !== null))
+      world.violate("a card is spent for nothing", String(id));
+  }
+}

@@ -1,0 +1,216 @@
+import fc from "fast-check";
+
+/** The parts of the world that a process calls. */
+export const places = ["store", "issuer", "bank"] as const;
+export type Place = (typeof places)[number];
+
+/**
+ * What happens to one call of a process:
+ * - `refused`: it fails, and had no effect
+ * - `lost`: it has its effect, and its answer is lost
+ * - `late`: it arrives only after a while; `answered-late`: its answer arrives only after a while
+ * - `twice`: it arrives again after a while
+ * - `never`: it has its effect, and is never answered
+ * - `garbled`: it has its effect, and its answer can't be read, or is wrong
+ * - `dies`, `dies-after`: the process dies before it, or right after its effect
+ * - `stalls`, `stalls-after`: the process is suspended for a while before it is sent, or after its effect
+ */
+export const faultKinds = [
+  ...(["refused", "lost", "late", "answered-late", "twice", "never", "garbled"] as const),
+  ...(["dies", "dies-after", "stalls", "stalls-after"] as const),
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** A fault of one call. */
+export interface Fault {
+  readonly process: number;
+  readonly place: Place;
+  /** Which of the process's calls to this place, from 0. */
+  readonly nth: number;
+  /** How many such calls in a row have it. */
+  readonly times: number;
+  readonly kind: FaultKind;
+  readonly forMs: number;
+}
+
+/** How the bank answers a new payment. */
+export const bankMoods = [
+  ...(["approve", "page", "decline", "fail", "approve-then-fail", "keep-then-approve", "keep-then-page"] as const),
+  ...(["wrong-amount", "wrong-currency", "nonsense"] as const),
+] as const;
+export type BankMood = (typeof bankMoods)[number];
+
+/** What the shopper does on the bank's page, how long after it was opened, and when the bank notifies the shop of it. */
+export interface Visit {
+  readonly outcome: "pays" | "declines" | "leaves";
+  readonly afterMs: number;
+  readonly noticesAfterMs: readonly number[];
+}
+
+/** Something that a person or a job does. `order`, `cart` and `card` are indexes, modulo how many there are. */
+export type Act =
+  | { readonly do: "pay"; readonly order: number; readonly mood: BankMood; readonly visit: Visit; readonly cart: CartChange }
+  | { readonly do: "confirm" | "abandon" | "assert paid" | "paid by"; readonly order: number }
+  | { readonly do: "cancel"; readonly order: number; readonly attempt: "any" | "first" }
+  | { readonly do: "refund lines"; readonly order: number; readonly id: number; readonly line: number; readonly units: number }
+  | { readonly do: "refund amount"; readonly order: number; readonly id: number; readonly cents: number; readonly rule: number }
+  | { readonly do: "refund cards"; readonly order: number; readonly which: number | null }
+  | { readonly do: "recover"; readonly deadlineMs: number | null; readonly limit: number | null }
+  | { readonly do: "apply" | "spend elsewhere" | "block"; readonly order: number; readonly card: number }
+  | { readonly do: "remove"; readonly order: number }
+  | { readonly do: "retry purchase" | "settle remainder"; readonly order: number }
+  | { readonly do: "retry charge" | "mark taken" | "mark not taken" }
+  | { readonly do: "notify"; readonly order: number; readonly attempt: number };
+
+/** How the cart differs from the one that the shopper was shown. */
+export type CartChange = "as shown" | "seen again" | "changed unseen" | "unknown";
+
+/** An act at a time, in a process. */
+export interface Deed {
+  readonly atMs: number;
+  readonly process: number;
+  readonly act: Act;
+}
+
+/** An order with its cart. */
+export interface PlannedOrder {
+  readonly goods: number;
+  /** Whether it has the previous order's cart. */
+  readonly sharesCart: boolean;
+  /** The cards that are applied to the cart at first. */
+  readonly cards: readonly number[];
+}
+
+/** A history: what everybody wants to do, and what goes wrong. */
+export interface Plan {
+  /** Decides how long each call takes, and so the order in which calls arrive. 0: each takes a millisecond. */
+  readonly pace: number;
+  readonly byLine: boolean;
+  readonly maxChargesPerCard: number;
+  readonly leastRemainderCents: number;
+  /** Whether the issuer resolves devalues by their keys. */
+  readonly hasKeys: boolean;
+  /** Whether a cancel at the bank also prevents a later request of the same payment. */
+  readonly bankRemembers: boolean;
+  /** Whether the bank refuses to return money, for good. */
+  readonly bankKeeps: boolean;
+  readonly cardsCents: readonly number[];
+  readonly orders: readonly PlannedOrder[];
+  readonly deeds: readonly Deed[];
+  readonly faults: readonly Fault[];
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Chooses the first most often. */
+const often = <T>(...values: readonly T[]) =>
+  fc.oneof(
+    ...values.map((value, index) => ({ weight: index === 0 ? 2 * values.length : 1, arbitrary: fc.constant(value) })),
+  );
+const oneOf = <T>(...values: readonly T[]) => fc.constantFrom(...values);
+const index = (most: number) => fc.nat({ max: most });
+const orderIndex = index(2);
+
+/** Moments: while the first payment runs, after it, during its leases, after them, after a page has lapsed, next day. */
+const moment = fc
+  .tuple(oneOf(0, 0, 0, 1, 1, 2, 3, 4, 5), index(180))
+  .map(([phase, jitter]) => ([0, 2 * SECOND, 70 * SECOND, 4 * MINUTE, 45 * MINUTE, 26 * HOUR][phase] as number) + jitter);
+
+/** A while: within the leases, or after them, or after a page has lapsed. */
+const while_ = oneOf(3 * MINUTE, 20, 40 * SECOND, 45 * MINUTE, 3 * HOUR);
+
+const visit: fc.Arbitrary<Visit> = fc.record({
+  outcome: oneOf("pays", "pays", "pays", "declines", "leaves"),
+  afterMs: oneOf(SECOND, 30 * SECOND, 5 * MINUTE, 29 * MINUTE, 31 * MINUTE, 2 * HOUR),
+  noticesAfterMs: fc.array(oneOf(0, 1, 10, 40, 3 * MINUTE, 50 * MINUTE), { maxLength: 2 }),
+});
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("pay" as const),
+      order: orderIndex,
+      mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods),
+      visit,
+      cart: oneOf("as shown", "seen again", "seen again", "changed unseen", "unknown"),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: oneOf("confirm", "abandon", "confirm", "assert paid", "paid by"), order: orderIndex }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("cancel" as const), order: orderIndex, attempt: often("any", "first") }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("refund lines" as const),
+      ...{ order: orderIndex, id: index(2), line: index(1), units: oneOf(1, 1, 2) },
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("refund amount" as const),
+      ...{ order: orderIndex, id: index(2), cents: oneOf(500, 1, 2500, 5000, 7498, 333), rule: index(3) },
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("refund cards" as const), order: orderIndex, which: oneOf(null, 0, 1) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("recover" as const),
+      deadlineMs: often(null, 100, 5000),
+      limit: often(null, 1),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: oneOf("apply", "spend elsewhere", "block"), order: orderIndex, card: index(2) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), order: orderIndex }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: oneOf("retry purchase", "settle remainder"), order: orderIndex }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: oneOf("retry charge", "mark taken", "mark not taken") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("notify" as const), order: orderIndex, attempt: index(1) }),
+  },
+);
+
+const fault: fc.Arbitrary<Fault> = fc.record({
+  process: index(2),
+  place: oneOf("store", "store", "issuer", "bank"),
+  nth: fc.oneof({ weight: 2, arbitrary: index(4) }, { weight: 1, arbitrary: index(40) }),
+  times: oneOf(1, 1, 1, 2, 5),
+  kind: oneOf(...faultKinds),
+  forMs: while_,
+});
+
+/** Plans of histories. They shrink to few deeds and faults, early, in one process, each call of which takes a millisecond. */
+export const plans: fc.Arbitrary<Plan> = fc.record({
+  pace: fc.nat({ max: 0x7fffffff }),
+  byLine: often(true, false),
+  maxChargesPerCard: often(50, 2),
+  leastRemainderCents: often(0, 50),
+  hasKeys: often(true, true, true, false),
+  bankRemembers: fc.boolean(),
+  bankKeeps: often(false, false, true),
+  cardsCents: fc.array(oneOf(5000, 2500, 7500, 1249), { minLength: 1, maxLength: 3 }),
+  orders: fc.array(
+    fc.record({ goods: index(3), sharesCart: often(false, true), cards: fc.array(index(2), { maxLength: 2 }) }),
+    { minLength: 1, maxLength: 2 },
+  ),
+  deeds: fc.array(fc.record({ atMs: moment, process: index(2), act }), { minLength: 1, maxLength: 7 }),
+  faults: fc.array(fault, { maxLength: 3 }),
+});

@@ -1,0 +1,110 @@
+import type { RemainderPart, RemainderRequest } from "../../src/remainder.js";
+import type { PurchaseChange } from "../../src/store/index.js";
+import type { BankWatcher, PayInput, Payment } from "./bank.js";
+import type { IssuerWatcher, LedgerEntry } from "./issuer.js";
+import type { Row } from "./memory-store.js";
+import type { Process } from "./network.js";
+import { agreement, type World } from "./world.js";
+
+/** Checks every step while a history runs. */
+export class Watch implements IssuerWatcher, BankWatcher {
+  readonly #sent = new Set<string>();
+  constructor(private readonly world: World) {}
+
+  violate(kind: string, text: string): void {
+    this.world.violate(kind, text);
+  }
+
+  opened(payment: Payment, input: PayInput): void {
+    this.world.opened(payment, input);
+  }
+
+  #charge(reference: string): Row | undefined {
+    return this.world.memory.read("select * from giftcard_charge where reference = ?", reference)[0];
+  }
+
+  /** A devalue is sent once, after it was recorded, and for what was shown. */
+  devalueSent(_process: Process, reference: string, amountCents: number): void {
+    if (this.#sent.has(reference)) this.violate("a devalue is sent twice", reference);
+    this.#sent.add(reference);
+    const charge = this.#charge(reference);
+    if (charge?.state !== "sent" || charge.amount_cents !== amountCents)
+      this.violate("a devalue is sent before it is recorded", `${reference}: ${charge?.state}, ${charge?.amount_cents}`);
+    const purchase = this.world.purchase(String(charge?.order_id));
+    if (purchase?.attempt_id === charge?.attempt_id) this.#checkAgreed(purchase);
+  }
+
+  #checkAgreed(purchase: Row | undefined): void {
+    const story = this.world.stories.find(({ id }) => id === purchase?.order_id);
+    if (!purchase || !story || story.isUnshown) return;
+    const asked = agreement({
+      totalCents: purchase.total_cents as never,
+      remainderCents: purchase.remainder_cents as never,
+    });
+    if (!story.agreed.has(asked))
+      this.violate("charged another amount than shown", `${asked}, shown ${[...story.agreed].join(" ")}`);
+  }
+
+  /** A reversal is recorded as owed before it is sent, unless the store can't be used. */
+  reversalSent(process: Process, entry: LedgerEntry | undefined): void {
+    const charge = entry && this.#charge(entry.reference);
+    if (!charge || charge.state === "reversing" || process.hasLostStore) return;
+    // Another process may have reversed it meanwhile.
+    if (charge.state === "reversed") return;
+    this.violate("a reversal is sent before it is recorded", `${charge.reference}: ${charge.state}`);
+  }
+
+  authorizationSent({ orderId, attemptId, remainderCents }: RemainderRequest): void {
+    const purchase = this.world.purchase(orderId);
+    if (purchase?.attempt_id !== attemptId) return;
+    if (purchase.remainder_cents !== remainderCents)
+      this.violate("the bank is asked for another remainder", `${remainderCents}, not ${purchase.remainder_cents}`);
+    this.#checkAgreed(purchase);
+  }
+
+  /** A remainder is canceled only once its attempt is being reversed, or was replaced. */
+  cancelSent({ orderId, attemptId }: RemainderRequest): void {
+    const purchase = this.world.purchase(orderId);
+    const isCurrent = purchase?.attempt_id === attemptId;
+    const state = String(purchase?.state);
+    if (isCurrent && !["voiding", "canceling", "failed", "canceled"].includes(state))
+      this.violate("the bank is told to cancel what isn't being reversed", `${orderId} is ${state}`);
+    if (this.world.isSettled(purchase, attemptId))
+      this.violate("a settled remainder is canceled", `${orderId}, ${attemptId}`);
+  }
+
+  refundSent({ orderId, attemptId }: RemainderRequest, { amountCents, id }: RemainderPart): void {
+    const [refund] = this.world.memory.read("select * from giftcard_refund where order_id = ? and id = ?", orderId, id);
+    if (refund?.remainder_cents !== amountCents)
+      this.violate("a refund is sent before it is recorded", `${amountCents}, recorded ${refund?.remainder_cents}`);
+    if (this.world.isSettled(this.world.purchase(orderId), attemptId))
+      this.violate("a settled remainder is refunded", `${orderId}, ${attemptId}`);
+  }
+
+  /** Looks at a write. */
+  written(name: string, args: readonly unknown[], result: unknown): void {
+    if (result === null || name !== "change") return;
+    const [orderId, change] = args as [string, PurchaseChange];
+    const isDecided = change.to === "paid" && change.from.some((state) => state === "charging" || state === "pending");
+    if (isDecided) this.checkPaid(orderId, "when it is decided");
+  }
+
+  /** An order that counts as paid has all of its money. */
+  checkPaid(orderId: string, when: string): void {
+    const purchase = this.world.purchase(orderId);
+    if (purchase?.state !== "paid") return;
+    const refunds = this.world.memory.read(
+      "select count(*) as count from giftcard_refund where order_id = ?",
+      orderId,
+    );
+    if (refunds[0]?.count !== 0 || this.#hasDecisions()) return;
+    const heldCents = this.world.heldCents(String(purchase.attempt_id));
+    if (heldCents !== purchase.total_cents)
+      this.violate("paid without its money", `${orderId}, ${when}: ${heldCents} of ${purchase.total_cents}`);
+  }
+
+  /** Whether a person has decided about a charge. */
+  #hasDecisions(): boolean {
+    return Number(this.world.memory.read("select count(*) as count from giftcard_action")[0]?.count) > 0;
+  }
+}
