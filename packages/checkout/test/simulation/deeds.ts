@@ -17,7 +17,9 @@ export class Deeds {
 
   /** Schedules everything. */
   begin(): void {
-    for (const deed of this.world.plan.deeds) this.world.clock.schedule(deed.atMs, () => this.#do(deed));
+    const { orders, deeds } = this.world.plan;
+    const payments = orders.map(({ payment }, order) => ({ ...payment, act: { ...payment.act, order } }));
+    for (const deed of [...payments, ...deeds]) this.world.clock.schedule(deed.atMs, () => this.#do(deed));
   }
 
   /** Checks that all calls have ended whose processes live. */

@@ -70,7 +70,11 @@ function virtualSleep(delayMs?: number, value?: unknown, options?: object): Prom
 const TAG_BYTES = 16;
 /** The keys of the replaced encryption. */
 class RawKey {
-  constructor(readonly bytes: Uint8Array) {}
+  readonly usages = ["encrypt", "decrypt"];
+  constructor(
+    readonly bytes: Uint8Array,
+    readonly algorithm = { name: "AES-GCM", length: 8 * bytes.length },
+  ) {}
 }
 interface GcmParams {
   readonly iv: Uint8Array;

@@ -79,6 +79,8 @@ export interface PlannedOrder {
   readonly sharesCart: boolean;
   /** The cards that are applied to the cart at first. */
   readonly cards: readonly number[];
+  /** Its first payment. */
+  readonly payment: Deed & { readonly act: { readonly do: "pay" } };
 }
 
 /** A history: what everybody wants to do, and what goes wrong. */
@@ -127,17 +129,16 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   noticesAfterMs: fc.array(oneOf(0, 1, 10, 40, 3 * MINUTE, 50 * MINUTE), { maxLength: 2 }),
 });
 
+const pay = fc.record({
+  do: fc.constant("pay" as const),
+  order: orderIndex,
+  mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods),
+  visit,
+  cart: oneOf("seen again", "seen again", "as shown", "changed unseen", "unknown"),
+});
+
 const act: fc.Arbitrary<Act> = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant("pay" as const),
-      order: orderIndex,
-      mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods),
-      visit,
-      cart: oneOf("as shown", "seen again", "seen again", "changed unseen", "unknown"),
-    }),
-  },
+  { weight: 5, arbitrary: pay },
   {
     weight: 5,
     arbitrary: fc.record({ do: oneOf("confirm", "abandon", "confirm", "assert paid", "paid by"), order: orderIndex }),
@@ -208,9 +209,13 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   bankKeeps: often(false, false, true),
   cardsCents: fc.array(oneOf(5000, 2500, 7500, 1249), { minLength: 1, maxLength: 3 }),
   orders: fc.array(
-    fc.record({ goods: index(3), sharesCart: often(false, true), cards: fc.array(index(2), { maxLength: 2 }) }),
+    fc.record({
+      ...{ goods: index(3), sharesCart: often(false, true) },
+      cards: fc.array(index(2), { minLength: 1, maxLength: 2 }),
+      payment: fc.record({ atMs: index(20), process: index(2), act: pay }),
+    }),
     { minLength: 1, maxLength: 2 },
   ),
-  deeds: fc.array(fc.record({ atMs: moment, process: index(2), act }), { minLength: 1, maxLength: 7 }),
-  faults: fc.array(fault, { maxLength: 3 }),
+  deeds: fc.array(fc.record({ atMs: moment, process: index(2), act }), { maxLength: 6, size: "max" }),
+  faults: fc.array(fault, { maxLength: 3, size: "max" }),
 });

@@ -71,7 +71,7 @@ export class Simulation {
       const kinds = first.violations.map(({ kind }) => kind);
       return !played.violations.some(({ kind }) => kind === kinds[0]);
     });
-    const details = await fc.check(property, { seed, numRuns: 1, endOnFailure: !isShrunk });
+    const details = await fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: !isShrunk });
     if (!details.failed || !details.counterexample || !first) return { failure: undefined, steps };
     const [plan] = details.counterexample;
     const { violations } = await this.play(plan);
@@ -84,7 +84,7 @@ export class Simulation {
     const property = fc.property(plans, (plan) => {
       found = plan;
     });
-    fc.check(property, { seed, numRuns: 1, endOnFailure: true, ...(path ? { path } : {}) });
+    fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: true, ...(path ? { path } : {}) });
     if (!found) throw new TypeError(`The seed ${seed} has no path ${path}.`);
     return found;
   }

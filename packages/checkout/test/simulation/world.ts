@@ -1,5 +1,5 @@
 import { type Cents, cents } from "@giftcard-pay/client";
-import { type CartView, type Checkout, createCheckout, type OrderLine } from "../../src/index.js";
+import { type CartView, type Checkout, CheckoutError, createCheckout, type OrderLine } from "../../src/index.js";
 import { type CheckoutStore, StoreError } from "../../src/store/index.js";
 import type { TestCard } from "../../testing/issuer-books.js";
 import { Bank, type PayInput, type Payment } from "./bank.js";
@@ -136,7 +136,10 @@ export class World {
         for (const card of new Set(cards))
           await checkout
             .apply(cart.view, this.card(card))
-            .catch((error: unknown) => this.log(`not applied: ${String(error)}`));
+            .catch((error: unknown) => {
+              if (!(error instanceof CheckoutError)) this.violate("a card can't be applied", String(error));
+              this.log(`not applied: ${String(error)}`);
+            });
         cart.shown = await checkout.list(cart.view);
       }
       isDone = true;
