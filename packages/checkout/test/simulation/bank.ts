@@ -6,12 +6,13 @@ import type { BankMood, Plan } from "./plan.js";
 export interface Payment {
   readonly orderId: string;
   readonly attemptId: string;
+  /** What it was asked for. */
+  readonly askedCents: number;
+  /** What it takes. */
   readonly cents: number;
   state: "open" | "authorized" | "declined" | "canceled";
   /** The data that the shop was told to keep, if it has kept it. */
   kept: string | null;
-  /** Whether it was taken after a cancel, because the bank forgets cancels of payments that it doesn't know. */
-  isTakenLate: boolean;
   /** Whether its answers have another amount or currency. */
   readonly lie: "amount" | "currency" | undefined;
   /** What it has returned, by idempotency key. */
@@ -50,6 +51,11 @@ export class Bank {
     this.keeps = plan.bankKeeps;
   }
 
+  /** Returns how much it holds of an attempt, in euros. */
+  paidCents(attemptId: string): number {
+    return this.payments.get(attemptId)?.lie === "currency" ? 0 : this.heldCents(attemptId);
+  }
+
   /** Returns how much it holds of an attempt. */
   heldCents(attemptId: string): number {
     const payment = this.payments.get(attemptId);
@@ -65,7 +71,7 @@ export class Bank {
   of(process: Process): RemainderMethod {
     const send = <T>(name: string, onSend: () => void, act: () => T | Promise<T>, garbled?: () => T) =>
       this.network.call<T>(process, {
-        ...{ place: "bank" as const, name, onSend, act, garbled },
+        ...{ place: "bank" as const, name, onSend, act, garbled, isUnlimited: name === "authorize" },
         failure: () => new Error("the bank can't be reached"),
       });
     return {
@@ -131,10 +137,10 @@ export class Bank {
     const lie = mood === "wrong-amount" ? "amount" : mood === "wrong-currency" ? "currency" : undefined;
     const isPage = mood.endsWith("page");
     const payment: Payment = {
-      ...{ orderId, attemptId, cents: remainderCents, lie },
+      ...{ orderId, attemptId, askedCents: remainderCents, lie },
+      cents: lie === "amount" ? remainderCents - 1 : remainderCents,
       state: isPage ? "open" : "authorized",
       kept: request.data && JSON.stringify(request.data),
-      isTakenLate: this.#canceled.has(attemptId),
       refunds: new Map(),
     };
     this.payments.set(attemptId, payment);
@@ -145,7 +151,6 @@ export class Bank {
   }
 
   #answerOf({ cents, lie }: Payment, status: RemainderAnswer["status"]): RemainderAnswer {
-    if (lie === "amount") return { status, amountCents: cents + 1 };
     return lie === "currency" ? { status, amountCents: cents, currency: "USD" } : { status, amountCents: cents };
   }
 
@@ -179,9 +184,11 @@ export class Bank {
   /** Every request about a payment has that payment's cents and data. */
   #checkRequest(call: string, { attemptId, orderId, remainderCents, data }: RemainderRequest): void {
     const payment = this.payments.get(attemptId);
+    if (data !== null && !JSON.stringify(data).includes(attemptId))
+      this.watcher.violate("the bank is given another attempt's data", `${call}: ${JSON.stringify(data)}`);
     if (!payment) return;
-    if (payment.cents !== remainderCents || payment.orderId !== orderId)
-      this.watcher.violate("the bank is asked about another amount", `${call}: ${remainderCents}, not ${payment.cents}`);
+    if (payment.askedCents !== remainderCents || payment.orderId !== orderId)
+      this.watcher.violate("the bank is asked about another amount", `${call}: ${remainderCents}, not ${payment.askedCents}`);
     if (payment.kept !== null && !JSON.stringify(data)?.includes(attemptId))
       this.watcher.violate("the bank isn't given what it had kept", `${call}: ${JSON.stringify(data)}`);
   }

@@ -1,5 +1,5 @@
 import { cents, GiftcardError } from "@giftcard-pay/client";
-import { type Checkout, CheckoutError, RefundError } from "../../src/index.js";
+import { type Checkout, CheckoutError, type OrderLine, RefundError } from "../../src/index.js";
 import { RemainderFault } from "../../src/remainder.js";
 import { StoreError } from "../../src/store/index.js";
 import { refundRules } from "../../src/store/purchase-store.js";
@@ -97,8 +97,10 @@ export class Deeds {
         return result;
       }
       case "assert paid": {
-        const purchase = await checkout.assertPaid(id, cart.view.totalCents);
-        world.watch.checkPaid(id, "after assertPaid");
+        const { totalCents } = cart.view;
+        const purchase = await checkout.assertPaid(id, totalCents);
+        if (purchase.totalCents !== totalCents) world.violate("paid another total", String(purchase.totalCents));
+        world.watch.checkPaid(id, "after assertPaid", true);
         return purchase.state;
       }
       case "paid by":
@@ -171,6 +173,9 @@ export class Deeds {
       if (after?.state !== "canceling" && after?.state !== "canceled")
         world.violate("canceled, and isn't", `${story.id} is ${after?.state}`);
     }
+    const isAlone = world.plan.deeds.every(({ act }) => act.do !== "cancel" || act.attempt === "first");
+    if (before?.state === "paid" && !isMeant && isAlone && String(after?.state).startsWith("cancel"))
+      world.violate("a later attempt is canceled", story.id);
     return views.map(({ state }) => state);
   }
 
@@ -184,9 +189,16 @@ export class Deeds {
         world.violate("refunded another amount", `${result.amountCents}, not ${act.cents}`);
       return this.#tellRefund(story, id, result);
     }
-    const { lines } = story.cart;
-    const { id: line } = lines[act.line % lines.length] as (typeof lines)[number];
-    return this.#tellRefund(story, id, await checkout.refund(story.id, { id, lines: { [line]: act.units } }));
+    const returning: Record<string, number> = { a: act.units, ...(act.line > 0 && { b: 1 }) };
+    const result = await checkout.refund(story.id, { id, lines: returning });
+    const lines = JSON.parse(String(world.purchase(story.id)?.lines)) as OrderLine[];
+    const shareCents = lines.reduce(
+      (sum, line) => sum + (line.totalCents * (returning[line.id] ?? 0)) / line.quantity,
+      0,
+    );
+    if (Math.abs(result.amountCents - shareCents) >= lines.length)
+      world.violate("units are refunded at another value", `${result.amountCents}, not ${shareCents}`);
+    return this.#tellRefund(story, id, result);
   }
 
   #tellRefund(story: Story, id: string, result: Awaited<ReturnType<Checkout["refund"]>>): unknown {

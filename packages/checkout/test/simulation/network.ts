@@ -30,6 +30,8 @@ export interface Call<T> {
   readonly garbled?: (() => T) | undefined;
   /** Whether it may arrive late, or twice. Default: yes. */
   readonly isAtOnce?: boolean | undefined;
+  /** Whether its caller waits for it for ever. */
+  readonly isUnlimited?: boolean | undefined;
   /** The caller's own timeout. */
   readonly timeoutMs?: number | undefined;
 }
@@ -80,6 +82,7 @@ export class Network {
         this.clock.schedule(call.timeoutMs, () => reject(call.failure("never")), process);
       if (kind === "refused") {
         this.log(`${this.#label(process, call)}: refused`);
+        process.hasLostStore ||= place === "store";
         this.clock.schedule(thereMs, () => reject(call.failure(kind)), process);
         return;
       }
@@ -111,7 +114,7 @@ export class Network {
       case "dies-after":
         return void this.#die(process, call.name);
       case "never":
-        process.hasHung ||= call.timeoutMs === undefined;
+        process.hasHung ||= call.isUnlimited === true;
         return;
       case "lost":
         process.hasLostStore ||= call.place === "store";

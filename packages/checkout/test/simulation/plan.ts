@@ -151,7 +151,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant("refund lines" as const),
-      ...{ order: orderIndex, id: index(2), line: index(1), units: oneOf(1, 1, 2) },
+      ...{ order: orderIndex, id: index(2), line: index(1), units: oneOf(1, 1, 2, 0.5) },
     }),
   },
   {
@@ -210,7 +210,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   cardsCents: fc.array(oneOf(5000, 2500, 7500, 1249), { minLength: 1, maxLength: 3 }),
   orders: fc.array(
     fc.record({
-      ...{ goods: index(3), sharesCart: often(false, true) },
+      ...{ goods: index(4), sharesCart: often(false, true) },
       cards: fc.array(index(2), { minLength: 1, maxLength: 2 }),
       payment: fc.record({ atMs: index(20), process: index(2), act: pay }),
     }),

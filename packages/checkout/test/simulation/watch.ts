@@ -30,6 +30,7 @@ export class Watch implements IssuerWatcher, BankWatcher {
     const charge = this.#charge(reference);
     if (charge?.state !== "sent" || charge.amount_cents !== amountCents)
       this.violate("a devalue is sent before it is recorded", `${reference}: ${charge?.state}, ${charge?.amount_cents}`);
+    if (amountCents > 5000) this.violate("more than the issuer's limit", String(amountCents));
     const purchase = this.world.purchase(String(charge?.order_id));
     if (purchase?.attempt_id === charge?.attempt_id) this.#checkAgreed(purchase);
   }
@@ -59,6 +60,8 @@ export class Watch implements IssuerWatcher, BankWatcher {
     if (purchase?.attempt_id !== attemptId) return;
     if (purchase.remainder_cents !== remainderCents)
       this.violate("the bank is asked for another remainder", `${remainderCents}, not ${purchase.remainder_cents}`);
+    if (remainderCents < this.world.plan.leastRemainderCents && remainderCents < Number(purchase.total_cents))
+      this.violate("less than the bank's least amount", String(remainderCents));
     this.#checkAgreed(purchase);
   }
 
@@ -85,19 +88,21 @@ export class Watch implements IssuerWatcher, BankWatcher {
   written(name: string, args: readonly unknown[], result: unknown): void {
     if (result === null || name !== "change") return;
     const [orderId, change] = args as [string, PurchaseChange];
+    if (change.remainderSettledBy !== undefined && ["charging", "pending", "paid"].includes(change.to))
+      this.violate("settled although nothing is being returned", `${orderId} is ${change.to}`);
     const isDecided = change.to === "paid" && change.from.some((state) => state === "charging" || state === "pending");
     if (isDecided) this.checkPaid(orderId, "when it is decided");
   }
 
-  /** An order that counts as paid has all of its money. */
-  checkPaid(orderId: string, when: string): void {
+  /** An order that counts as paid has all of its money, except for what was refunded. */
+  checkPaid(orderId: string, when: string, isWhole = false): void {
     const purchase = this.world.purchase(orderId);
-    if (purchase?.state !== "paid") return;
-    const refunds = this.world.memory.read(
+    if (purchase?.state !== "paid" || purchase.remainder_settled_by !== null || this.#hasDecisions()) return;
+    const [refunds] = this.world.memory.read(
       "select count(*) as count from giftcard_refund where order_id = ?",
       orderId,
     );
-    if (refunds[0]?.count !== 0 || this.#hasDecisions()) return;
+    if (refunds?.count !== 0 && !isWhole) return;
     const heldCents = this.world.heldCents(String(purchase.attempt_id));
     if (heldCents !== purchase.total_cents)
       this.violate("paid without its money", `${orderId}, ${when}: ${heldCents} of ${purchase.total_cents}`);

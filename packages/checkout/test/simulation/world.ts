@@ -20,11 +20,12 @@ export interface Violation {
 const line = (id: string, quantity: number, totalCents: number): OrderLine => ({
   ...{ id, quantity, totalCents: cents(totalCents) },
 });
-const goods: readonly (readonly OrderLine[])[] = [
+export const goods: readonly (readonly OrderLine[])[] = [
   [line("a", 2, 7498)],
   [line("a", 1, 2000), line("b", 1, 495)],
   [line("a", 3, 1000), line("b", 1, 4000)],
   [line("a", 2, 9000), line("b", 1, 1998)],
+  [line("a", 1.25, 2000), line("b", 2, 3020)],
 ];
 
 const totalOf = (lines: readonly OrderLine[]) => cents(lines.reduce((sum, { totalCents }) => sum + totalCents, 0));
@@ -89,6 +90,8 @@ export class World {
   readonly stories: Story[];
   readonly violations: Violation[] = [];
   readonly lines: string[] = [];
+  /** The attempts that were paid on the bank's page in time. */
+  readonly inTime = new Set<string>();
   /** What was taken off cards in other shops. */
   readonly spentCents = new Map<TestCard, number>();
   readonly #running: { process: Process; checkout: Checkout }[] = [];
@@ -195,7 +198,8 @@ export class World {
           if (typeof method !== "function") return method;
           return (...args: unknown[]) =>
             this.network.call(process, {
-              ...{ place: "store" as const, name: this.isTold ? told(name, args) : String(name) },
+              ...{ place: "store" as const, isUnlimited: true },
+              ...{ name: this.isTold ? told(name, args) : String(name) },
               act: async () => {
                 const result: unknown = await Reflect.apply(method, target, args);
                 this.watch.written(String(name), args, result);
@@ -214,6 +218,7 @@ export class World {
     const visited = () => {
       if (payment.state === "open" && outcome !== "leaves")
         payment.state = outcome === "pays" ? "authorized" : "declined";
+      if (payment.state === "authorized" && afterMs < 29 * 60_000) this.inTime.add(payment.attemptId);
       this.log(`the shopper ${outcome} on the page of ${payment.attemptId.slice(0, 8)}: ${payment.state}`);
       for (const [index, noticeMs] of noticesAfterMs.entries())
         this.clock.schedule(noticeMs, () => this.notify(payment, mix(afterMs, noticeMs, index) % PROCESSES));
@@ -306,7 +311,7 @@ export class World {
 
   /** Returns what the issuer and the bank hold of an attempt. */
   heldCents(attemptId: string): number {
-    return this.issuer.heldCents(this.references(attemptId)) + this.bank.heldCents(attemptId);
+    return this.issuer.heldCents(this.references(attemptId)) + this.bank.paidCents(attemptId);
   }
 }
 
