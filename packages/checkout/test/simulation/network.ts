@@ -90,8 +90,6 @@ export class Network {
       const owner = place === "store" ? process : undefined;
       const arrive = () => void this.#arrive(process, call, { kind, forMs }, (outcome) => answer(backMs, outcome));
       this.clock.schedule(kind === "late" ? forMs : thereMs, arrive, owner);
-      if (kind === "twice" && place !== "store")
-        this.clock.schedule(thereMs + forMs, () => void this.#repeat(process, call));
     });
   }
 
@@ -123,6 +121,11 @@ export class Network {
         return answer(this.#garble(process, call, outcome));
       case "stalls-after":
         this.#stall(process, forMs, call.name);
+        return answer(outcome);
+      case "twice":
+        // Nobody repeats what was refused.
+        if (call.place !== "store" && "value" in outcome)
+          this.clock.schedule(forMs, () => void this.#repeat(process, call));
         return answer(outcome);
       case "answered-late":
         return void this.clock.schedule(forMs, () => answer(outcome), process);
