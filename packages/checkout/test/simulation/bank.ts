@@ -13,6 +13,11 @@ export interface Payment {
   state: "open" | "authorized" | "declined" | "canceled";
   /** The data that the shop was told to keep, if it has kept it. */
   kept: string | null;
+  readonly isPage: boolean;
+  /** Whether it was taken after a cancel of it. */
+  isTakenLate: boolean;
+  /** Whether the shop has canceled it while it was open. */
+  isGivenUp: boolean;
   /** Whether its answers have another amount or currency. */
   readonly lie: "amount" | "currency" | undefined;
   /** What it has returned, by idempotency key. */
@@ -46,7 +51,7 @@ export class Bank {
   constructor(
     private readonly network: Network,
     private readonly watcher: BankWatcher,
-    private readonly plan: Pick<Plan, "bankRemembers" | "bankKeeps">,
+    private readonly plan: Pick<Plan, "bankRemembers" | "bankKeeps" | "pagesStay">,
   ) {
     this.keeps = plan.bankKeeps;
   }
@@ -137,10 +142,12 @@ export class Bank {
     const lie = mood === "wrong-amount" ? "amount" : mood === "wrong-currency" ? "currency" : undefined;
     const isPage = mood.endsWith("page");
     const payment: Payment = {
-      ...{ orderId, attemptId, askedCents: remainderCents, lie },
+      ...{ orderId, attemptId, askedCents: remainderCents, lie, isPage },
       cents: lie === "amount" ? remainderCents - 1 : remainderCents,
       state: isPage ? "open" : "authorized",
       kept: request.data && JSON.stringify(request.data),
+      isTakenLate: this.#canceled.has(attemptId),
+      isGivenUp: false,
       refunds: new Map(),
     };
     this.payments.set(attemptId, payment);
@@ -166,14 +173,16 @@ export class Bank {
       this.#canceled.add(attemptId);
       return;
     }
-    if (this.keeps && payment.state === "authorized") throw new Error("disputed");
+    if (this.keeps && payment.state === "authorized") throw new Error("the bank keeps it");
+    payment.isGivenUp = true;
+    if (payment.state === "open" && this.plan.pagesStay) return;
     payment.state = "canceled";
   }
 
   #refund({ attemptId }: RemainderRequest, { idempotencyKey, amountCents }: RemainderPart): void {
     const payment = this.payments.get(attemptId);
     if (payment?.refunds.has(idempotencyKey) || payment?.state === "canceled") return;
-    if (this.keeps) throw new Error("disputed");
+    if (this.keeps) throw new Error("the bank keeps it");
     if (payment?.state !== "authorized" || amountCents > payment.cents - backCents(payment)) {
       this.watcher.violate("refunded more than the bank holds", `${amountCents} of ${attemptId}`);
       throw new Error("the bank hasn't that much");

@@ -150,7 +150,12 @@ export class Deeds {
       expectedRemainderCents: shown.remainderCents,
     };
     const { mood, visit } = act;
-    const result = await checkout.pay({ id: story.id, cart: view, lines, ...expected }, { input: { mood, visit } });
+    const result = await checkout
+      .pay({ id: story.id, cart: view, lines, ...expected }, { input: { mood, visit } })
+      .catch((error: unknown) => {
+        story.refusals.push(codeOf(error as Error));
+        throw error;
+      });
     if (result.status === "declined") return result;
     const paidCents = result.cards.reduce((sum, { amountCents }) => sum + amountCents, result.remainderCents as number);
     if (paidCents !== view.totalCents) world.violate("paid another total", `${paidCents}, not ${view.totalCents}`);

@@ -22,6 +22,9 @@ export async function settle(world: World): Promise<void> {
   for (const card of world.issuer.cards) card.isBlocked = false;
   await recoverAll(world);
   for (const payment of [...world.bank.payments.values()]) {
+    // Its page has expired by now.
+    if (payment.isGivenUp && payment.state === "open") payment.state = "declined";
+    if (!world.plan.hasLastNotices) continue;
     const status = await world.ask(0, (checkout) => checkout.webhook(world.noticeOf(payment)).then((r) => r.status));
     const isKept = world.bank.keeps && payment.state === "authorized";
     if (status !== 204 && !payment.lie && !isKept) world.violate("a last notice is refused", String(status));
@@ -147,6 +150,7 @@ function compareOrder(
   if (settledBy === null && heldCents !== Number(purchase.remainder_cents) - backCents)
     world.violate("bank and purchase differ", `${heldCents}, booked ${purchase.remainder_cents} - ${backCents}`);
   compareRefunds(world, story, refunds, own);
+  compareUnits(world, purchase, refunds, own);
 }
 
 function compareRefunds(world: World, story: Story, refunds: readonly Row[], charges: readonly Row[]): void {
@@ -162,6 +166,25 @@ function compareRefunds(world: World, story: Story, refunds: readonly Row[], cha
   for (const [id, cents] of story.refunded) {
     const refund = refunds.find((one) => one.id === id);
     if (refund?.amount_cents !== cents) world.violate("a refund is gone", `${id}: ${cents}, ${refund?.amount_cents}`);
+  }
+}
+
+/** If units were returned, and nothing else, exactly the charges of these units are reversed. */
+function compareUnits(world: World, purchase: Row, refunds: readonly Row[], charges: readonly Row[]): void {
+  const isByUnits = refunds.length > 0 && refunds.every(({ lines, rule }) => lines !== null && rule === "as-paid");
+  if (!isByUnits || !world.plan.byLine || world.plan.maxChargesPerCard < 50) return;
+  const back = new Set<string>();
+  const lines = JSON.parse(String(purchase.lines)) as { id: string; quantity: number }[];
+  for (const { id, quantity } of lines) {
+    const units = sum(refunds.map((refund) => (JSON.parse(String(refund.lines)) as Record<string, number>)[id] ?? 0));
+    if (Number.isInteger(quantity)) for (let more = 0; more < units; more += 1) back.add(`${id} ${quantity - more}`);
+    else if (units >= quantity) back.add(`${id} 1`);
+  }
+  for (const { reference, pieces, state } of charges) {
+    const units = JSON.parse(String(pieces)) as { line: string; unit: number }[];
+    const isBack = units.every(({ line, unit }) => back.has(`${line} ${unit}`));
+    if (isBack !== (state === "reversed"))
+      world.violate("a unit is refunded to another payer", `${reference} is ${state}, ${[...back].join(", ")}`);
   }
 }
 
@@ -186,13 +209,18 @@ async function comparePaidBy(
 
 /** The bank holds nothing of attempts that don't pay, and waits for nobody. */
 function compareBank(world: World, purchases: readonly Row[]): void {
+  const gentle = ["stalls", "stalls-after", "late", "answered-late", "twice"];
+  const isPaced = world.plan.faults.every(({ kind }) => gentle.includes(kind));
   for (const payment of world.bank.payments.values()) {
     const { attemptId, orderId, state } = payment;
+    const isAnswered = isPaced && !payment.isPage;
     const purchase = purchases.find(({ order_id }) => order_id === orderId);
     const isCurrent = purchase?.attempt_id === attemptId;
     const isSold = isCurrent && (purchase?.state === "paid" || purchase?.state === "refunded");
     if (state === "open") world.violate("the bank still waits", `${orderId}, ${purchase?.state}`);
-    if (isSold || world.bank.keeps || world.isSettled(purchase, attemptId)) continue;
+    // Without a notice, nobody knows of a payment that arrives after a cancel, unless its own call is answered.
+    const isUnknown = payment.isTakenLate && !world.plan.hasLastNotices && !isAnswered;
+    if (isSold || isUnknown || world.bank.keeps || world.isSettled(purchase, attemptId)) continue;
     const heldCents = world.bank.heldCents(attemptId);
     if (heldCents > 0)
       world.violate("the bank holds for nothing", `${heldCents}, ${orderId} is ${purchase?.state}, current: ${isCurrent}`);
@@ -211,10 +239,13 @@ function compareTenders(world: World, charges: readonly Row[]): void {
 
 /** If nothing fails and nobody interferes, an order is paid that its shopper has paid in time. */
 function comparePages(world: World, purchases: readonly Row[]): void {
-  const { orders, deeds, faults, leastRemainderCents } = world.plan;
+  const { orders, deeds, faults } = world.plan;
   const isQuiet = ({ act }: (typeof deeds)[number]) =>
     ["recover", "confirm", "notify", "assert paid", "paid by", "retry purchase"].includes(act.do);
-  if (faults.length > 0 || leastRemainderCents > 0 || orders.length > 1 || !deeds.every(isQuiet)) return;
+  if (faults.length > 0 || orders.length > 1 || !deeds.every(isQuiet)) return;
+  for (const { id, refusals } of world.stories)
+    if (refusals.some((code) => code === "payment_in_progress" || code === "outcome_unknown"))
+      world.violate("a payment is refused for nothing", `${id}: ${refusals.join(" ")}`);
   for (const { orderId, attemptId, state, cents } of world.bank.payments.values()) {
     const purchase = purchases.find(({ order_id }) => order_id === orderId);
     if (purchase?.attempt_id !== attemptId) continue;

@@ -49,7 +49,7 @@ export class Network {
 
   constructor(
     private readonly clock: Clock,
-    private readonly plan: Pick<Plan, "pace" | "faults">,
+    private readonly plan: Pick<Plan, "pace" | "faults" | "slowMs">,
     private readonly log: (line: string) => void,
   ) {
     this.#faults = new Map();
@@ -165,9 +165,11 @@ export class Network {
   /** Returns how long a call takes to arrive, and its answer. */
   #durations(process: Process, place: Place, nth: number): [thereMs: number, backMs: number] {
     const { pace } = this.plan;
-    if (pace === 0 || !this.hasFaults) return [1, 0];
+    if (!this.hasFaults) return [1, 0];
+    const slowMs = place === "store" ? 0 : this.plan.slowMs;
+    if (pace === 0) return [1 + slowMs, 0];
     const bits = mix(pace, process.id, place.length, nth);
-    const thereMs = 1 + (bits & 15) * ((bits & 0xf0) === 0 ? 12 : 1);
+    const thereMs = 1 + slowMs + (bits & 15) * ((bits & 0xf0) === 0 ? 12 : 1);
     return [thereMs, (bits & 0x300) === 0 ? 1 + ((bits >>> 12) & 31) : 0];
   }
 

@@ -96,6 +96,13 @@ export interface Plan {
   readonly bankRemembers: boolean;
   /** Whether the bank refuses to return money, for good. */
   readonly bankKeeps: boolean;
+  /** Whether a page of the bank can still be paid on after a cancel. */
+  readonly pagesStay: boolean;
+  /** Whether the bank notifies the shop of every payment in the end. */
+  readonly hasLastNotices: boolean;
+  readonly leaseMs: number;
+  /** How much longer each call to issuer and bank takes. */
+  readonly slowMs: number;
   readonly cardsCents: readonly number[];
   readonly orders: readonly PlannedOrder[];
   readonly deeds: readonly Deed[];
@@ -129,77 +136,73 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   noticesAfterMs: fc.array(oneOf(0, 1, 10, 40, 3 * MINUTE, 50 * MINUTE), { maxLength: 2 }),
 });
 
-const pay = fc.record({
+const payFields = {
   do: fc.constant("pay" as const),
   order: orderIndex,
-  mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods),
   visit,
   cart: oneOf("seen again", "seen again", "as shown", "changed unseen", "unknown"),
+};
+const pay = fc.record({ ...payFields, mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods) });
+const recover = fc.record({
+  do: fc.constant("recover" as const),
+  deadlineMs: often(null, 100, 5000),
+  limit: often(null, 1),
 });
-
-const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 5, arbitrary: pay },
-  {
-    weight: 5,
-    arbitrary: fc.record({ do: oneOf("confirm", "abandon", "confirm", "assert paid", "paid by"), order: orderIndex }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant("cancel" as const), order: orderIndex, attempt: often("any", "first") }),
-  },
+const cancel = fc.record({ do: fc.constant("cancel" as const), order: orderIndex, attempt: often("any", "first") });
+const ask = fc.record({ do: oneOf("confirm", "abandon", "confirm", "assert paid", "paid by"), order: orderIndex });
+const notify = fc.record({ do: fc.constant("notify" as const), order: orderIndex, attempt: index(1) });
+const settling = fc.record({ do: oneOf("settle remainder", "retry purchase"), order: orderIndex });
+const refund: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant("refund lines" as const),
-      ...{ order: orderIndex, id: index(2), line: index(1), units: oneOf(1, 1, 2, 0.5) },
+      ...{ order: orderIndex, id: index(3), line: index(1), units: oneOf(1, 1, 2, 0.5) },
     }),
   },
   {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant("refund amount" as const),
-      ...{ order: orderIndex, id: index(2), cents: oneOf(500, 1, 2500, 5000, 7498, 333), rule: index(3) },
+      ...{ order: orderIndex, id: index(3), cents: oneOf(500, 1, 2498, 2500, 5000, 7498, 333), rule: index(3) },
     }),
   },
   {
-    weight: 2,
+    weight: 1,
     arbitrary: fc.record({ do: fc.constant("refund cards" as const), order: orderIndex, which: oneOf(null, 0, 1) }),
   },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant("recover" as const),
-      deadlineMs: often(null, 100, 5000),
-      limit: often(null, 1),
-    }),
-  },
+);
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 5, arbitrary: pay },
+  { weight: 5, arbitrary: ask },
+  { weight: 4, arbitrary: cancel },
+  { weight: 7, arbitrary: refund },
+  { weight: 6, arbitrary: recover },
   {
     weight: 3,
     arbitrary: fc.record({ do: oneOf("apply", "spend elsewhere", "block"), order: orderIndex, card: index(2) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), order: orderIndex }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: oneOf("retry purchase", "settle remainder"), order: orderIndex }),
-  },
+  { weight: 2, arbitrary: settling },
   { weight: 2, arbitrary: fc.record({ do: oneOf("retry charge", "mark taken", "mark not taken") }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant("notify" as const), order: orderIndex, attempt: index(1) }),
-  },
+  { weight: 2, arbitrary: notify },
 );
 
-const fault: fc.Arbitrary<Fault> = fc.record({
-  process: index(2),
-  place: oneOf("store", "store", "issuer", "bank"),
-  nth: fc.oneof({ weight: 2, arbitrary: index(4) }, { weight: 1, arbitrary: index(40) }),
-  times: oneOf(1, 1, 1, 2, 5),
-  kind: oneOf(...faultKinds),
-  forMs: while_,
-});
+const cardBearing = { goods: index(4), sharesCart: often(false, true) };
+const faultOf = (kinds: readonly FaultKind[], processes: fc.Arbitrary<number>, forMs: fc.Arbitrary<number>) =>
+  fc.record({
+    process: processes,
+    place: oneOf("store", "store", "issuer", "bank"),
+    nth: fc.oneof({ weight: 2, arbitrary: index(4) }, { weight: 1, arbitrary: index(40) }),
+    times: oneOf(1, 1, 1, 2, 5),
+    kind: oneOf(...kinds),
+    forMs,
+  });
+const deedsOf = (acts: fc.Arbitrary<Act>, atMs: fc.Arbitrary<number>, minLength: number, maxLength: number) =>
+  fc.array(fc.record({ atMs, process: index(2), act: acts }), { minLength, maxLength, size: "max" });
 
-/** Plans of histories. They shrink to few deeds and faults, early, in one process, each call of which takes a millisecond. */
-export const plans: fc.Arbitrary<Plan> = fc.record({
+const traits = {
   pace: fc.nat({ max: 0x7fffffff }),
   byLine: often(true, false),
   maxChargesPerCard: often(50, 2),
@@ -207,15 +210,95 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   hasKeys: often(true, true, true, false),
   bankRemembers: fc.boolean(),
   bankKeeps: often(false, false, true),
+  pagesStay: fc.boolean(),
+  hasLastNotices: fc.boolean(),
+  leaseMs: often(2 * MINUTE, 20 * SECOND),
+  slowMs: often(0, 0, 8 * SECOND),
   cardsCents: fc.array(oneOf(5000, 2500, 7500, 1249), { minLength: 1, maxLength: 3 }),
-  orders: fc.array(
-    fc.record({
-      ...{ goods: index(4), sharesCart: often(false, true) },
-      cards: fc.array(index(2), { minLength: 1, maxLength: 2 }),
-      payment: fc.record({ atMs: index(20), process: index(2), act: pay }),
-    }),
-    { minLength: 1, maxLength: 2 },
-  ),
-  deeds: fc.array(fc.record({ atMs: moment, process: index(2), act }), { maxLength: 6, size: "max" }),
-  faults: fc.array(fault, { maxLength: 3, size: "max" }),
+};
+const ordersOf = (payments: fc.Arbitrary<PlannedOrder["payment"]>, maxLength: number) =>
+  fc.array(
+    fc.record({ ...cardBearing, cards: fc.array(index(2), { maxLength: 2, size: "max" }), payment: payments }),
+    { minLength: 1, maxLength },
+  );
+const paymentOf = (moods: readonly BankMood[], processes: fc.Arbitrary<number>) =>
+  fc.record({
+    atMs: index(20),
+    process: processes,
+    act: fc.record({ ...payFields, mood: oneOf(...moods) }),
+  });
+
+/** Anybody, at any time, with any fault. */
+const anything: fc.Arbitrary<Plan> = fc.record({
+  ...traits,
+  orders: ordersOf(paymentOf([...bankMoods.slice(0, 2), ...bankMoods], index(2)), 2),
+  deeds: deedsOf(act, moment, 0, 6),
+  faults: fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 3, size: "max" }),
 });
+
+/** A process that pays is slow, and others act meanwhile, and at the moment when it goes on. */
+const STALL_MS = 4 * MINUTE;
+const meanwhile = fc
+  .tuple(oneOf(0, 3 * MINUTE, STALL_MS, STALL_MS, 5 * MINUTE), index(400))
+  .map(([start, jitter]) => start + jitter);
+const overtaken: fc.Arbitrary<Plan> = fc.record({
+  ...traits,
+  bankKeeps: fc.constant(false),
+  slowMs: fc.constant(0),
+  orders: ordersOf(paymentOf(bankMoods, fc.constant(0)), 1),
+  deeds: deedsOf(
+    fc.oneof({ weight: 3, arbitrary: pay }, { weight: 4, arbitrary: recover }, { weight: 2, arbitrary: cancel }, ask, notify),
+    meanwhile,
+    ...([1, 5] as const),
+  ),
+  faults: fc
+    .tuple(
+      faultOf(["stalls", "stalls-after", "late", "answered-late", "dies-after"], fc.constant(0), fc.constant(STALL_MS)),
+      fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 1, size: "max" }),
+    )
+    .map(([first, more]) => [first, ...more]),
+});
+
+/** Refunds of a paid order at the same time, some of which fail, and are repeated. */
+const returned: fc.Arbitrary<Plan> = fc.record({
+  ...traits,
+  hasKeys: fc.constant(true),
+  slowMs: fc.constant(0),
+  bankKeeps: often(false, false, false, true),
+  orders: ordersOf(paymentOf(["approve", "keep-then-approve"], fc.constant(0)), 1),
+  deeds: deedsOf(
+    fc.oneof({ weight: 6, arbitrary: refund }, { weight: 2, arbitrary: recover }, ask, cancel, settling),
+    fc
+      .tuple(oneOf(2 * SECOND, 2 * SECOND, 70 * SECOND, 5 * MINUTE), index(120))
+      .map(([start, jitter]) => start + jitter),
+    ...([1, 6] as const),
+  ),
+  faults: fc.array(
+    faultOf(["lost", "dies-after", "stalls-after", "refused", "never", "twice", "late"], index(2), while_),
+    { maxLength: 2, size: "max" },
+  ),
+});
+
+/** A bank that keeps its money, people who settle it elsewhere, and shoppers who pay again. */
+const disputed: fc.Arbitrary<Plan> = fc.record({
+  ...traits,
+  bankKeeps: fc.constant(true),
+  slowMs: fc.constant(0),
+  orders: ordersOf(paymentOf(["approve-then-fail", "wrong-currency", "nonsense", "approve", "page"], fc.constant(0)), 1),
+  deeds: deedsOf(
+    fc.oneof({ weight: 4, arbitrary: settling }, { weight: 2, arbitrary: pay }, notify, recover, cancel, refund),
+    fc
+      .tuple(oneOf(2 * SECOND, 70 * SECOND, 5 * MINUTE, 6 * MINUTE, 45 * MINUTE), index(120))
+      .map(([start, jitter]) => start + jitter),
+    ...([2, 6] as const),
+  ),
+  faults: fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 1 }),
+});
+
+/** Plans of histories. They shrink to few deeds and faults, early, in one process, each call of which takes a millisecond. */
+export const plans: fc.Arbitrary<Plan> = fc.oneof(
+  { weight: 5, arbitrary: anything },
+  { weight: 4, arbitrary: overtaken },
+  { weight: 3, arbitrary: returned },
+  { weight: 1, arbitrary: disputed },
+);

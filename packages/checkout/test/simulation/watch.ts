@@ -1,5 +1,5 @@
 import type { RemainderPart, RemainderRequest } from "../../src/remainder.js";
-import type { PurchaseChange } from "../../src/store/index.js";
+import type { Charge, Move, Purchase, PurchaseChange } from "../../src/store/index.js";
 import type { BankWatcher, PayInput, Payment } from "./bank.js";
 import type { IssuerWatcher, LedgerEntry } from "./issuer.js";
 import type { Row } from "./memory-store.js";
@@ -28,7 +28,8 @@ export class Watch implements IssuerWatcher, BankWatcher {
     if (this.#sent.has(reference)) this.violate("a devalue is sent twice", reference);
     this.#sent.add(reference);
     const charge = this.#charge(reference);
-    if (charge?.state !== "sent" || charge.amount_cents !== amountCents)
+    // Recovery may have ended it since, if this process was suspended.
+    if (!charge?.sent_at || charge.amount_cents !== amountCents)
       this.violate("a devalue is sent before it is recorded", `${reference}: ${charge?.state}, ${charge?.amount_cents}`);
     if (amountCents > 5000) this.violate("more than the issuer's limit", String(amountCents));
     const purchase = this.world.purchase(String(charge?.order_id));
@@ -86,12 +87,23 @@ export class Watch implements IssuerWatcher, BankWatcher {
 
   /** Looks at a write. */
   written(name: string, args: readonly unknown[], result: unknown): void {
-    if (result === null || name !== "change") return;
+    if (result === null) return;
+    if (name === "move" && (args[1] as Move).to === "committed") this.#checkCommitted(result as Charge);
+    if (name === "begin" && (result as Purchase).remainderSettledBy)
+      this.violate("a new attempt is settled already", String((result as Purchase).orderId));
+    if (name !== "change") return;
     const [orderId, change] = args as [string, PurchaseChange];
     if (change.remainderSettledBy !== undefined && ["charging", "pending", "paid"].includes(change.to))
       this.violate("settled although nothing is being returned", `${orderId} is ${change.to}`);
     const isDecided = change.to === "paid" && change.from.some((state) => state === "charging" || state === "pending");
     if (isDecided) this.checkPaid(orderId, "when it is decided");
+  }
+
+  /** Charges are committed to orders that are paid. */
+  #checkCommitted({ reference, orderId }: Charge): void {
+    const state = String(this.world.purchase(String(orderId))?.state);
+    if (["charging", "pending", "voiding", "failed"].includes(state))
+      this.violate("committed to an order that isn't paid", `${reference}, ${orderId} is ${state}`);
   }
 
   /** An order that counts as paid has all of its money, except for what was refunded. */

@@ -66,6 +66,8 @@ export interface Story {
   readonly agreed: Set<string>;
   /** Whether a payment was made without saying what was shown. */
   isUnshown: boolean;
+  /** The codes of the errors of its payments. */
+  readonly refusals: string[];
   /** Whether its cancel has succeeded after it was paid. */
   isCanceled: boolean;
   /** Whether the cards of it were to be refunded alone. */
@@ -111,7 +113,7 @@ export class World {
     this.stories = plan.orders.map(({ goods: first, sharesCart }, index) => {
       const cart = (sharesCart && carts.at(-1)) || new Cart(`cart${index}`, first);
       carts.push(cart);
-      const told = { isUnshown: false, isCanceled: false, isCardsRefundAsked: false, refunded: new Map<string, number>() };
+      const told = { isUnshown: false, isCanceled: false, isCardsRefundAsked: false, refusals: [], refunded: new Map<string, number>() };
       return { id: `order${index}`, cart, agreed: new Set<string>(), ...told };
     });
   }
@@ -182,6 +184,7 @@ export class World {
     const checkout = createCheckout({
       ...{ issuer: this.issuer.of(process), store: direct ?? this.#storeOf(process), remainder: this.bank.of(process) },
       ...{ sealingKeys, maxChargesPerCard: plan.maxChargesPerCard, leastRemainderCents: plan.leastRemainderCents },
+      leaseMs: plan.leaseMs,
       charges: plan.byLine ? "by-line" : "whole",
       onFailure: () => {},
     });
@@ -218,6 +221,7 @@ export class World {
     const visited = () => {
       if (payment.state === "open" && outcome !== "leaves")
         payment.state = outcome === "pays" ? "authorized" : "declined";
+      payment.isTakenLate ||= payment.state === "authorized" && payment.isGivenUp;
       if (payment.state === "authorized" && afterMs < 29 * 60_000) this.inTime.add(payment.attemptId);
       this.log(`the shopper ${outcome} on the page of ${payment.attemptId.slice(0, 8)}: ${payment.state}`);
       for (const [index, noticeMs] of noticesAfterMs.entries())
