@@ -6,7 +6,7 @@ import { type Order, type Payment, PaymentMethodService, type RequestContext } f
 import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
 import { cartOf } from "./lines.js";
-import { heldCentsOf, Money } from "./money.js";
+import { heldCentsOf, Money, wasPlaced } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 
@@ -51,7 +51,8 @@ export class Gates {
    * @param named the attempt that the provider's payment names, if it is known
    */
   async attemptOfNew(order: Order, others: readonly Payment[], payment: Payment, named?: string) {
-    const { code, totalWithTax, orderPlacedAt } = order;
+    const { code, totalWithTax } = order;
+    const isPlaced = wasPlaced(order);
     const purchase = await this.checkout.read(code);
     const { attemptId, earlierAttempts, remainderCents } = purchase;
     const ids = [attemptId, ...earlierAttempts.map((earlier) => earlier.attemptId)];
@@ -61,11 +62,11 @@ export class Gates {
     if (!card) {
       const cents = payment.amount;
       const isSame = cents === remainderCents && cents !== totalWithTax;
-      return isSame && reversedStates.includes(purchase.state) && orderPlacedAt == null ? attemptId : undefined;
+      return isSame && reversedStates.includes(purchase.state) && !isPlaced ? attemptId : undefined;
     }
     const beside = others.filter((one) => !this.money.isCard(one) && this.money.attemptOf(one) === card.transactionId);
-    const isCovered = orderPlacedAt == null && heldCentsOf(beside) >= remainderCents;
-    const canBePaid = orderPlacedAt == null ? this.orders.canBePaid(order) : /^Arranging/.test(order.state);
+    const isCovered = !isPlaced && heldCentsOf(beside) >= remainderCents;
+    const canBePaid = isPlaced ? /^Arranging/.test(order.state) : this.orders.canBePaid(order);
     const isNeeded = canBePaid && !isCovered;
     return isNeeded ? card.transactionId : NO_ATTEMPT;
   }
@@ -77,7 +78,7 @@ export class Gates {
   async refusalOf(ctx: RequestContext, order: Order): Promise<string | undefined> {
     const payments = await this.money.live(ctx, order.id);
     const card = payments.find(this.money.isCard);
-    const isPlaced = order.orderPlacedAt != null;
+    const isPlaced = wasPlaced(order);
     if (!isPlaced && this.money.hasOld(payments, card?.transactionId)) return RETURNING;
     const heldSumCents = heldCentsOf(payments.filter((one) => !this.money.isOld(one, card?.transactionId)));
     if (heldSumCents < order.totalWithTax)
@@ -104,7 +105,7 @@ export class Gates {
   async outstanding(ctx: RequestContext, order: Order): Promise<Outstanding | string> {
     const payments = await this.money.live(ctx, order.id);
     const card = payments.find(this.money.isCard);
-    const isPlaced = order.orderPlacedAt != null;
+    const isPlaced = wasPlaced(order);
     if (!isPlaced && this.money.hasOld(payments, card?.transactionId)) return RETURNING;
     const purchase = await this.checkout.calls.read(order.code);
     if (card && purchase && !isPlaced) {

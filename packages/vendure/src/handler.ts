@@ -14,7 +14,7 @@ import {
 import { GiftcardCheckout } from "./checkout.js";
 import { HANDLER_CODE } from "./constants.js";
 import { Gates } from "./gates.js";
-import { heldCents, liveStates, Money } from "./money.js";
+import { heldCents, liveStates, Money, wasPlaced } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
@@ -141,7 +141,7 @@ function isRepeated(one: Payment, made: Payment, apiType: string, isStripe: bool
   if (!made.transactionId || one.method !== made.method || one.transactionId !== made.transactionId) return false;
   const isHeld = heldCents(one) > 0;
   if (isStripe) return isHeld || /^(Settled|Authorized|Cancelled)$/.test(one.state);
-  if (order.orderPlacedAt != null) return false;
+  if (wasPlaced(order)) return false;
   if (apiType === "shop") return isHeld && one.amount === made.amount;
   return /^(Settled|Authorized|Cancelled)$/.test(one.state);
 }

@@ -7,7 +7,7 @@ import {
   RequestContextService,
   TransactionalConnection,
 } from "@vendure/core";
-import { heldCents, Money } from "./money.js";
+import { heldCents, Money, wasPlaced } from "./money.js";
 
 /**
  * How a row is locked against other changes. On databases without locks, Vendure runs one transaction at a time. On
@@ -59,7 +59,7 @@ export class Orders {
 
   /** @internal Whether Vendure accepts payments for an order that is not placed: in `ArrangingPayment`, or a state of the shop. */
   canBePaid(order: Order): boolean {
-    if (order.orderPlacedAt != null) return false;
+    if (wasPlaced(order)) return false;
     if (order.state === "ArrangingPayment") return true;
     // Vendure asks the same in `addPaymentToOrder`.
     const next: readonly string[] = this.service.getNextOrderStates(order);

@@ -62,7 +62,7 @@ export class Recovery {
     const state = In(liveStates);
     const method = this.settings.paymentMethodCode;
     const where = [
-      { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull() } },
+      { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull(), state: Not("PaymentSettled" as const) } },
       { state, method, order: { state: "Cancelled" as const }, refunds: { id: IsNull() } },
       { order: { id: Not(IsNull()) }, refunds: { state: "Failed" as const, updatedAt: MoreThan(since) } },
     ];

@@ -14,7 +14,7 @@ import { merge } from "rxjs";
 import { GiftcardCheckout } from "./checkout.js";
 import { logFailure, SETTINGS } from "./constants.js";
 import { isFor } from "./gates.js";
-import { heldCents, heldCentsOf, Money } from "./money.js";
+import { heldCents, heldCentsOf, Money, wasPlaced } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { Placement } from "./placement.js";
@@ -26,7 +26,7 @@ interface Waiting {
   readonly work: Promise<void>;
 }
 
-const isPlaced = ({ orderPlacedAt, state }: Order): boolean => orderPlacedAt != null && state !== "Cancelled";
+const isPlaced = (order: Order): boolean => wasPlaced(order) && order.state !== "Cancelled";
 
 /** Makes orders and their purchases agree, whatever either of them has missed. */
 @Injectable()
