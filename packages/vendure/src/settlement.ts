@@ -14,7 +14,7 @@ import { merge } from "rxjs";
 import { GiftcardCheckout } from "./checkout.js";
 import { logFailure, SETTINGS } from "./constants.js";
 import { isFor } from "./gates.js";
-import { heldCents, heldCentsOf, Money, wasPlaced } from "./money.js";
+import { heldCents, Money, wasPlaced } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { Placement } from "./placement.js";

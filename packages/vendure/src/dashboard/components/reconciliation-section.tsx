@@ -1,18 +1,8 @@
-import {
-  Button,
-  Input,
-  Label,
-  Table,
-  TableBody,
-  TableCell,
-  TableHead,
-  TableHeader,
-  TableRow,
-} from "@vendure/dashboard";
+import { Button, Input, Label } from "@vendure/dashboard";
 import { type FormEvent, useId, useState } from "react";
-import { type ReconciliationView, useOrderIds, useReconciliation } from "../client/calls.js";
+import { type ReconciliationView, useReconciliation } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { Fault, Note, OrderLink } from "./parts.js";
+import { Fault, Note } from "./parts.js";
 
 /** The reports' days begin in this time zone, wherever the browser is. It is checkout's DEFAULT_TIME_ZONE. */
 const reportDay = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Amsterdam" });
