@@ -10,5 +10,5 @@
  */
 export function weightOf(id) {
   if (id.includes("/api/")) return 0.2;
-  return id.includes("/decisions/") || id.includes("/project/") || id.includes("/upstream/") ? 0.5 : 1;
+  return id.includes("/decisions/") || id.includes("/project/") ? 0.5 : 1;
 }

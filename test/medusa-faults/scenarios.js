@@ -1,6 +1,6 @@
 /**
- * Runs every scenario once, and writes what each returned to the file TEST_RESULTS. `medusa exec` runs it, without and
- * with the patches. A scenario reports what happened; the test decides what is right.
+ * Runs every scenario once, and writes what each returned to the file TEST_RESULTS. `medusa exec` runs it.
+ * A scenario reports what happened; the test decides what is right.
  */
 const { writeFileSync } = require("node:fs");
 const orders = require("./scenarios/orders");

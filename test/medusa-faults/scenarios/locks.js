@@ -4,7 +4,6 @@ const { Modules } = require("@medusajs/framework/utils");
 
 const MEMORY = "in-memory";
 const POSTGRES = "locking-postgres";
-const REDIS = "locking-redis";
 const MIGRATION = "@medusajs/locking-postgres/dist/migrations/Migration20241009222919_InitialSetupMigration";
 
 const lockingOf = ({ container }) => container.resolve(Modules.LOCKING);
@@ -60,20 +59,6 @@ async function twoShowsInMemory(shop) {
   return { statuses, later };
 }
 
-/** A cart has two shows, and gives up because one of them is busy. Then others want the other show. */
-async function twoShowsInRedis(shop) {
-  if (!process.env.TEST_REDIS_URL) return null;
-  const locking = lockingOf(shop);
-  const options = { provider: REDIS, timeout: 1 };
-  const busy = locking.execute("show b", () => sleep(1500), { provider: REDIS });
-  await sleep(100);
-  const gaveUp = await statusOf(locking.execute(["show a", "show b"], async () => {}, options));
-  await busy;
-  await sleep(1500);
-  const later = await statusOf(locking.execute("show a", async () => {}, options));
-  return { gaveUp, later };
-}
-
 /**
  * Twelve buyers of one show at once, then one of each of twelve shows. The pool has ten connections.
  * @returns how many buyers had their answer after six seconds, and whether a page that only reads had one
@@ -99,4 +84,4 @@ async function fullPool(shop) {
   return answers;
 }
 
-module.exports = { expiredLock, lockTimeout, twoShowsInMemory, twoShowsInRedis, fullPool };
+module.exports = { expiredLock, lockTimeout, twoShowsInMemory, fullPool };

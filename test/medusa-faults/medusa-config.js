@@ -1,18 +1,10 @@
-/** A Medusa without any plugin: the faults that `docs/upstream` reports are Medusa's own. */
+/** A Medusa without any plugin: the faults of `docs/medusa-faults.md` are Medusa's own. */
 const { defineConfig } = require("@medusajs/framework/utils");
 
-const { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret, COOKIE_SECRET: cookieSecret, TEST_REDIS_URL } = process.env;
+const { DATABASE_URL: databaseUrl, JWT_SECRET: jwtSecret, COOKIE_SECRET: cookieSecret } = process.env;
 
 // Medusa makes a single provider the default. With two of them, the default stays in memory.
 const locks = ["locking-postgres", "another"].map((id) => ({ resolve: "@medusajs/medusa/locking-postgres", id }));
-if (TEST_REDIS_URL) {
-  locks.push({
-    resolve: "@medusajs/medusa/locking-redis",
-    id: "locking-redis",
-    options: { redisUrl: TEST_REDIS_URL },
-  });
-}
-
 module.exports = defineConfig({
   projectConfig: { databaseUrl, http: { storeCors: "", adminCors: "", authCors: "", jwtSecret, cookieSecret } },
   admin: { disable: true },
