@@ -1,10 +1,9 @@
 /** Plays simulated histories of `@giftcard-pay/checkout`: people, faults, crashes and recovery, in virtual time. */
 import os from "node:os";
-import { writeTable } from "../check/written-tables.mjs";
 import { build } from "../build.mjs";
+import { writeTable } from "../check/written-tables.mjs";
 import { command, UsageError } from "../lib/command.mjs";
-import { defects } from "./simulation/defects.mjs";
-import { changedBy, readSources, writeCopy } from "./simulation/source-copy.mjs";
+import { changedBy, readDefects, readSources, writeCopy } from "./simulation/source-copy.mjs";
 import { playInThread } from "./simulation/threads.mjs";
 
 const HELP = `Plays histories of shoppers, staff, webhooks, recovery, faults and crashes against the checkout library. Every history
@@ -14,7 +13,7 @@ is decided by its seed. After each one, the books of issuer, journal, purchases 
   npm run prove -- simulation --histories <n>     n histories
   npm run prove -- simulation --seed <s>          plays one history, and prints its log
   npm run prove -- simulation --seed <s> --path <p>   the smaller one that a failed run has printed
-  npm run prove -- simulation --defects           makes each defect of scripts/prove/simulation/defects.mjs in a copy of the source,
+  npm run prove -- simulation --defects           makes each defect of scripts/prove/simulation/defects.diff in a copy of the source,
                                                   and plays until it is found. Fails if fewer than 95 % are
   --from <s>      the first seed of many histories, or of each defect
   --most <n>      the most histories of a defect (default 20000)
@@ -63,7 +62,10 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     /** @type {typeof import("../../packages/checkout/test/simulation/run.js")} */
     const { replay } = await import(copy.run.href);
     const played = await replay(numberOf(values.seed, 0, "seed"), values.path);
-    print(played, [JSON.stringify(played.plan, null, 2), ...played.lines, `${played.violations.length} violations`].join("\n"));
+    print(
+      played,
+      [JSON.stringify(played.plan, null, 2), ...played.lines, `${played.violations.length} violations`].join("\n"),
+    );
     return played.violations.length > 0 ? 1 : 0;
   }
   const from = numberOf(values.from, Math.floor(Math.random() * 2 ** 30), "from");
@@ -78,7 +80,12 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
     const results = await Promise.all(
       done.map((_, thread) => {
         const own = Math.ceil((histories - thread) / THREADS);
-        const wanted = { seed: (from + thread * PER_THREAD) % 2 ** 31, histories: own, mostFailures: 3, isShrunk: true };
+        const wanted = {
+          seed: (from + thread * PER_THREAD) % 2 ** 31,
+          histories: own,
+          mostFailures: 3,
+          isShrunk: true,
+        };
         return playInThread(copy.worker, wanted, signal, (count) => {
           done[thread] = count;
           if (performance.now() - saidAt < 15_000) return;
@@ -109,7 +116,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   }
 
   async function findAll() {
-    const wanted = defects.filter(({ name }) => name.includes(values.only ?? ""));
+    const wanted = (await readDefects()).filter(({ name }) => name.includes(values.only ?? ""));
     // First, so that a defect whose place is gone fails at once.
     for (const defect of wanted) changedBy(sources, defect);
     /** @type {Found[]} */
@@ -132,7 +139,10 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
       ...played.failures.map(failureText),
     );
   if (found.length > 0) {
-    const counts = found.filter(({ failure }) => failure).map(({ histories }) => histories).sort((a, b) => a - b);
+    const counts = found
+      .filter(({ failure }) => failure)
+      .map(({ histories }) => histories)
+      .sort((a, b) => a - b);
     words.push(
       `${counts.length} of ${found.length} defects found; half of them within ${counts[counts.length >> 1]} histories, all within ${counts.at(-1)}`,
       ...missed.map(({ name }) => `  not found: ${name}`),
@@ -146,13 +156,18 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
 
 /** Writes the figures into the page. @param {{ histories: number, steps: number, seconds: number }} played @param {Found[]} found */
 async function record({ histories, steps, seconds }, found) {
-  const counts = found.filter(({ failure }) => failure).map((one) => one.histories).sort((a, b) => a - b);
+  const counts = found
+    .filter(({ failure }) => failure)
+    .map((one) => one.histories)
+    .sort((a, b) => a - b);
   const number = (/** @type {number | undefined} */ value) => (value ?? 0).toLocaleString("en");
   const cells = [
     ...[number(histories), number(steps), `${Math.round(seconds / 6) / 10} minutes`, "0"],
     ...[`${counts.length} of ${found.length}`, number(counts[counts.length >> 1]), number(counts.at(-1))],
   ];
   const head = ["Histories", "Steps", "Time", "Violations", "Defects found", "Half of them within", "All within"];
-  const rows = [head, head.map(() => "---"), cells].map((row) => (row[0] === "---" ? `|${row.join("|")}|` : `| ${row.join(" | ")} |`));
+  const rows = [head, head.map(() => "---"), cells].map((row) =>
+    row[0] === "---" ? `|${row.join("|")}|` : `| ${row.join(" | ")} |`,
+  );
   await writeTable("npm run prove -- simulation", rows.join("\n"));
 }

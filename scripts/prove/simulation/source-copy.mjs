@@ -5,7 +5,8 @@ import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { root } from "../../lib/command.mjs";
 
-/** A small change of the source. @typedef {{ name: string, changes: readonly (readonly [find: string, put: string])[] }} Defect */
+/** A small change of the source. @typedef {{ name: string, changes: readonly Change[] }} Defect */
+/** @typedef {{ find: string, put: string }} Change */
 
 const FOLDER = path.join(root, ".cache/simulation");
 const source = path.join(root, "packages/checkout");
@@ -17,6 +18,21 @@ const compilerOptions = {
 };
 /** @param {string} text */
 const toJavaScript = (text) => ts.transpileModule(text, { compilerOptions }).outputText;
+
+/** Reads the list of defects. @returns {Promise<Defect[]>} */
+export async function readDefects() {
+  const [, ...entries] = (await readFile(new URL("defects.diff", import.meta.url), "utf8")).split(/^# /m);
+  return entries.map((entry) => {
+    const [name = "", ...lines] = entry.trimEnd().split("\n");
+    const changes = lines.join("\n").match(/(?:^- .*\n?)+(?:^\+ .*\n?)*/gm) ?? [];
+    const textOf = (/** @type {string} */ change, /** @type {string} */ sign) =>
+      change.split("\n").flatMap((line) => (line.startsWith(sign) ? [line.slice(2)] : []));
+    return {
+      name,
+      changes: changes.map((change) => ({ find: textOf(change, "-").join("\n"), put: textOf(change, "+").join("\n") })),
+    };
+  });
+}
 
 /** Reads the sources, by their paths in the package. */
 export async function readSources() {
@@ -42,12 +58,15 @@ export async function readSources() {
 export function changedBy(sources, { name, changes }) {
   /** @type {Map<string, string>} */
   const changed = new Map();
-  for (const [find, put] of changes) {
+  for (const { find, put } of changes) {
     const found = [...sources].filter(([file, text]) => file.startsWith("src/") && text.includes(find));
     const [file, text] = found[0] ?? [];
     if (file === undefined || text === undefined || found.length > 1 || text.split(find).length > 2)
       throw new Error(`The defect "${name}" has to change exactly one place of the source: ${find}`);
-    changed.set(file, (changed.get(file) ?? text).replace(find, () => put));
+    changed.set(
+      file,
+      (changed.get(file) ?? text).replace(find, () => put),
+    );
   }
   return changed;
 }

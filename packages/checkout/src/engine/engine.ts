@@ -34,7 +34,7 @@ export interface PlannedPart {
   readonly charges?: readonly LaidCharge[];
 }
 
-/** What a caller of `chargeAll` gives, and what it is told after each step. If one of its functions throws, nothing else is sent. */
+/** Options of `chargeAll`, which calls the functions around its steps. If one of them throws, nothing else is sent. */
 export interface ChargeAllOptions {
   /** Owns the leases of the charges. */
   readonly owner: string;

@@ -6,9 +6,9 @@ import type { BankMood, Plan } from "./plan.js";
 export interface Payment {
   readonly orderId: string;
   readonly attemptId: string;
-  /** What it was asked for. */
+  /** The cents it was asked for. */
   readonly askedCents: number;
-  /** What it takes. */
+  /** The cents it takes. */
   readonly cents: number;
   state: "open" | "authorized" | "declined" | "canceled";
   /** The data that the shop was told to keep, if it has kept it. */
@@ -20,11 +20,11 @@ export interface Payment {
   isGivenUp: boolean;
   /** Whether its answers have another amount or currency. */
   readonly lie: "amount" | "currency" | undefined;
-  /** What it has returned, by idempotency key. */
+  /** The cents it has returned, by idempotency key. */
   readonly refunds: Map<string, number>;
 }
 
-/** What is told when a process calls the bank. */
+/** Watches the calls of processes to the bank. */
 export interface BankWatcher {
   authorizationSent(request: RemainderRequest): void;
   cancelSent(request: RemainderRequest): void;
@@ -34,7 +34,7 @@ export interface BankWatcher {
   opened(payment: Payment, input: PayInput): void;
 }
 
-/** What a payment's `input` tells the bank. */
+/** The `input` of a payment: tells the bank what happens. */
 export interface PayInput {
   readonly mood: BankMood;
   readonly visit: unknown;
@@ -197,7 +197,10 @@ export class Bank {
       this.watcher.violate("the bank is given another attempt's data", `${call}: ${JSON.stringify(data)}`);
     if (!payment) return;
     if (payment.askedCents !== remainderCents || payment.orderId !== orderId)
-      this.watcher.violate("the bank is asked about another amount", `${call}: ${remainderCents}, not ${payment.askedCents}`);
+      this.watcher.violate(
+        "the bank is asked about another amount",
+        `${call}: ${remainderCents}, not ${payment.askedCents}`,
+      );
     if (payment.kept !== null && !JSON.stringify(data)?.includes(attemptId))
       this.watcher.violate("the bank isn't given what it had kept", `${call}: ${JSON.stringify(data)}`);
   }

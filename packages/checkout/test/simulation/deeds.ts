@@ -5,7 +5,8 @@ import { StoreError } from "../../src/store/index.js";
 import { refundRules } from "../../src/store/purchase-store.js";
 import type { Process } from "./network.js";
 import type { Act, Deed } from "./plan.js";
-import { agreement, type Story, type World } from "./world.js";
+import { agreement, type Story } from "./story.js";
+import type { World } from "./world.js";
 
 /** A person of the shop's staff. */
 const STAFF = "staff";
@@ -44,7 +45,8 @@ export class Deeds {
         (error: unknown) => {
           this.#open.delete(deed);
           world.log(`${name}: ${error instanceof Error ? `${error.name} ${codeOf(error)}` : String(error)}`);
-          if (!isDocumented(error)) world.violate("an undocumented error", `${name}: ${String((error as Error)?.stack)}`);
+          if (!isDocumented(error))
+            world.violate("an undocumented error", `${name}: ${String((error as Error)?.stack)}`);
         },
       );
     };
@@ -146,8 +148,8 @@ export class Deeds {
     else story.isUnshown = true;
     const { view, lines } = story.cart;
     const expected = shown && {
-      expectedTotalCents: shown.totalCents,
-      expectedRemainderCents: shown.remainderCents,
+      expectedTotalCents: cents(shown.totalCents),
+      expectedRemainderCents: cents(shown.remainderCents),
     };
     const { mood, visit } = act;
     const result = await checkout

@@ -1,8 +1,8 @@
 import { cents, ProtocolError, RefusedError, Secret, UnreachableError } from "@giftcard-pay/client";
 import type { CardIssuer } from "../../src/plugin.js";
 import { IssuerBooks, Refusal, type TestCard } from "../../testing/issuer-books.js";
-import type { FaultKind } from "./plan.js";
 import type { Network, Process } from "./network.js";
+import type { FaultKind } from "./plan.js";
 
 /** The timeout of the client. */
 const TIMEOUT_MS = 10_000;
@@ -18,7 +18,7 @@ export interface LedgerEntry {
   isReversed: boolean;
 }
 
-/** What is told when a process calls the issuer. */
+/** Watches the calls of processes to the issuer. */
 export interface IssuerWatcher {
   devalueSent(process: Process, reference: string, amountCents: number): void;
   reversalSent(process: Process, entry: LedgerEntry | undefined): void;

@@ -1,5 +1,6 @@
 import type { Row } from "./memory-store.js";
-import type { Story, World } from "./world.js";
+import type { Story } from "./story.js";
+import type { World } from "./world.js";
 
 /** After so many runs of recovery, nothing may be left to do. */
 const MOST_RECOVERIES = 12;
@@ -17,7 +18,7 @@ export async function settle(world: World): Promise<void> {
   world.log("all processes end, and nothing fails any more");
   world.endAll();
   world.network.hasFaults = false;
-  // What was sent still arrives.
+  // Calls that were sent still arrive.
   if (!(await world.clock.run())) return world.violate("it never ends", "after all processes have ended");
   for (const card of world.issuer.cards) card.isBlocked = false;
   await recoverAll(world);
@@ -108,7 +109,11 @@ function compareCards(world: World, charges: readonly Row[]): void {
     else if (isHeld(charge) === isReversed)
       world.violate("issuer and journal differ", `${reference} is ${charge.state}, reversed: ${isReversed}`);
     // If both answers were lost, the journal has what was asked for: as much was returned as was taken.
-    else if (world.plan.hasKeys && charge.deducted_cents !== takenCents && charge.deducted_cents !== charge.amount_cents)
+    else if (
+      world.plan.hasKeys &&
+      charge.deducted_cents !== takenCents &&
+      charge.deducted_cents !== charge.amount_cents
+    )
       world.violate("issuer and journal differ", `${reference}: ${takenCents}, booked ${charge.deducted_cents}`);
   }
   for (const charge of charges)
@@ -140,7 +145,8 @@ function compareOrder(
   if (new Set(returned).size < returned.length) world.violate("a charge is refunded twice", story.id);
   for (const charge of own) {
     const isBack = returned.includes(String(charge.reference));
-    if (!isBack && !isHeld(charge)) world.violate("paid by a card that is whole", `${charge.reference}: ${charge.state}`);
+    if (!isBack && !isHeld(charge))
+      world.violate("paid by a card that is whole", `${charge.reference}: ${charge.state}`);
     if (isBack && charge.state !== "reversed" && charge.state !== "taken")
       world.violate("refunded to a card that isn't", `${charge.reference}: ${charge.state}`);
   }
@@ -188,7 +194,7 @@ function compareUnits(world: World, purchase: Row, refunds: readonly Row[], char
   }
 }
 
-/** What the shop is told about a payment is what the issuer and the bank have. */
+/** Compares what the shop is told about a payment with the books of issuer and bank. */
 async function comparePaidBy(
   world: World,
   { id }: Story,
@@ -223,7 +229,10 @@ function compareBank(world: World, purchases: readonly Row[]): void {
     if (isSold || isUnknown || world.bank.keeps || world.isSettled(purchase, attemptId)) continue;
     const heldCents = world.bank.heldCents(attemptId);
     if (heldCents > 0)
-      world.violate("the bank holds for nothing", `${heldCents}, ${orderId} is ${purchase?.state}, current: ${isCurrent}`);
+      world.violate(
+        "the bank holds for nothing",
+        `${heldCents}, ${orderId} is ${purchase?.state}, current: ${isCurrent}`,
+      );
   }
 }
 
@@ -251,6 +260,9 @@ function comparePages(world: World, purchases: readonly Row[]): void {
     if (purchase?.attempt_id !== attemptId) continue;
     const isInTime = world.inTime.has(attemptId);
     if (isInTime && (state !== "authorized" || purchase.state !== "paid"))
-      world.violate("paid in time, and isn't paid", `${orderId} is ${purchase.state}, the bank's ${cents} are ${state}`);
+      world.violate(
+        "paid in time, and isn't paid",
+        `${orderId} is ${purchase.state}, the bank's ${cents} are ${state}`,
+      );
   }
 }

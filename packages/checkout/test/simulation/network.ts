@@ -99,7 +99,7 @@ export class Network {
     { kind, forMs }: { kind: FaultKind | undefined; forMs: number },
     answer: (outcome: Outcome<T>) => void,
   ): Promise<void> {
-    // What the process does with the answer is its own work.
+    // The process itself works on with the answer.
     this.clock.current = process;
     let outcome: Outcome<T>;
     try {

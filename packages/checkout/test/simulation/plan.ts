@@ -1,11 +1,11 @@
-import fc from "fast-check";
+/** A history's plan: what people and jobs do, and what fails. `plans.ts` makes random ones. */
 
 /** The parts of the world that a process calls. */
 export const places = ["store", "issuer", "bank"] as const;
 export type Place = (typeof places)[number];
 
 /**
- * What happens to one call of a process:
+ * A fault of one call of a process:
  * - `refused`: it fails, and had no effect
  * - `lost`: it has its effect, and its answer is lost
  * - `late`: it arrives only after a while; `answered-late`: its answer arrives only after a while
@@ -25,7 +25,7 @@ export type FaultKind = (typeof faultKinds)[number];
 export interface Fault {
   readonly process: number;
   readonly place: Place;
-  /** Which of the process's calls to this place, from 0. */
+  /** The call's index among the process's calls to this place. */
   readonly nth: number;
   /** How many such calls in a row have it. */
   readonly times: number;
@@ -40,7 +40,7 @@ export const bankMoods = [
 ] as const;
 export type BankMood = (typeof bankMoods)[number];
 
-/** What the shopper does on the bank's page, how long after it was opened, and when the bank notifies the shop of it. */
+/** The shopper's visit of the bank's page: its outcome, its time after the page was opened, and when the bank notifies the shop of it. */
 export interface Visit {
   readonly outcome: "pays" | "declines" | "leaves";
   readonly afterMs: number;
@@ -49,11 +49,29 @@ export interface Visit {
 
 /** Something that a person or a job does. `order`, `cart` and `card` are indexes, modulo how many there are. */
 export type Act =
-  | { readonly do: "pay"; readonly order: number; readonly mood: BankMood; readonly visit: Visit; readonly cart: CartChange }
+  | {
+      readonly do: "pay";
+      readonly order: number;
+      readonly mood: BankMood;
+      readonly visit: Visit;
+      readonly cart: CartChange;
+    }
   | { readonly do: "confirm" | "abandon" | "assert paid" | "paid by"; readonly order: number }
   | { readonly do: "cancel"; readonly order: number; readonly attempt: "any" | "first" }
-  | { readonly do: "refund lines"; readonly order: number; readonly id: number; readonly line: number; readonly units: number }
-  | { readonly do: "refund amount"; readonly order: number; readonly id: number; readonly cents: number; readonly rule: number }
+  | {
+      readonly do: "refund lines";
+      readonly order: number;
+      readonly id: number;
+      readonly line: number;
+      readonly units: number;
+    }
+  | {
+      readonly do: "refund amount";
+      readonly order: number;
+      readonly id: number;
+      readonly cents: number;
+      readonly rule: number;
+    }
   | { readonly do: "refund cards"; readonly order: number; readonly which: number | null }
   | { readonly do: "recover"; readonly deadlineMs: number | null; readonly limit: number | null }
   | { readonly do: "apply" | "spend elsewhere" | "block"; readonly order: number; readonly card: number }
@@ -108,197 +126,3 @@ export interface Plan {
   readonly deeds: readonly Deed[];
   readonly faults: readonly Fault[];
 }
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
-/** Chooses the first most often. */
-const often = <T>(...values: readonly T[]) =>
-  fc.oneof(
-    ...values.map((value, index) => ({ weight: index === 0 ? 2 * values.length : 1, arbitrary: fc.constant(value) })),
-  );
-const oneOf = <T>(...values: readonly T[]) => fc.constantFrom(...values);
-const index = (most: number) => fc.nat({ max: most });
-const orderIndex = index(2);
-
-/** Moments: while the first payment runs, after it, during its leases, after them, after a page has lapsed, next day. */
-const moment = fc
-  .tuple(oneOf(0, 0, 0, 1, 1, 2, 3, 4, 5), index(180))
-  .map(([phase, jitter]) => ([0, 2 * SECOND, 70 * SECOND, 4 * MINUTE, 45 * MINUTE, 26 * HOUR][phase] as number) + jitter);
-
-/** A while: within the leases, or after them, or after a page has lapsed. */
-const while_ = oneOf(3 * MINUTE, 20, 40 * SECOND, 45 * MINUTE, 3 * HOUR);
-
-const visit: fc.Arbitrary<Visit> = fc.record({
-  outcome: oneOf("pays", "pays", "pays", "declines", "leaves"),
-  afterMs: oneOf(SECOND, 30 * SECOND, 5 * MINUTE, 29 * MINUTE, 31 * MINUTE, 2 * HOUR),
-  noticesAfterMs: fc.array(oneOf(0, 1, 10, 40, 3 * MINUTE, 50 * MINUTE), { maxLength: 2 }),
-});
-
-const payFields = {
-  do: fc.constant("pay" as const),
-  order: orderIndex,
-  visit,
-  cart: oneOf("seen again", "seen again", "as shown", "changed unseen", "unknown"),
-};
-const pay = fc.record({ ...payFields, mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods) });
-const recover = fc.record({
-  do: fc.constant("recover" as const),
-  deadlineMs: often(null, 100, 5000),
-  limit: often(null, 1),
-});
-const cancel = fc.record({ do: fc.constant("cancel" as const), order: orderIndex, attempt: often("any", "first") });
-const ask = fc.record({ do: oneOf("confirm", "abandon", "confirm", "assert paid", "paid by"), order: orderIndex });
-const notify = fc.record({ do: fc.constant("notify" as const), order: orderIndex, attempt: index(1) });
-const settling = fc.record({ do: oneOf("settle remainder", "retry purchase"), order: orderIndex });
-const refund: fc.Arbitrary<Act> = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant("refund lines" as const),
-      ...{ order: orderIndex, id: index(3), line: index(1), units: oneOf(1, 1, 2, 0.5) },
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant("refund amount" as const),
-      ...{ order: orderIndex, id: index(3), cents: oneOf(500, 1, 2498, 2500, 5000, 7498, 333), rule: index(3) },
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("refund cards" as const), order: orderIndex, which: oneOf(null, 0, 1) }),
-  },
-);
-
-const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 5, arbitrary: pay },
-  { weight: 5, arbitrary: ask },
-  { weight: 4, arbitrary: cancel },
-  { weight: 7, arbitrary: refund },
-  { weight: 6, arbitrary: recover },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: oneOf("apply", "spend elsewhere", "block"), order: orderIndex, card: index(2) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), order: orderIndex }) },
-  { weight: 2, arbitrary: settling },
-  { weight: 2, arbitrary: fc.record({ do: oneOf("retry charge", "mark taken", "mark not taken") }) },
-  { weight: 2, arbitrary: notify },
-);
-
-const cardBearing = { goods: index(4), sharesCart: often(false, true) };
-const faultOf = (kinds: readonly FaultKind[], processes: fc.Arbitrary<number>, forMs: fc.Arbitrary<number>) =>
-  fc.record({
-    process: processes,
-    place: oneOf("store", "store", "issuer", "bank"),
-    nth: fc.oneof({ weight: 2, arbitrary: index(4) }, { weight: 1, arbitrary: index(40) }),
-    times: oneOf(1, 1, 1, 2, 5),
-    kind: oneOf(...kinds),
-    forMs,
-  });
-const deedsOf = (acts: fc.Arbitrary<Act>, atMs: fc.Arbitrary<number>, minLength: number, maxLength: number) =>
-  fc.array(fc.record({ atMs, process: index(2), act: acts }), { minLength, maxLength, size: "max" });
-
-const traits = {
-  pace: fc.nat({ max: 0x7fffffff }),
-  byLine: often(true, false),
-  maxChargesPerCard: often(50, 2),
-  leastRemainderCents: often(0, 50),
-  hasKeys: often(true, true, true, false),
-  bankRemembers: fc.boolean(),
-  bankKeeps: often(false, false, true),
-  pagesStay: fc.boolean(),
-  hasLastNotices: fc.boolean(),
-  leaseMs: often(2 * MINUTE, 20 * SECOND),
-  slowMs: often(0, 0, 8 * SECOND),
-  cardsCents: fc.array(oneOf(5000, 2500, 7500, 1249), { minLength: 1, maxLength: 3 }),
-};
-const ordersOf = (payments: fc.Arbitrary<PlannedOrder["payment"]>, maxLength: number) =>
-  fc.array(
-    fc.record({ ...cardBearing, cards: fc.array(index(2), { maxLength: 2, size: "max" }), payment: payments }),
-    { minLength: 1, maxLength },
-  );
-const paymentOf = (moods: readonly BankMood[], processes: fc.Arbitrary<number>) =>
-  fc.record({
-    atMs: index(20),
-    process: processes,
-    act: fc.record({ ...payFields, mood: oneOf(...moods) }),
-  });
-
-/** Anybody, at any time, with any fault. */
-const anything: fc.Arbitrary<Plan> = fc.record({
-  ...traits,
-  orders: ordersOf(paymentOf([...bankMoods.slice(0, 2), ...bankMoods], index(2)), 2),
-  deeds: deedsOf(act, moment, 0, 6),
-  faults: fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 3, size: "max" }),
-});
-
-/** A process that pays is slow, and others act meanwhile, and at the moment when it goes on. */
-const STALL_MS = 4 * MINUTE;
-const meanwhile = fc
-  .tuple(oneOf(0, 3 * MINUTE, STALL_MS, STALL_MS, 5 * MINUTE), index(400))
-  .map(([start, jitter]) => start + jitter);
-const overtaken: fc.Arbitrary<Plan> = fc.record({
-  ...traits,
-  bankKeeps: fc.constant(false),
-  slowMs: fc.constant(0),
-  orders: ordersOf(paymentOf(bankMoods, fc.constant(0)), 1),
-  deeds: deedsOf(
-    fc.oneof({ weight: 3, arbitrary: pay }, { weight: 4, arbitrary: recover }, { weight: 2, arbitrary: cancel }, ask, notify),
-    meanwhile,
-    ...([1, 5] as const),
-  ),
-  faults: fc
-    .tuple(
-      faultOf(["stalls", "stalls-after", "late", "answered-late", "dies-after"], fc.constant(0), fc.constant(STALL_MS)),
-      fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 1, size: "max" }),
-    )
-    .map(([first, more]) => [first, ...more]),
-});
-
-/** Refunds of a paid order at the same time, some of which fail, and are repeated. */
-const returned: fc.Arbitrary<Plan> = fc.record({
-  ...traits,
-  hasKeys: fc.constant(true),
-  slowMs: fc.constant(0),
-  bankKeeps: often(false, false, false, true),
-  orders: ordersOf(paymentOf(["approve", "keep-then-approve"], fc.constant(0)), 1),
-  deeds: deedsOf(
-    fc.oneof({ weight: 6, arbitrary: refund }, { weight: 2, arbitrary: recover }, ask, cancel, settling),
-    fc
-      .tuple(oneOf(2 * SECOND, 2 * SECOND, 70 * SECOND, 5 * MINUTE), index(120))
-      .map(([start, jitter]) => start + jitter),
-    ...([1, 6] as const),
-  ),
-  faults: fc.array(
-    faultOf(["lost", "dies-after", "stalls-after", "refused", "never", "twice", "late"], index(2), while_),
-    { maxLength: 2, size: "max" },
-  ),
-});
-
-/** A bank that keeps its money, people who settle it elsewhere, and shoppers who pay again. */
-const disputed: fc.Arbitrary<Plan> = fc.record({
-  ...traits,
-  bankKeeps: fc.constant(true),
-  slowMs: fc.constant(0),
-  orders: ordersOf(paymentOf(["approve-then-fail", "wrong-currency", "nonsense", "approve", "page"], fc.constant(0)), 1),
-  deeds: deedsOf(
-    fc.oneof({ weight: 4, arbitrary: settling }, { weight: 2, arbitrary: pay }, notify, recover, cancel, refund),
-    fc
-      .tuple(oneOf(2 * SECOND, 70 * SECOND, 5 * MINUTE, 6 * MINUTE, 45 * MINUTE), index(120))
-      .map(([start, jitter]) => start + jitter),
-    ...([2, 6] as const),
-  ),
-  faults: fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 1 }),
-});
-
-/** Plans of histories. They shrink to few deeds and faults, early, in one process, each call of which takes a millisecond. */
-export const plans: fc.Arbitrary<Plan> = fc.oneof(
-  { weight: 5, arbitrary: anything },
-  { weight: 4, arbitrary: overtaken },
-  { weight: 3, arbitrary: returned },
-  { weight: 1, arbitrary: disputed },
-);

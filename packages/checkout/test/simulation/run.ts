@@ -3,7 +3,8 @@ import { Deeds } from "./deeds.js";
 import { during, withVirtualGlobals } from "./globals.js";
 import { compare, settle } from "./judge.js";
 import { MemoryStore } from "./memory-store.js";
-import { type Plan, plans } from "./plan.js";
+import type { Plan } from "./plan.js";
+import { plans } from "./plans.js";
 import { Random } from "./random.js";
 import { type Violation, World } from "./world.js";
 
@@ -90,7 +91,7 @@ export class Simulation {
   }
 }
 
-/** What to play. */
+/** The histories to play. */
 export interface RunOptions {
   /** The seed of the first history; the next ones have the next seeds. */
   readonly seed: number;

@@ -2,14 +2,27 @@ import type { RemainderPart, RemainderRequest } from "../../src/remainder.js";
 import type { Charge, Move, Purchase, PurchaseChange } from "../../src/store/index.js";
 import type { BankWatcher, PayInput, Payment } from "./bank.js";
 import type { IssuerWatcher, LedgerEntry } from "./issuer.js";
-import type { Row } from "./memory-store.js";
+import type { MemoryStore, Row } from "./memory-store.js";
 import type { Process } from "./network.js";
-import { agreement, type World } from "./world.js";
+import type { Plan } from "./plan.js";
+import { agreement, type Story } from "./story.js";
+
+/** The world as far as its steps are checked. */
+export interface Watched {
+  readonly memory: MemoryStore;
+  readonly plan: Plan;
+  readonly stories: readonly Story[];
+  violate(kind: string, text: string): void;
+  opened(payment: Payment, input: PayInput): void;
+  purchase(orderId: string): Row | undefined;
+  isSettled(purchase: Row | undefined, attemptId: string): boolean;
+  heldCents(attemptId: string): number;
+}
 
 /** Checks every step while a history runs. */
 export class Watch implements IssuerWatcher, BankWatcher {
   readonly #sent = new Set<string>();
-  constructor(private readonly world: World) {}
+  constructor(private readonly world: Watched) {}
 
   violate(kind: string, text: string): void {
     this.world.violate(kind, text);
@@ -30,7 +43,10 @@ export class Watch implements IssuerWatcher, BankWatcher {
     const charge = this.#charge(reference);
     // Recovery may have ended it since, if this process was suspended.
     if (!charge?.sent_at || charge.amount_cents !== amountCents)
-      this.violate("a devalue is sent before it is recorded", `${reference}: ${charge?.state}, ${charge?.amount_cents}`);
+      this.violate(
+        "a devalue is sent before it is recorded",
+        `${reference}: ${charge?.state}, ${charge?.amount_cents}`,
+      );
     if (amountCents > 5000) this.violate("more than the issuer's limit", String(amountCents));
     const purchase = this.world.purchase(String(charge?.order_id));
     if (purchase?.attempt_id === charge?.attempt_id) this.#checkAgreed(purchase);

@@ -1,5 +1,4 @@
-import { type Cents, cents } from "@giftcard-pay/client";
-import { type CartView, type Checkout, CheckoutError, createCheckout, type OrderLine } from "../../src/index.js";
+import { type Checkout, CheckoutError, createCheckout } from "../../src/index.js";
 import { type CheckoutStore, StoreError } from "../../src/store/index.js";
 import type { TestCard } from "../../testing/issuer-books.js";
 import { Bank, type PayInput, type Payment } from "./bank.js";
@@ -9,7 +8,8 @@ import type { MemoryStore, Row } from "./memory-store.js";
 import { Network, Process } from "./network.js";
 import type { CartChange, Plan, Visit } from "./plan.js";
 import { mix } from "./random.js";
-import { Watch } from "./watch.js";
+import { Cart, type Shown, type Story } from "./story.js";
+import { Watch, type Watched } from "./watch.js";
 
 /** A broken promise. */
 export interface Violation {
@@ -17,73 +17,12 @@ export interface Violation {
   readonly text: string;
 }
 
-const line = (id: string, quantity: number, totalCents: number): OrderLine => ({
-  ...{ id, quantity, totalCents: cents(totalCents) },
-});
-export const goods: readonly (readonly OrderLine[])[] = [
-  [line("a", 2, 7498)],
-  [line("a", 1, 2000), line("b", 1, 495)],
-  [line("a", 3, 1000), line("b", 1, 4000)],
-  [line("a", 2, 9000), line("b", 1, 1998)],
-  [line("a", 1.25, 2000), line("b", 2, 3020)],
-];
-
-const totalOf = (lines: readonly OrderLine[]) => cents(lines.reduce((sum, { totalCents }) => sum + totalCents, 0));
-
-/** What a page has shown to the shopper. */
-export interface Shown {
-  readonly totalCents: Cents;
-  readonly remainderCents: Cents;
-}
-
-/** A cart, as its shopper changes it. */
-export class Cart {
-  #goods: number;
-  /** What was shown last. */
-  shown: Shown | undefined;
-  constructor(
-    readonly id: string,
-    firstGoods: number,
-  ) {
-    this.#goods = firstGoods;
-  }
-  get lines(): readonly OrderLine[] {
-    return goods[this.#goods % goods.length] as readonly OrderLine[];
-  }
-  get view(): CartView {
-    return { id: this.id, totalCents: totalOf(this.lines), currency: "EUR" };
-  }
-  change(): void {
-    this.#goods += 1;
-  }
-}
-
-/** An order, with what its people were told. */
-export interface Story {
-  readonly id: string;
-  readonly cart: Cart;
-  /** The totals and remainders that its shopper has agreed to. */
-  readonly agreed: Set<string>;
-  /** Whether a payment was made without saying what was shown. */
-  isUnshown: boolean;
-  /** The codes of the errors of its payments. */
-  readonly refusals: string[];
-  /** Whether its cancel has succeeded after it was paid. */
-  isCanceled: boolean;
-  /** Whether the cards of it were to be refunded alone. */
-  isCardsRefundAsked: boolean;
-  /** The amounts of the refunds that have succeeded, by id. */
-  readonly refunded: Map<string, number>;
-}
-
-export const agreement = ({ totalCents, remainderCents }: Shown): string => `${totalCents}/${remainderCents}`;
-
 const sealingKeys = [{ id: "k", key: Buffer.alloc(32, 7).toString("base64") }];
 /** How many processes run at the same time. */
 const PROCESSES = 3;
 
 /** A shop of several processes with its store, its issuer and its bank, for one history. */
-export class World {
+export class World implements Watched {
   readonly clock = new Clock();
   readonly network: Network;
   readonly issuer: Issuer;
@@ -94,7 +33,7 @@ export class World {
   readonly lines: string[] = [];
   /** The attempts that were paid on the bank's page in time. */
   readonly inTime = new Set<string>();
-  /** What was taken off cards in other shops. */
+  /** Cents that were taken off cards in other shops. */
   readonly spentCents = new Map<TestCard, number>();
   readonly #running: { process: Process; checkout: Checkout }[] = [];
   #started = 0;
@@ -113,7 +52,13 @@ export class World {
     this.stories = plan.orders.map(({ goods: first, sharesCart }, index) => {
       const cart = (sharesCart && carts.at(-1)) || new Cart(`cart${index}`, first);
       carts.push(cart);
-      const told = { isUnshown: false, isCanceled: false, isCardsRefundAsked: false, refusals: [], refunded: new Map<string, number>() };
+      const told = {
+        isUnshown: false,
+        isCanceled: false,
+        isCardsRefundAsked: false,
+        refusals: [],
+        refunded: new Map<string, number>(),
+      };
       return { id: `order${index}`, cart, agreed: new Set<string>(), ...told };
     });
   }
@@ -139,12 +84,10 @@ export class World {
       for (const [index, { cards }] of this.plan.orders.entries()) {
         const { cart } = this.stories[index] as Story;
         for (const card of new Set(cards))
-          await checkout
-            .apply(cart.view, this.card(card))
-            .catch((error: unknown) => {
-              if (!(error instanceof CheckoutError)) this.violate("a card can't be applied", String(error));
-              this.log(`not applied: ${String(error)}`);
-            });
+          await checkout.apply(cart.view, this.card(card)).catch((error: unknown) => {
+            if (!(error instanceof CheckoutError)) this.violate("a card can't be applied", String(error));
+            this.log(`not applied: ${String(error)}`);
+          });
         cart.shown = await checkout.list(cart.view);
       }
       isDone = true;
