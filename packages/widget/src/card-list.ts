@@ -1,6 +1,6 @@
 import type { AppliedCard, CartSummary } from "@giftcard-pay/checkout/storefront";
 import { html, nothing, type TemplateResult } from "lit";
-import { cardLine, figure, hint, validity } from "./card-quote.js";
+import { amount, cardLine, figure, hint, validity } from "./card-quote.js";
 import type { CartCards } from "./cart-cards.js";
 import { keyed } from "./keyed.js";
 import type { Wording } from "./wording.js";
@@ -8,7 +8,7 @@ import type { Wording } from "./wording.js";
 /** Renders the applied cards with the amount of each, and from two cards on their sum. */
 export function cardList(
   words: Wording,
-  { isFull, removing }: CartCards,
+  { isFull, isSettling, removing }: CartCards,
   { cards, maxCards, coveredCents, remainderCents }: CartSummary,
   isRemoving: boolean,
   remove: (card: AppliedCard) => void,
@@ -21,7 +21,7 @@ export function cardList(
     const small = kept ? `${words.fill(texts.kept, { kept })}\n${validity(words, card)}` : "";
     const reason = refusal && (refusal === "balance_changed" ? texts.changedBalance : texts.errors[refusal]);
     return html`<li part="card">
-      ${cardLine(words, last4, minus(amountCents))}
+      ${cardLine(words, last4, amount(minus(amountCents)))}
       <div class="row">
         ${hint(state === "applied" ? small : texts[state])}
         <button
@@ -46,10 +46,12 @@ export function cardList(
     }
     ${cards.length > 1 ? figure(texts.covered, minus(coveredCents), "total") : nothing}
     ${
-      // Nothing is certain to be covered by a card that could not be charged.
-      remainderCents || cards.some(({ refusal }) => refusal)
+      // Nothing is certain yet if a payment is not finished, or if a card could not be charged.
+      isSettling || (!remainderCents && cards.some(({ refusal }) => refusal))
         ? nothing
-        : html`<p class="strong" part="covered">${texts.nothingLeft}</p>`
+        : remainderCents
+          ? figure(texts.remainder, words.money(remainderCents), "total strong")
+          : html`<p class="total strong" part="covered">${texts.nothingLeft}</p>`
     }
     ${isFull ? hint(words.fill(texts.maxCards, { count: `${maxCards}` })) : nothing}
   </div>`;

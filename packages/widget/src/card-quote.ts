@@ -19,7 +19,7 @@ export function cardQuote(
   return cardPanel(
     words,
     quote,
-    html`${figure(texts.remainder, words.money(quote.remainderCents))}
+    html`${figure(texts.remainder, words.money(quote.remainderCents), "strong")}
       ${note(kept && words.fill(`${limit}${texts.kept}.`, { limit: usableCents, kept }))}
       <div class="actions" part="actions">
         <button part="button apply" id="apply" type="button" class="primary ${busy ? "busy" : ""}" aria-disabled=${busy} @click=${apply}>
@@ -43,19 +43,31 @@ export function cardPanel(
   const { texts } = words;
   return html`<div class="panel" part="quote" role="group" aria-label=${words.fill(texts.cardEnding, { last4: lastFour })}>
     <div>
-      ${cardLine(words, lastFour, html`<span class="hint">${texts.balance}</span> ${words.money(balanceCents)}`)}
+      ${cardLine(
+        words,
+        lastFour,
+        // What counts in a quote is what it leaves to pay.
+        html`<span>
+          <span class="hint">${texts.balance}</span> ${amount(words.money(balanceCents), content ? "" : "strong")}
+        </span>`,
+      )}
       ${hint(validity(words, card))}
     </div>
     ${content}
   </div>`;
 }
 
-/** Renders a card's last four digits and an amount, side by side. */
-export function cardLine(words: Wording, last4: string, amount: unknown): TemplateResult {
+/** Renders an amount, which no translator may change. */
+export function amount(text: string, kind = "strong"): TemplateResult {
+  return html`<span class="amount ${kind}" part="amount" translate="no">${text}</span>`;
+}
+
+/** Renders a card's last four digits and what it has or pays, side by side. */
+export function cardLine(words: Wording, last4: string, part: TemplateResult): TemplateResult {
   return html`<div class="row">
-    <span class="name" part="name" aria-hidden="true">${cardGlyph}•••• ${last4}</span>
+    <span class="name" part="name" translate="no" aria-hidden="true">${cardGlyph}•••• ${last4}</span>
     <span class="silent">${words.fill(words.texts.cardEnding, { last4 })}</span>
-    <span class="amount" part="amount">${amount}</span>
+    ${part}
   </div>`;
 }
 
@@ -72,7 +84,7 @@ export function hint(text: string): TemplateResult {
 
 /** Renders a term and its amount, side by side. */
 export function figure(term: string, amount: string, kind = ""): TemplateResult {
-  return html`<dl class="row ${kind}" part="figure"><dt>${term}</dt><dd part="amount">${amount}</dd></dl>`;
+  return html`<dl class="row ${kind}" part="figure"><dt>${term}</dt><dd part="amount" translate="no">${amount}</dd></dl>`;
 }
 
 /** Renders an explanation of the figures above it. */

@@ -7,7 +7,7 @@ import { callShop, type ShopAddress } from "./shop-api.js";
 
 /** An element with the id of its cart and the shop's address. */
 interface CartHost extends ReactiveControllerHost, EventTarget, ShopAddress {
-  readonly cart: string;
+  readonly cart: string | null | undefined;
 }
 
 const figures = ["totalCents", "coveredCents", "remainderCents", "maxPerCardCents", "maxCards", "cards"];
@@ -58,6 +58,11 @@ export class CartCards {
   /** Whether the cart has a card. */
   get isApplied(): boolean {
     return !!this.summary && this.summary.cards.length > 0;
+  }
+
+  /** Whether a payment with one of the cards is not finished. */
+  get isSettling(): boolean {
+    return !!this.summary && isSettling(this.summary);
   }
 
   /** The number of further cards, if anything is left that a card may pay. Expired cards take no place. */
@@ -163,7 +168,7 @@ export class CartCards {
     needed = figures,
   ): Promise<Answer> {
     const { host } = this;
-    return callShop(host, signal, needed, method, `/carts/${encodeURIComponent(host.cart)}${path}`, body);
+    return callShop(host, signal, needed, method, `/carts/${encodeURIComponent(`${host.cart}`)}${path}`, body);
   }
 
   /**
@@ -197,7 +202,8 @@ export class CartCards {
 
   #reload(summary: CartSummary): boolean {
     const { summary: before, quote, calls } = this;
-    if (calls.error?.action === "load" || this.isClosed) calls.error = undefined;
+    const isSettled = before && isSettling(before) && !isSettling(summary);
+    if (calls.error?.action === (isSettled ? "order" : "load") || this.isClosed) calls.error = undefined;
     const changed = this.#accept(summary) && !!before;
     if (changed) this.before = before;
     if (quote && !calls.busy) this.quote = requote(quote, summary);
@@ -210,14 +216,16 @@ export class CartCards {
     this.summary = summary;
     this.host.requestUpdate();
     const { totalCents, coveredCents, remainderCents } = summary;
+    const settling = isSettling(summary);
     if (
       before?.totalCents === totalCents &&
       before.coveredCents === coveredCents &&
-      before.remainderCents === remainderCents
+      before.remainderCents === remainderCents &&
+      isSettling(before) === settling
     )
       return false;
     const covered = isCovered(summary);
-    dispatch(this.host, "giftcard-total", { totalCents, coveredCents, remainderCents, covered, summary });
+    dispatch(this.host, "giftcard-total", { totalCents, coveredCents, remainderCents, covered, settling, summary });
     return true;
   }
 }
@@ -236,6 +244,10 @@ function requote(quote: QuoteDetail["quote"], summary: CartSummary): QuoteDetail
   if (usableCents === 0) return undefined;
   const limitedBy = usableCents === leftCents ? "order" : usableCents === balanceCents ? "balance" : "limit";
   return { ...quote, usableCents, limitedBy, remainderCents: remainderCents - usableCents };
+}
+
+function isSettling({ cards }: CartSummary): boolean {
+  return cards.some(({ state }) => state === "settling");
 }
 
 function isCovered({ remainderCents, coveredCents }: CartSummary): boolean {

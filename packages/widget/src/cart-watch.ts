@@ -6,16 +6,21 @@ const freshMs = 5000;
 /** The events after which the page may show an old cart: it is from the back/forward cache, was hidden, or was offline. */
 const returns = ["pageshow", "visibilitychange", "online"];
 
-/** Notices that a cart may have changed elsewhere: while the page was away, or by another tag or tab. */
+/** The time between two loads of a cart while a payment with one of its cards is settling. */
+const settlingMs = 10_000;
+
+/** Notices that a cart may have changed elsewhere: while the page was away, by another tag or tab, or by recovery. */
 export class CartWatch implements ReactiveController {
   /** The time at which the cart was loaded. */
   loadedAt = 0;
   /** Its messages are the ids of carts that have changed. */
   #channel: BroadcastChannel | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
 
   /** @param onChange called if the cart should be loaded again; with true if the browser is online again */
   constructor(
-    private readonly host: ReactiveControllerHost & { readonly cart: string },
+    private readonly host: ReactiveControllerHost & { readonly cart: string | null | undefined },
+    private readonly isSettling: () => boolean,
     private readonly onChange: (isOnline: boolean) => void,
   ) {
     host.addController(this);
@@ -28,10 +33,12 @@ export class CartWatch implements ReactiveController {
     this.#channel.onmessage = ({ data }) => {
       if (data === this.host.cart) this.onChange(false);
     };
+    this.#timer = setInterval(() => this.isSettling() && this.onChange(false), settlingMs);
   }
 
   hostDisconnected(): void {
     for (const type of returns) removeEventListener(type, this.#onReturn, true);
+    clearInterval(this.#timer);
     this.#channel?.close();
     this.#channel = undefined;
   }

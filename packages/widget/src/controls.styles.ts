@@ -8,15 +8,13 @@ export const controls = css`
     border-radius: var(--_radius);
     font: inherit;
     color: inherit;
-    min-block-size: 2.75rem;
-    min-inline-size: 2.75rem;
-    padding: 0.5rem 0.75rem;
+    min-block-size: 44px;
+    min-inline-size: 44px;
+    padding: 8px 12px;
     background: var(--_surface);
   }
   button,
-  .amount,
-  .strong,
-  .total {
+  .strong {
     font-weight: 600;
   }
   label {
@@ -44,20 +42,20 @@ export const controls = css`
     direction: ltr;
   }
   .box .glyph {
-    margin-inline-start: 0.75rem;
+    margin-inline-start: 12px;
     pointer-events: none;
   }
   #number {
-    padding-inline-start: 2.625rem;
+    padding-inline-start: 42px;
   }
   #pin {
-    padding-inline-end: 2.75rem;
+    padding-inline-end: 44px;
   }
   .masked {
     -webkit-text-security: disc;
   }
   svg {
-    inline-size: 1.25rem;
+    inline-size: 20px;
     flex: none;
     fill: none;
     stroke: currentcolor;
@@ -94,14 +92,13 @@ export const controls = css`
     text-underline-offset: 0.2em;
     font-weight: inherit;
     padding-inline: 8px;
-    margin-inline: -8px;
+    margin-inline: -6px;
     max-inline-size: 100%;
   }
   #apply {
-    flex: 1 8rem;
-    max-inline-size: 18rem;
+    flex: 1 8em;
+    max-inline-size: 18em;
   }
-  .below .plain,
   #add,
   .badge {
     justify-self: start;
@@ -141,7 +138,7 @@ export const controls = css`
   }
   .plain:focus-visible,
   .eye:focus-visible {
-    outline-offset: -6px;
+    outline-offset: -8px;
   }
   @media (forced-colors: active) {
     input[aria-invalid="true"] {

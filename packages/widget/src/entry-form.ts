@@ -12,6 +12,8 @@ import { clock } from "./wording.js";
 /** The input of {@link EntryForm.render}. */
 export interface EntryFormState {
   texts: Messages;
+  /** The text of the button. */
+  action: string;
   hidden: boolean;
   /** The cart is not loaded yet and may need no form, so the form stays invisible for a moment but keeps its space. */
   isPlaceholder: boolean;
@@ -95,7 +97,7 @@ export class EntryForm {
   }
 
   render(state: EntryFormState): TemplateResult {
-    const { texts, hidden, isPlaceholder, busy, isLocked, waitSeconds, check, cancel } = state;
+    const { texts, action, hidden, isPlaceholder, busy, isLocked, waitSeconds, check, cancel } = state;
     const isReady = this.host.hasUpdated && !this.#empty.length;
     // A sandboxed page never fires `submit`. It does fire `click` on the button, also for Enter in a field.
     const onSubmit = (event: Event) => {
@@ -117,8 +119,8 @@ export class EntryForm {
           aria-disabled=${busy || isLocked || waitSeconds > 0}
           @click=${onSubmit}
         >
-          ${busy ? texts.checking : texts.check}
-          ${waitSeconds > 0 ? html`<span aria-hidden="true"> (${clock(waitSeconds)})</span>` : nothing}
+          ${busy ? texts.checking : action}
+          ${waitSeconds > 0 ? html`<span translate="no" aria-hidden="true"> (${clock(waitSeconds)})</span>` : nothing}
         </button>`,
         cancel &&
           html`<button part="button cancel" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`,
@@ -212,8 +214,14 @@ export class EntryForm {
     // A scanner may type a space after the number, then the PIN. Groups that a person types are complete before a space.
     if (/^(\d{4} ){4,}\d{1,3} $/.test(this.#input("number").value)) this.#input("pin").focus();
     // Leave the text alone while an input method composes it, and as an undo restores it.
-    const { isComposing, inputType } = (event ?? {}) as Partial<InputEvent>;
-    if (!isComposing && !inputType?.includes("history")) showGroups(this.#input("number"));
+    const { isComposing, inputType = "", data, target } = (event ?? {}) as Partial<InputEvent>;
+    if (!isComposing && !inputType.includes("history")) {
+      // A keyboard's clipboard, a drop, dictation, or a password manager inserts number and PIN without a paste event.
+      const { id, value } = (target ?? {}) as HTMLInputElement;
+      const isInserted = id && data?.length !== 1 && !inputType.includes("delete");
+      if (isInserted && (this.#fillIn(id, value) || this.#fillIn(id, data ?? ""))) return;
+      showGroups(this.#input("number"));
+    }
     const empty = this.#empty;
     this.missing = this.missing.filter((name) => empty.includes(name));
     this.host.requestUpdate();
@@ -235,7 +243,7 @@ export class EntryForm {
   /** Puts number and PIN that were pasted together into their own fields. */
   readonly #onPaste = (event: ClipboardEvent): void => {
     const { id } = event.target as HTMLInputElement;
-    if (!this.#fillIn(id, event.clipboardData?.getData("text/plain") ?? "")) return;
+    if (!this.#fillIn(id, event.clipboardData?.getData("text/plain") ?? "", true)) return;
     event.preventDefault();
     this.#input("pin").focus();
   };
@@ -254,15 +262,19 @@ export class EntryForm {
     }
   }
 
-  /** Fills in number and PIN from a text in one of the fields. @returns false if it is neither, or may be several */
-  #fillIn(name: string, text: string): boolean {
+  /**
+   * Fills in number and PIN from a text.
+   * @param name the field that has the text, or into which it is pasted
+   * @returns false if it is neither, or may be several
+   */
+  #fillIn(name: string, text: string, isPasted = false): boolean {
     const entry = parseEntry(text);
     const pin = this.#input("pin");
     if (!entry || pin.readOnly) return false;
     // A PIN may look like one with a label, such as "code1234".
     if (name === "pin" && !/[\s:]/.test(text)) return false;
-    if (entry.cardNumber) this.#input("number").value = entry.cardNumber;
-    if (entry.pin) pin.value = entry.pin;
+    if (entry.cardNumber || (!isPasted && name === "number")) this.#input("number").value = entry.cardNumber;
+    if (entry.pin || (!isPasted && name === "pin")) pin.value = entry.pin;
     this.#onInput();
     return true;
   }

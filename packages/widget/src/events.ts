@@ -42,6 +42,11 @@ export interface TotalDetail {
   remainderCents: number;
   /** The cards pay the whole order, so the page can hide its other payment methods. */
   covered: boolean;
+  /**
+   * A payment with one of the cards is not finished, so the remainder is larger for now. The order must not be placed unless
+   * the shopper agrees to pay that amount.
+   */
+  settling: boolean;
   summary: CartSummary;
 }
 

@@ -1,5 +1,7 @@
 import type { PropertyDeclarations } from "lit";
+import { moveFocus } from "./focus.js";
 import { GiftcardElement } from "./giftcard-element.js";
+import type { ErrorCode } from "./messages/index.js";
 
 /** An element that takes part in the validation, reset and disabled state of the form around it. */
 export class FormAssociatedElement extends GiftcardElement {
@@ -13,6 +15,8 @@ export class FormAssociatedElement extends GiftcardElement {
   protected isFieldsetDisabled = false;
   readonly #internals = this.attachInternals();
   #form: HTMLFormElement | null = null;
+  /** Why the form can't be sent. */
+  #hindrance: ErrorCode | undefined;
   /** The button of a delayed submission (null without a button); undefined if none is delayed. */
   #submitter: HTMLElement | null | undefined;
 
@@ -21,12 +25,15 @@ export class FormAssociatedElement extends GiftcardElement {
     this.addEventListener("invalid", this.#onInvalid);
   }
 
-  /** The form around it. The form waits for a pending call, and can't be sent while an entered card is not applied. */
+  /**
+   * The form around it. The form waits for a pending call. It can't be sent while an entered card is not applied, nor while a
+   * payment with a card is not finished, unless the shopper agrees to pay without that card.
+   */
   get form(): HTMLFormElement | null {
     return this.#internals.form;
   }
 
-  /** Invalid while a card is entered or checked, but not applied. */
+  /** Invalid while the form can't be sent. */
   get validity(): ValidityState {
     return this.#internals.validity;
   }
@@ -41,7 +48,7 @@ export class FormAssociatedElement extends GiftcardElement {
     return this.#internals.validationMessage;
   }
 
-  /** Returns whether the form may be sent: no card is entered or checked without being applied. */
+  /** Returns whether the order may be placed, also in a page without a form. */
   checkValidity(): boolean {
     return this.#internals.checkValidity();
   }
@@ -71,18 +78,25 @@ export class FormAssociatedElement extends GiftcardElement {
 
   /**
    * Sets the CSS states, if the browser supports them, and whether the form can be submitted.
-   * @param reason why it can't; `false` if it can
+   * @param hindrance why it can't
    */
-  protected reflect(states: Record<string, boolean>, reason: string | false): void {
+  protected reflect(states: Record<string, boolean>, hindrance: ErrorCode | undefined): void {
     const { states: shown } = this.#internals;
     for (const [name, isOn] of Object.entries(states)) shown?.[isOn ? "add" : "delete"](name);
-    this.#internals.setValidity({ customError: !!reason }, reason || "");
+    this.#hindrance = hindrance;
+    this.#internals.setValidity({ customError: !!hindrance }, hindrance && this.words.texts.errors[hindrance]);
+  }
+
+  /** Submits the form again. */
+  protected resubmit(): void {
+    this.#form?.requestSubmit();
   }
 
   readonly #onInvalid = (event: Event): void => {
     event.preventDefault();
-    this.calls.show("order", "unfinished");
-    this.focus();
+    if (this.#hindrance) this.calls.show("order", this.#hindrance);
+    if (this.#hindrance === "unsettled") void moveFocus(this, "#retry");
+    else this.focus();
   };
 
   /** Submits the form once after the call, by the button that was pressed last, however often the shopper presses. */

@@ -36,6 +36,7 @@ export class GiftcardBalance extends GiftcardElement {
     const { words, endpoint } = this;
     return this.frame({
       title: words.texts.check,
+      action: words.texts.check,
       between: this.#balance ? cardPanel(words, this.#balance) : nothing,
       isLocked: !endpoint,
       check: this.#check,

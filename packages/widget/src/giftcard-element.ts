@@ -7,6 +7,7 @@ import { moveFocus } from "./focus.js";
 import { styles } from "./giftcard-pay.styles.js";
 import { hint } from "./hint.js";
 import { languageOf, loadMessages, type MessageOverrides, textsFor } from "./messages/index.js";
+import { OwnTexts } from "./own-texts.js";
 import type { Transport } from "./shop-api.js";
 import { usableLocale, Wording } from "./wording.js";
 
@@ -17,6 +18,8 @@ const languageMs = 1500;
 interface Frame {
   /** The name of the whole element for a screen reader. */
   title: string;
+  /** The text of the form's button. */
+  action: string;
   before?: unknown;
   between?: unknown;
   after?: unknown;
@@ -27,6 +30,8 @@ interface Frame {
   disabled?: boolean;
   /** Nothing can be sent yet. */
   isLocked: boolean;
+  /** The amount of an order that is placed while a payment with a card is not finished. */
+  remainderCents?: number;
   check(): void;
   retry(): void;
   cancel?: (() => void) | undefined;
@@ -63,8 +68,8 @@ interface Frame {
  * @cssproperty [--giftcard-pay-field-border] - Border colour of fields and buttons.
  * @cssproperty [--giftcard-pay-surface] - Background of panels.
  * @cssproperty [--giftcard-pay-focus] - Colour of the focus ring; by default the accent mixed with the text colour.
- * @cssproperty [--giftcard-pay-radius=0.5rem] - Corner radius.
- * @cssproperty [--giftcard-pay-gap=1rem] - Space between the parts.
+ * @cssproperty [--giftcard-pay-radius=8px] - Corner radius.
+ * @cssproperty [--giftcard-pay-gap=16px] - Space between the parts.
  */
 export class GiftcardElement extends LitElement {
   static override styles: CSSResult = styles;
@@ -80,24 +85,25 @@ export class GiftcardElement extends LitElement {
   };
 
   /** The URL of the shop's gift card routes, for example `https://shop.example/store/giftcard-pay`. */
-  endpoint = "";
+  endpoint: string | URL | null | undefined = "";
 
   /** Medusa's publishable API key, sent as `x-publishable-api-key`. */
-  publishableKey = "";
+  publishableKey: string | null | undefined = "";
 
   /** The language of texts and amounts. By default the nearest `lang` attribute, then the browser's language. */
   declare lang: string;
 
   /** Additional headers of every call. */
-  headers: Record<string, string> = {};
+  headers: HeadersInit | null | undefined = {};
 
   /** A function that replaces `fetch`. */
-  transport: Transport | undefined;
+  transport: Transport | null | undefined;
 
   /** The page's own texts. They override the built-in ones. A language that is not built in needs all of them. */
-  messages: MessageOverrides = {};
+  messages: MessageOverrides | null | undefined = {};
 
   #loading: Promise<void> | undefined;
+  readonly #ownTexts = new OwnTexts();
   protected words!: Wording;
   protected readonly entry: EntryForm = new EntryForm(this);
 
@@ -152,6 +158,10 @@ export class GiftcardElement extends LitElement {
     super.scheduleUpdate();
   }
 
+  protected override update(changed: Map<PropertyKey, unknown>): void {
+    this.#ownTexts.during(this.renderRoot, () => super.update(changed));
+  }
+
   /** Returns the currency of the shop's last answer. */
   protected currency(): string | undefined {
     return undefined;
@@ -184,6 +194,7 @@ export class GiftcardElement extends LitElement {
       ${frame.between}
       ${this.entry.render({
         texts: words.texts,
+        action: frame.action,
         hidden: !!frame.hidden,
         isPlaceholder: !!frame.isPlaceholder,
         busy: isReading,
@@ -194,7 +205,7 @@ export class GiftcardElement extends LitElement {
         cancel: isReading && slow ? this.#stop : frame.cancel,
       })}
       <div role="alert" id="error" class=${notice ? "" : "silent"}>
-        ${notice ? errorAlert(words, notice, calls, frame.retry) : nothing}
+        ${notice ? errorAlert(words, notice, calls, frame) : nothing}
       </div>
       ${frame.after}
       <slot name="terms"></slot>

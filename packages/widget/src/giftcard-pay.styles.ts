@@ -5,16 +5,14 @@ import { controls } from "./controls.styles.js";
 export const styles = css`
   :host {
     --_accent: var(--giftcard-pay-accent, #1f4fd1);
-    --_radius: var(--giftcard-pay-radius, 0.5rem);
-    --_gap: var(--giftcard-pay-gap, 1rem);
+    --_radius: var(--giftcard-pay-radius, 8px);
+    --_gap: var(--giftcard-pay-gap, 16px);
     --_border: var(--giftcard-pay-border, color-mix(in srgb, currentcolor 18%, #0000));
     --_surface: var(--giftcard-pay-surface, color-mix(in srgb, currentcolor 4%, #0000));
     --_muted: color-mix(in srgb, currentcolor 72%, #0000);
     --_error: var(--giftcard-pay-error, color-mix(in srgb, #d81b1b 62%, currentcolor));
     --_notice: var(--giftcard-pay-notice, color-mix(in srgb, #c80 72%, currentcolor));
     display: block;
-    line-height: 1.45;
-    overflow-wrap: anywhere;
   }
   :host([hidden]),
   [hidden] {
@@ -37,10 +35,21 @@ export const styles = css`
     align-content: start;
     gap: var(--_gap);
   }
+  /* What a page's rule for every element can't override, unlike what the host has. */
   fieldset {
     border: 0;
     min-inline-size: 0;
-    max-inline-size: 44rem;
+    max-inline-size: 44em;
+    writing-mode: horizontal-tb;
+    text-align: start;
+    text-indent: 0;
+    text-transform: none;
+    letter-spacing: normal;
+    word-spacing: normal;
+    word-break: normal;
+    overflow-wrap: anywhere;
+    white-space: normal;
+    line-height: 1.45;
   }
   .line,
   .alert,
@@ -52,7 +61,7 @@ export const styles = css`
   }
   /* Side by side, the fields align even if a label has two lines or only one field has an error. */
   form {
-    grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr));
+    grid-template-columns: repeat(auto-fit, minmax(min(19em, 100%), 1fr));
     gap: 0 var(--_gap);
     margin-block-end: calc(-1 * var(--_gap));
   }
@@ -63,34 +72,31 @@ export const styles = css`
   }
   label {
     align-self: end;
-    margin-block-end: 0.375rem;
-  }
-  .line {
-    gap: 0.5rem;
+    margin-block-end: 6px;
   }
   .box {
-    flex: 1 7rem;
+    flex: 1 7em;
   }
   .line > button {
-    flex: 2 9rem;
+    flex: 2 9em;
   }
   .primary,
   .line > button {
-    padding-inline: 0.5rem;
+    padding-inline: 8px;
   }
   .below {
     gap: 0;
     padding-block-end: var(--_gap);
   }
   .below:has(> .plain) {
-    padding-block-end: calc(var(--_gap) - 0.75rem);
+    padding-block-end: calc(var(--_gap) - 12px);
   }
   .below .error,
   .below ::slotted(*) {
-    margin-block-start: 0.375rem;
+    margin-block-start: 6px;
   }
   .placeholder {
-    min-block-size: 7.75rem;
+    min-block-size: 7.75em;
     clip-path: inset(0 0 var(--_gap) round var(--_radius));
     animation: reserve 3s;
   }
@@ -119,21 +125,21 @@ export const styles = css`
     border-radius: var(--_radius);
   }
   .panel {
-    gap: 0.75rem;
-    padding: 0.75rem var(--_gap);
+    gap: 12px;
+    padding: 12px var(--_gap);
     background: var(--_surface);
   }
   .row,
   .name {
     display: flex;
     align-items: start;
-    gap: 0 0.5rem;
+    gap: 0 8px;
   }
   .name {
     align-items: center;
   }
   .row > .hint {
-    flex: 1 8rem;
+    flex: 1 8em;
   }
   .row > :last-child {
     margin-inline-start: auto;
@@ -158,7 +164,7 @@ export const styles = css`
     opacity: 0.72;
   }
   .note {
-    padding-inline-start: 0.75rem;
+    padding-inline-start: 12px;
     border-inline-start: 3px solid var(--_accent);
   }
   ul {
@@ -166,40 +172,40 @@ export const styles = css`
   }
   li + li,
   .total {
-    padding-block-start: 0.75rem;
+    padding-block-start: 12px;
     border-block-start: 1px solid var(--_border);
   }
   li + li {
-    margin-block-start: 0.75rem;
+    margin-block-start: 12px;
   }
   .hint {
     font-weight: 400;
     white-space: pre-line;
   }
   #add {
-    margin-block-start: -0.75rem;
+    margin-block-start: -12px;
   }
   li button {
-    margin-block: -0.75rem;
+    margin-block: -12px;
     font-size: 0.875em;
   }
   .badge {
-    padding: 0 0.5rem;
+    padding: 0 8px;
     border: 1px solid;
-    border-radius: 1rem;
+    border-radius: 16px;
   }
   .error {
     color: var(--_error);
   }
   .alert {
     align-items: center;
-    gap: 0.5rem 0.75rem;
-    padding: 0.625rem 0.75rem;
+    gap: 8px 12px;
+    padding: 10px 12px;
     border-color: var(--_notice);
     background: color-mix(in srgb, var(--_notice) 8%, #0000);
   }
   .alert p {
-    flex: 1 9rem;
+    flex: 1 9em;
   }
   .alert svg {
     stroke: var(--_notice);

@@ -27,6 +27,7 @@ import { isErrorCode } from "./messages/index.js";
  *
  * @cssstate covered - The cards pay the whole order, so the page can hide its other payment methods.
  * @cssstate applied - The cart has a card.
+ * @cssstate settling - A payment with a card is not finished.
  * @cssstate busy - A call is pending.
  * @cssstate shown - The tag is rendered.
  *
@@ -50,18 +51,24 @@ export class GiftcardPay extends FormAssociatedElement {
   }
 
   /** The id of the cart. Cards can be checked once this and `endpoint` are set. */
-  cart = "";
+  cart: string | null | undefined = "";
 
   /** Whether the form for a card is open. */
   protected open = true;
 
   readonly #cards = new CartCards(this, this.calls);
-  readonly #watch = new CartWatch(this, (isOnline) => {
-    // A card that is being corrected is not sent before the shopper has finished.
-    if (isOnline && this.calls.error?.code === "offline") {
-      if (!this.entry.isEdited) this.#retry();
-    } else void this.#refresh(true);
-  });
+  readonly #watch = new CartWatch(
+    this,
+    () => this.#cards.isSettling,
+    (isOnline) => {
+      // A card that is being corrected is not sent before the shopper has finished.
+      if (isOnline && this.calls.error?.code === "offline") {
+        if (!this.entry.isEdited) this.#retry();
+      } else void this.#refresh(true);
+    },
+  );
+  /** The remainder that the shopper agrees to pay although a payment with a card is not finished. */
+  #agreedCents = 0;
   /** The address of the cart that is shown. */
   #shown = "";
 
@@ -139,7 +146,9 @@ export class GiftcardPay extends FormAssociatedElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
-    if (this.calls.error?.code === "unfinished" && !this.#isUnfinished) this.calls.error = undefined;
+    if (!this.#cards.isSettling) this.#agreedCents = 0;
+    const { error } = this.calls;
+    if (/^un/.test(`${error?.code}`) && error?.code !== this.#hindrance) this.calls.error = undefined;
     if (this.hasUpdated && this.#cards.isClosed) {
       this.entry.clear();
       this.#cards.quote = undefined;
@@ -149,10 +158,10 @@ export class GiftcardPay extends FormAssociatedElement {
 
   protected override updated(): void {
     if (this.cart && !this.endpoint) hint("the tag has a cart but no endpoint.");
-    const { isCovered, isApplied } = this.#cards;
+    const { isCovered, isApplied, isSettling } = this.#cards;
     this.reflect(
-      { shown: true, covered: isCovered, applied: isApplied, busy: this.busy },
-      this.#isUnfinished && this.words.texts.errors.unfinished,
+      { shown: true, covered: isCovered, applied: isApplied, settling: isSettling, busy: this.busy },
+      this.#hindrance,
     );
   }
 
@@ -164,6 +173,7 @@ export class GiftcardPay extends FormAssociatedElement {
     const { quote, takesCard, isApplied } = cards;
     return this.frame({
       title: texts.title,
+      action: texts.use,
       before: cartView(words, cards, busy === "remove", this.#remove),
       between: quote ? cardQuote(words, quote, busy === "apply", this.#apply, this.#cancelQuote) : nothing,
       after:
@@ -176,6 +186,7 @@ export class GiftcardPay extends FormAssociatedElement {
       isPlaceholder: !cards.isAnswered && !!globalThis.document,
       disabled: this.disabled || this.isFieldsetDisabled,
       isLocked: !this.#isReady,
+      remainderCents: this.summary?.remainderCents ?? 0,
       check: this.#check,
       retry: this.#retry,
       cancel: isApplied ? this.#onCancel : undefined,
@@ -200,10 +211,12 @@ export class GiftcardPay extends FormAssociatedElement {
     this.open = true;
   }
 
-  /** Whether a card is entered or checked, but not applied. While a call is pending, the form waits and is not blocked. */
-  get #isUnfinished(): boolean {
-    const { quote, takesCard } = this.#cards;
-    return !this.busy && (!!quote || (this.open && takesCard && !this.entry.isBlank));
+  /** Why the order can't be placed. While a call is pending, the form waits and is not blocked. */
+  get #hindrance(): "unfinished" | "unsettled" | undefined {
+    const { quote, takesCard, isSettling } = this.#cards;
+    if (this.busy) return undefined;
+    if (quote || (this.open && takesCard && !this.entry.isBlank)) return "unfinished";
+    return isSettling && this.summary?.remainderCents !== this.#agreedCents ? "unsettled" : undefined;
   }
 
   readonly #onOpen = (): void => {
@@ -267,7 +280,8 @@ export class GiftcardPay extends FormAssociatedElement {
   readonly #retry = (): void => {
     const { error } = this.calls;
     const { removing } = this.#cards;
-    if (error?.action === "quote") void this.#check();
+    if (error?.code === "unsettled") void this.#orderWithout();
+    else if (error?.action === "quote") void this.#check();
     else if (error?.action === "apply") void this.#apply();
     else if (error?.action === "remove" && removing) void this.#remove(removing);
     else {
@@ -275,6 +289,15 @@ export class GiftcardPay extends FormAssociatedElement {
       void this.refresh();
     }
   };
+
+  /** Places the order although a payment with a card is not finished: the button says the amount. */
+  async #orderWithout(): Promise<void> {
+    this.#agreedCents = this.summary?.remainderCents ?? 0;
+    this.calls.error = undefined;
+    this.requestUpdate();
+    await moveFocus(this, "#summary");
+    this.resubmit();
+  }
 
   async #showFailure(): Promise<void> {
     const { error } = this.calls;

@@ -9,10 +9,10 @@ export type Transport = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The URL of the shop's gift card routes, and the options of every call. Read again for every call. */
 export interface ShopAddress {
-  readonly endpoint: string;
-  readonly publishableKey: string;
-  readonly headers: Record<string, string>;
-  readonly transport: Transport | undefined;
+  readonly endpoint: string | URL | null | undefined;
+  readonly publishableKey: string | null | undefined;
+  readonly headers: HeadersInit | null | undefined;
+  readonly transport: Transport | null | undefined;
 }
 
 /** The timeout of a call. */
@@ -35,13 +35,13 @@ export async function callShop<Answer>(
   const send: Transport = transport ?? ((url, init) => fetch(url, init));
   try {
     if (body && "pin" in body && isUnclear(body)) throw new CallError("invalid_request");
-    const response = await send(endpoint.replace(/\/+$/, "") + path, {
+    const response = await send(`${endpoint}`.replace(/\/+$/, "") + path, {
       method,
       headers: {
         accept: "application/json",
         ...(body && { "content-type": "application/json" }),
         ...(publishableKey && { "x-publishable-api-key": publishableKey }),
-        ...headers,
+        ...Object.fromEntries(new Headers(headers ?? {})),
       },
       ...(body && { body: JSON.stringify(body) }),
       cache: "no-store",

@@ -9,12 +9,13 @@ export const de: Messages = {
   cardNumberMissing: "Geben Sie die Kartennummer ein.",
   pinMissing: "Geben Sie die PIN ein.",
   check: "Guthaben prüfen",
+  use: "Karte verwenden",
   checking: "Wird geprüft…",
   cancel: "Abbrechen",
   cardEnding: "Karte mit den Endziffern {last4}",
   balance: "Guthaben",
   remainder: "Noch zu zahlen",
-  limit: "Höchstens {limit} einer Geschenkkarte pro Bestellung.",
+  limit: "Mit einer Geschenkkarte können Sie pro Bestellung höchstens {limit} zahlen.",
   kept: "{kept} bleiben auf der Karte",
   nothingTaken: "Abgebucht wird erst, wenn Sie bestellen.",
   validUntil: "Gültig bis {date}",
@@ -26,7 +27,7 @@ export const de: Messages = {
   expired:
     "Die Angaben dieser Karte liegen uns nicht mehr vor, sie zahlt also nichts. Geben Sie die Karte erneut ein, um sie zu nutzen.",
   settling:
-    "Eine Zahlung mit dieser Karte ist noch nicht abgeschlossen. Kommt sie nicht zustande, geht das Geld auf die Karte zurück.",
+    "Eine Zahlung mit dieser Karte ist noch nicht abgeschlossen. Das kann einige Minuten dauern. Kommt sie nicht zustande, geht das Geld auf die Karte zurück.",
   notPlaced: "Ihre Bestellung wurde nicht aufgegeben.",
   covered: "Geschenkkarten",
   nothingLeft: "Nichts mehr zu zahlen",
@@ -34,6 +35,7 @@ export const de: Messages = {
     "Für diese Bestellung sind keine weiteren Geschenkkarten möglich (höchstens {count}). Zahlen Sie den Rest auf andere Weise.",
   sandbox: "Testmodus",
   retry: "Erneut versuchen",
+  without: "{amount} ohne die Karte zahlen",
   wait: "Sie können es {time} erneut versuchen.",
   waitOver: "Sie können es jetzt erneut versuchen.",
   slow: "Das dauert länger als sonst.",
@@ -48,6 +50,8 @@ export const de: Messages = {
   errors: {
     offline: "Keine Antwort vom Shop. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.",
     unfinished: "Diese Karte ist noch nicht eingelöst. Lösen Sie sie ein, oder leeren Sie die Felder.",
+    unsettled:
+      "Die Zahlung mit Ihrer Karte ist noch nicht abgeschlossen. Bitte warten Sie: Das Ergebnis erscheint hier.",
     invalid_request: "Diese Angaben sind nicht lesbar. Prüfen Sie Kartennummer und PIN.",
     invalid_card: "Kartennummer und PIN gehören nicht zusammen. Prüfen Sie beide und geben Sie die PIN erneut ein.",
     card_blocked:

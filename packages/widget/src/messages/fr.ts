@@ -9,12 +9,13 @@ export const fr: Messages = {
   cardNumberMissing: "Saisissez le numéro de la carte.",
   pinMissing: "Saisissez le code PIN.",
   check: "Vérifier le solde",
+  use: "Utiliser la carte",
   checking: "Vérification…",
   cancel: "Annuler",
   cardEnding: "Carte se terminant par {last4}",
   balance: "Solde",
   remainder: "Reste à payer",
-  limit: "Au plus {limit} d’une carte cadeau par commande.",
+  limit: "Une carte cadeau règle au maximum {limit} par commande.",
   kept: "{kept} restent sur la carte",
   nothingTaken: "Rien n’est débité avant la commande.",
   validUntil: "Valable jusqu’au {date}",
@@ -25,13 +26,15 @@ export const fr: Messages = {
   removeCard: "Retirer la carte se terminant par {last4}",
   expired:
     "Nous n’avons plus les données de cette carte, elle ne paie donc rien. Saisissez-la à nouveau pour l’utiliser.",
-  settling: "Un paiement avec cette carte n’est pas encore terminé. S’il n’aboutit pas, l’argent revient sur la carte.",
+  settling:
+    "Un paiement avec cette carte n’est pas encore terminé. Cela peut prendre quelques minutes. S’il n’aboutit pas, l’argent revient sur la carte.",
   notPlaced: "Votre commande n’a pas été passée.",
   covered: "Cartes cadeaux",
   nothingLeft: "Plus rien à payer",
   maxCards: "Cette commande n’accepte pas d’autre carte cadeau (au plus {count}). Payez le reste d’une autre manière.",
   sandbox: "Mode test",
   retry: "Réessayer",
+  without: "Payer {amount} sans la carte",
   wait: "Vous pourrez réessayer {time}.",
   waitOver: "Vous pouvez réessayer maintenant.",
   slow: "Cela prend plus de temps que d’habitude.",
@@ -46,6 +49,8 @@ export const fr: Messages = {
   errors: {
     offline: "Pas de réponse de la boutique. Vérifiez votre connexion et réessayez.",
     unfinished: "Cette carte n’est pas encore appliquée. Utilisez-la, ou videz les champs.",
+    unsettled:
+      "Le paiement avec votre carte n’est pas encore terminé. Veuillez patienter : le résultat s’affichera ici.",
     invalid_request: "Ces données sont illisibles. Vérifiez le numéro de carte et le code PIN.",
     invalid_card:
       "Ce numéro et ce code PIN ne vont pas ensemble. Vérifiez les deux et saisissez à nouveau le code PIN.",

@@ -41,13 +41,18 @@ export function loadMessages(language: string): Promise<void> | undefined {
  * Returns the texts for a locale, and the locale for their amounts and dates, so that all are in one language. That is
  * English if the language is not loaded or not built in, unless the page's own texts replace all of the English ones.
  */
-export function textsFor(locale: string, own: MessageOverrides): [locale: string, texts: Messages] {
+export function textsFor(locale: string, own: MessageOverrides | null | undefined): [locale: string, texts: Messages] {
   const builtIn = loaded.get(languageOf(locale));
-  const given = { ...own, ...own.errors };
-  const isShown = builtIn || Object.keys({ ...en, ...en.errors }).every((name) => name in given);
+  const [given, errors] = [textsOf(own), textsOf(own?.errors)];
+  const all = { ...given, ...errors };
+  const isShown = builtIn || Object.keys({ ...en, ...en.errors }).every((name) => name === "errors" || name in all);
   const texts = builtIn ?? en;
-  return [isShown ? locale : "en", { ...texts, ...own, errors: { ...texts.errors, ...own.errors } }];
+  return [isShown ? locale : "en", { ...texts, ...given, errors: { ...texts.errors, ...errors } }];
 }
+
+/** Returns the texts of a page's own messages. Frameworks also set what is left out, as undefined or null. */
+const textsOf = (own: object | null | undefined): Record<string, string> =>
+  Object.fromEntries(Object.entries(own ?? {}).filter(([, text]) => typeof text === "string"));
 
 /** Returns whether the widget has a text for a code that a shop sent. */
 export function isErrorCode(code: unknown): code is ErrorCode {

@@ -2,13 +2,15 @@ import type { ShopErrorCode } from "@giftcard-pay/checkout/storefront";
 
 /**
  * An error's code: one of the shop's, or one of the widget's own. `offline`: the shop did not respond. `unfinished`: the
- * form was submitted while an entered card was not applied. `insufficient_inventory` and `payment_authorization_error` are
+ * form was submitted while an entered card was not applied. `unsettled`: the form was submitted while a payment with a card was
+ * not finished. `insufficient_inventory` and `payment_authorization_error` are
  * Medusa's: the order is sold out, or the remainder was declined.
  */
 export type ErrorCode =
   | ShopErrorCode
   | "offline"
   | "unfinished"
+  | "unsettled"
   | "insufficient_inventory"
   | "payment_authorization_error";
 
@@ -24,7 +26,10 @@ export interface Messages {
   showPin: string;
   cardNumberMissing: string;
   pinMissing: string;
+  /** The button of `<giftcard-balance>`. */
   check: string;
+  /** The button of `<giftcard-pay>` that checks the card. */
+  use: string;
   checking: string;
   cancel: string;
   /** `{last4}` */
@@ -56,6 +61,8 @@ export interface Messages {
   maxCards: string;
   sandbox: string;
   retry: string;
+  /** `{amount}`: the button that places the order although a payment with a card is not finished. */
+  without: string;
   /** `{time}`, a rounded time such as "in 15 minutes" */
   wait: string;
   waitOver: string;

@@ -9,12 +9,13 @@ export const nl: Messages = {
   cardNumberMissing: "Vul het kaartnummer in.",
   pinMissing: "Vul de pincode in.",
   check: "Saldo bekijken",
+  use: "Kaart gebruiken",
   checking: "Opvragen…",
   cancel: "Annuleren",
   cardEnding: "Kaart eindigend op {last4}",
   balance: "Saldo",
   remainder: "Nog te betalen",
-  limit: "Hoogstens {limit} van een cadeaukaart per bestelling.",
+  limit: "Met een cadeaukaart betaal je hoogstens {limit} per bestelling.",
   kept: "{kept} blijft op de kaart",
   nothingTaken: "Er wordt pas afgeschreven als je bestelt.",
   validUntil: "Geldig tot en met {date}",
@@ -25,7 +26,8 @@ export const nl: Messages = {
   removeCard: "Kaart eindigend op {last4} verwijderen",
   expired:
     "We hebben de gegevens van deze kaart niet meer, dus ze betaalt niets. Vul de kaart opnieuw in om haar te gebruiken.",
-  settling: "Een betaling met deze kaart is nog niet afgerond. Gaat ze niet door, dan komt het geld terug op de kaart.",
+  settling:
+    "Een betaling met deze kaart is nog niet afgerond. Dat kan een paar minuten duren. Gaat ze niet door, dan komt het geld terug op de kaart.",
   notPlaced: "Je bestelling is niet geplaatst.",
   covered: "Cadeaukaarten",
   nothingLeft: "Niets meer te betalen",
@@ -33,6 +35,7 @@ export const nl: Messages = {
     "Er passen geen cadeaukaarten meer bij deze bestelling (hoogstens {count}). Betaal de rest op een andere manier.",
   sandbox: "Testmodus",
   retry: "Opnieuw proberen",
+  without: "{amount} zonder de kaart betalen",
   wait: "Je kunt het {time} opnieuw proberen.",
   waitOver: "Je kunt het nu opnieuw proberen.",
   slow: "Dit duurt langer dan anders.",
@@ -47,6 +50,7 @@ export const nl: Messages = {
   errors: {
     offline: "Geen antwoord van de winkel. Controleer je verbinding en probeer het opnieuw.",
     unfinished: "Deze kaart is nog niet toegepast. Pas ze toe, of haal ze uit het formulier.",
+    unsettled: "De betaling met je kaart is nog niet afgerond. Wacht even: het resultaat verschijnt hier.",
     invalid_request: "We kunnen deze gegevens niet lezen. Controleer het kaartnummer en de pincode.",
     invalid_card:
       "Dit kaartnummer en deze pincode horen niet bij elkaar. Controleer beide en vul de pincode opnieuw in.",
