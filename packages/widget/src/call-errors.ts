@@ -56,7 +56,6 @@ const retryable: ReadonlySet<ErrorCode> = new Set([
   "internal",
   "payment_in_progress",
   "outcome_unknown",
-  "unsettled",
 ]);
 
 /** Returns whether the same call may be sent again. None of the widget's calls takes money, so a repeat is safe. */

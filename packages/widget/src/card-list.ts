@@ -8,10 +8,11 @@ import type { Wording } from "./wording.js";
 /** Renders the applied cards with the amount of each, and from two cards on their sum. */
 export function cardList(
   words: Wording,
-  { isFull, isSettling, removing }: CartCards,
+  { isFull, mustWait, removing }: CartCards,
   { cards, maxCards, coveredCents, remainderCents }: CartSummary,
   isRemoving: boolean,
   remove: (card: AppliedCard) => void,
+  orderWithout: () => void,
 ): TemplateResult {
   const { texts } = words;
   const minus = (cents: number) => (cents ? "\u2212" : "") + words.money(cents);
@@ -46,12 +47,16 @@ export function cardList(
     }
     ${cards.length > 1 ? figure(texts.covered, minus(coveredCents), "total") : nothing}
     ${
-      // Nothing is certain yet if a payment is not finished, or if a card could not be charged.
-      isSettling || (!remainderCents && cards.some(({ refusal }) => refusal))
-        ? nothing
+      mustWait
+        ? html`<button part="button without" id="without" type="button" @click=${orderWithout}>
+            ${words.fill(texts.without, { amount: remainderCents })}
+          </button>`
         : remainderCents
           ? figure(texts.remainder, words.money(remainderCents), "total strong")
-          : html`<p class="total strong" part="covered">${texts.nothingLeft}</p>`
+          : // Nothing is certain to be covered by a card that could not be charged.
+            cards.some(({ refusal }) => refusal)
+            ? nothing
+            : html`<p class="total strong" part="covered">${texts.nothingLeft}</p>`
     }
     ${isFull ? hint(words.fill(texts.maxCards, { count: `${maxCards}` })) : nothing}
   </div>`;

@@ -29,6 +29,8 @@ export class CartCards {
   #loading = new AbortController();
   /** The id that applies the quote. No event has it. */
   #quoteId = "";
+  #agreedCents = 0;
+  #waited = false;
 
   constructor(
     private readonly host: CartHost,
@@ -62,7 +64,12 @@ export class CartCards {
 
   /** Whether a payment with one of the cards is not finished. */
   get isSettling(): boolean {
-    return !!this.summary && isSettling(this.summary);
+    return !!this.summary?.cards.some(({ state }) => state === "settling");
+  }
+
+  /** Whether the order has to wait for such a payment: the shopper has not agreed to the remainder that it leaves meanwhile. */
+  get mustWait(): boolean {
+    return this.isSettling && this.summary?.remainderCents !== this.#agreedCents;
   }
 
   /** The number of further cards, if anything is left that a card may pay. Expired cards take no place. */
@@ -77,7 +84,8 @@ export class CartCards {
     this.#loading.abort();
     this.calls.reset();
     this.summary = this.quote = this.before = this.removing = undefined;
-    this.isAnswered = false;
+    this.isAnswered = this.#waited = false;
+    this.#agreedCents = 0;
   }
 
   /**
@@ -147,6 +155,13 @@ export class CartCards {
     return undefined;
   }
 
+  /** Lets the order cost the shopper what it costs without the cards whose payment is not finished. */
+  agree(): void {
+    if (!this.summary) return;
+    this.#agreedCents = this.summary.remainderCents;
+    this.#accept(this.summary);
+  }
+
   /** Removes a card from the cart. Returns false if that failed. */
   async remove(card: AppliedCard): Promise<boolean> {
     const { id } = (this.removing = card);
@@ -202,9 +217,10 @@ export class CartCards {
 
   #reload(summary: CartSummary): boolean {
     const { summary: before, quote, calls } = this;
-    const isSettled = before && isSettling(before) && !isSettling(summary);
-    if (calls.error?.action === (isSettled ? "order" : "load") || this.isClosed) calls.error = undefined;
+    const { isSettling } = this;
+    if (calls.error?.action === "load" || this.isClosed) calls.error = undefined;
     const changed = this.#accept(summary) && !!before;
+    if (isSettling && !this.isSettling && calls.error?.action === "order") calls.error = undefined;
     if (changed) this.before = before;
     if (quote && !calls.busy) this.quote = requote(quote, summary);
     return changed;
@@ -216,14 +232,16 @@ export class CartCards {
     this.summary = summary;
     this.host.requestUpdate();
     const { totalCents, coveredCents, remainderCents } = summary;
-    const settling = isSettling(summary);
+    if (!this.isSettling) this.#agreedCents = 0;
+    const settling = this.mustWait;
     if (
       before?.totalCents === totalCents &&
       before.coveredCents === coveredCents &&
       before.remainderCents === remainderCents &&
-      isSettling(before) === settling
+      this.#waited === settling
     )
       return false;
+    this.#waited = settling;
     const covered = isCovered(summary);
     dispatch(this.host, "giftcard-total", { totalCents, coveredCents, remainderCents, covered, settling, summary });
     return true;
@@ -244,10 +262,6 @@ function requote(quote: QuoteDetail["quote"], summary: CartSummary): QuoteDetail
   if (usableCents === 0) return undefined;
   const limitedBy = usableCents === leftCents ? "order" : usableCents === balanceCents ? "balance" : "limit";
   return { ...quote, usableCents, limitedBy, remainderCents: remainderCents - usableCents };
-}
-
-function isSettling({ cards }: CartSummary): boolean {
-  return cards.some(({ state }) => state === "settling");
 }
 
 function isCovered({ remainderCents, coveredCents }: CartSummary): boolean {

@@ -11,11 +11,12 @@ export function cartView(
   cards: CartCards,
   isRemoving: boolean,
   remove: (card: AppliedCard) => void,
+  orderWithout: () => void,
 ): TemplateResult {
   const { texts } = words;
   const { summary, quote, isApplied, isClosed, takesCard } = cards;
   return html`${summary?.environment === "sandbox" ? html`<span class="badge" part="badge">${texts.sandbox}</span>` : nothing}
-  ${summary && isApplied ? cardList(words, cards, summary, isRemoving, remove) : nothing}
+  ${summary && isApplied ? cardList(words, cards, summary, isRemoving, remove, orderWithout) : nothing}
   ${note(summary?.notByCardCents && texts.errors.giftcard_not_payable)}
   ${isApplied || isClosed || takesCard || summary?.notByCardCents ? nothing : html`<p part="covered">${texts.errors.nothing_to_pay}</p>`}
   ${note((isApplied || quote) && changeText(words, cards))}`;

@@ -9,7 +9,7 @@ export function errorAlert(
   words: Wording,
   error: ShownError,
   { waitSeconds, busy }: Calls,
-  { retry, remainderCents = 0 }: { retry(): void; remainderCents?: number },
+  retry: () => void,
 ): TemplateResult {
   const { texts } = words;
   const wait = error.code === "too_many_attempts" ? ` ${texts.wait}` : "";
@@ -23,7 +23,7 @@ export function errorAlert(
       ${
         isRetryable(error.code)
           ? html`<button part="button retry" id="retry" type="button" aria-disabled=${!!busy} @click=${retry}>
-              ${error.code === "unsettled" ? words.fill(texts.without, { amount: remainderCents }) : texts.retry}
+              ${texts.retry}
             </button>`
           : nothing
       }

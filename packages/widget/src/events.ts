@@ -43,8 +43,8 @@ export interface TotalDetail {
   /** The cards pay the whole order, so the page can hide its other payment methods. */
   covered: boolean;
   /**
-   * A payment with one of the cards is not finished, so the remainder is larger for now. The order must not be placed unless
-   * the shopper agrees to pay that amount.
+   * A payment with one of the cards is not finished, so the order must wait. The tag asks the shop again by itself. False if
+   * the shopper has agreed to pay this remainder, without the card.
    */
   settling: boolean;
   summary: CartSummary;

@@ -1,5 +1,4 @@
 import type { PropertyDeclarations } from "lit";
-import { moveFocus } from "./focus.js";
 import { GiftcardElement } from "./giftcard-element.js";
 import type { ErrorCode } from "./messages/index.js";
 
@@ -95,7 +94,7 @@ export class FormAssociatedElement extends GiftcardElement {
   readonly #onInvalid = (event: Event): void => {
     event.preventDefault();
     if (this.#hindrance) this.calls.show("order", this.#hindrance);
-    if (this.#hindrance === "unsettled") void moveFocus(this, "#retry");
+    if (this.#hindrance === "unsettled") this.renderRoot.querySelector<HTMLElement>("#without")?.focus();
     else this.focus();
   };
 

@@ -30,8 +30,6 @@ interface Frame {
   disabled?: boolean;
   /** Nothing can be sent yet. */
   isLocked: boolean;
-  /** The amount of an order that is placed while a payment with a card is not finished. */
-  remainderCents?: number;
   check(): void;
   retry(): void;
   cancel?: (() => void) | undefined;
@@ -205,7 +203,7 @@ export class GiftcardElement extends LitElement {
         cancel: isReading && slow ? this.#stop : frame.cancel,
       })}
       <div role="alert" id="error" class=${notice ? "" : "silent"}>
-        ${notice ? errorAlert(words, notice, calls, frame) : nothing}
+        ${notice ? errorAlert(words, notice, calls, frame.retry) : nothing}
       </div>
       ${frame.after}
       <slot name="terms"></slot>

@@ -27,11 +27,11 @@ import { isErrorCode } from "./messages/index.js";
  *
  * @cssstate covered - The cards pay the whole order, so the page can hide its other payment methods.
  * @cssstate applied - The cart has a card.
- * @cssstate settling - A payment with a card is not finished.
+ * @cssstate settling - A payment with a card is not finished, so the order must wait.
  * @cssstate busy - A call is pending.
  * @cssstate shown - The tag is rendered.
  *
- * @csspart button - Every other button but "remove"; most have a part name of their own: `check`, `apply`, `cancel`, `add` and `retry`.
+ * @csspart button - Every other button but "remove"; most have a part name of their own: `check`, `apply`, `cancel`, `add`, `without` and `retry`.
  * @csspart summary - The applied cards and their sum.
  * @csspart cards - The list of applied cards.
  * @csspart card - An applied card.
@@ -67,8 +67,6 @@ export class GiftcardPay extends FormAssociatedElement {
       } else void this.#refresh(true);
     },
   );
-  /** The remainder that the shopper agrees to pay although a payment with a card is not finished. */
-  #agreedCents = 0;
   /** The address of the cart that is shown. */
   #shown = "";
 
@@ -146,7 +144,6 @@ export class GiftcardPay extends FormAssociatedElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
-    if (!this.#cards.isSettling) this.#agreedCents = 0;
     const { error } = this.calls;
     if (/^un/.test(`${error?.code}`) && error?.code !== this.#hindrance) this.calls.error = undefined;
     if (this.hasUpdated && this.#cards.isClosed) {
@@ -158,9 +155,9 @@ export class GiftcardPay extends FormAssociatedElement {
 
   protected override updated(): void {
     if (this.cart && !this.endpoint) hint("the tag has a cart but no endpoint.");
-    const { isCovered, isApplied, isSettling } = this.#cards;
+    const { isCovered, isApplied, mustWait } = this.#cards;
     this.reflect(
-      { shown: true, covered: isCovered, applied: isApplied, settling: isSettling, busy: this.busy },
+      { shown: true, covered: isCovered, applied: isApplied, settling: mustWait, busy: this.busy },
       this.#hindrance,
     );
   }
@@ -174,7 +171,7 @@ export class GiftcardPay extends FormAssociatedElement {
     return this.frame({
       title: texts.title,
       action: texts.use,
-      before: cartView(words, cards, busy === "remove", this.#remove),
+      before: cartView(words, cards, busy === "remove", this.#remove, this.#orderWithout),
       between: quote ? cardQuote(words, quote, busy === "apply", this.#apply, this.#cancelQuote) : nothing,
       after:
         isApplied && !this.open && !quote && takesCard
@@ -186,7 +183,6 @@ export class GiftcardPay extends FormAssociatedElement {
       isPlaceholder: !cards.isAnswered && !!globalThis.document,
       disabled: this.disabled || this.isFieldsetDisabled,
       isLocked: !this.#isReady,
-      remainderCents: this.summary?.remainderCents ?? 0,
       check: this.#check,
       retry: this.#retry,
       cancel: isApplied ? this.#onCancel : undefined,
@@ -213,10 +209,10 @@ export class GiftcardPay extends FormAssociatedElement {
 
   /** Why the order can't be placed. While a call is pending, the form waits and is not blocked. */
   get #hindrance(): "unfinished" | "unsettled" | undefined {
-    const { quote, takesCard, isSettling } = this.#cards;
+    const { quote, takesCard, mustWait } = this.#cards;
     if (this.busy) return undefined;
     if (quote || (this.open && takesCard && !this.entry.isBlank)) return "unfinished";
-    return isSettling && this.summary?.remainderCents !== this.#agreedCents ? "unsettled" : undefined;
+    return mustWait ? "unsettled" : undefined;
   }
 
   readonly #onOpen = (): void => {
@@ -265,6 +261,12 @@ export class GiftcardPay extends FormAssociatedElement {
     await moveFocus(this, "#pin");
   };
 
+  readonly #orderWithout = async (): Promise<void> => {
+    this.#cards.agree();
+    await moveFocus(this, "#summary");
+    this.resubmit();
+  };
+
   readonly #remove = async (card: AppliedCard): Promise<void> => {
     if (this.busy) return;
     const index = this.summary?.cards.findIndex(({ id }) => id === card.id) ?? 0;
@@ -280,8 +282,7 @@ export class GiftcardPay extends FormAssociatedElement {
   readonly #retry = (): void => {
     const { error } = this.calls;
     const { removing } = this.#cards;
-    if (error?.code === "unsettled") void this.#orderWithout();
-    else if (error?.action === "quote") void this.#check();
+    if (error?.action === "quote") void this.#check();
     else if (error?.action === "apply") void this.#apply();
     else if (error?.action === "remove" && removing) void this.#remove(removing);
     else {
@@ -289,15 +290,6 @@ export class GiftcardPay extends FormAssociatedElement {
       void this.refresh();
     }
   };
-
-  /** Places the order although a payment with a card is not finished: the button says the amount. */
-  async #orderWithout(): Promise<void> {
-    this.#agreedCents = this.summary?.remainderCents ?? 0;
-    this.calls.error = undefined;
-    this.requestUpdate();
-    await moveFocus(this, "#summary");
-    this.resubmit();
-  }
 
   async #showFailure(): Promise<void> {
     const { error } = this.calls;

@@ -2,7 +2,7 @@ import type { GiftcardPay } from "../src/define.js";
 import { endpoint, expect, listen, makeCart, poor, rich, show, type TestCart, Widget } from "./shop/page.js";
 
 /** A cart whose only card has a payment that is not finished. */
-async function settling(options: object = {}): Promise<TestCart> {
+async function settling(options: Record<string, unknown> = {}): Promise<TestCart> {
   const cart = await makeCart(options);
   await cart.change({ applied: [{ id: "a", number: rich.number, state: "settling" }] });
   return cart;
@@ -43,6 +43,7 @@ describe("while a payment with a card is not finished", () => {
       const widget = new Widget(form.firstElementChild as GiftcardPay);
       await widget.until(() => !!widget.element.summary, "the cart is shown");
       await widget.element.updateComplete;
+      const totals = listen(widget, "giftcard-total");
       const order = async () => {
         form.requestSubmit(form.querySelector("button"));
         await widget.element.updateComplete;
@@ -50,18 +51,20 @@ describe("while a payment with a card is not finished", () => {
       await order();
       expect(sent).to.equal(0);
       expect(widget.alert).to.contain("The payment with your card isn't finished yet.");
-      expect(widget.alert).to.contain("Pay €74.98 without the card");
-      await widget.until(() => widget.focused === "retry", "the question has the focus");
+      expect(widget.text).to.contain("Pay €74.98 without the card");
+      await widget.until(() => widget.focused === "without", "the question has the focus");
       await expect(widget.element).to.be.accessible();
       await cart.change({ totalCents: 8000 });
       await widget.element.refresh();
-      await widget.press("#retry");
+      await widget.press("#without");
       await widget.until(() => sent === 1, "it is sent");
+      const { settling: waits, remainderCents } = totals.at(-1)?.detail ?? {};
+      expect([waits, remainderCents], "the page hears of it").to.deep.equal([false, 8000]);
       await cart.change({ totalCents: 9000 });
       await widget.element.refresh();
       await order();
       expect(sent, "another amount needs another question").to.equal(1);
-      expect(widget.alert).to.contain("Pay €90.00 without the card");
+      expect(widget.text).to.contain("Pay €90.00 without the card");
       await settle(cart);
       await widget.element.refresh();
       await widget.element.updateComplete;

@@ -61,7 +61,7 @@ export interface Messages {
   maxCards: string;
   sandbox: string;
   retry: string;
-  /** `{amount}`: the button that places the order although a payment with a card is not finished. */
+  /** `{amount}`; the button that does without a card whose payment is not finished. */
   without: string;
   /** `{time}`, a rounded time such as "in 15 minutes" */
   wait: string;
