@@ -5,8 +5,8 @@ import { html } from "hono/html";
 /** @param {number} cents */
 export const euro = (cents) => `€${(cents / 100).toFixed(2)}`;
 
-/** @param {string} title @param {unknown} body */
-export const page = (title, body) => html`<!doctype html>
+/** @param {string} title @param {unknown} body @param {unknown} [head] */
+export const page = (title, body, head) => html`<!doctype html>
   <html lang="en">
     <head>
       <meta charset="utf-8">
@@ -15,6 +15,7 @@ export const page = (title, body) => html`<!doctype html>
       <link rel="icon" href="/owl.svg">
       <link rel="stylesheet" href="/shop.css">
       <link rel="stylesheet" href="/giftcard-pay.css">
+      ${head}
     </head>
     <body>
       <header><a class="brand" href="/"><img src="/owl.svg" alt="" width="32" height="32"> Night Owl Tickets</a> <a href="/checkout">Checkout</a></header>
@@ -66,6 +67,7 @@ export const checkoutPage = (cart, remainderCents, notice) =>
           ${lineTable(cart.lines, cart.totalCents)}
           <input type="hidden" name="remainder" value="${remainderCents}">
           <p class="due">To pay at the bank: <strong id="remainder">${euro(remainderCents)}</strong></p>
+          <!-- While a payment with a card is not finished, the tag keeps this form, and offers to do without the card. -->
           <button class="main">Place order</button>
           <button class="quiet" form="empty">Empty the cart</button>
         </section>
@@ -101,6 +103,14 @@ export const orderPage = (title, text, order, parts) =>
 /** @param {string} title @param {string} text @param {{ href: string, text: string }} [link] */
 export const messagePage = (title, text, link = { href: "/checkout", text: "Back to the checkout" }) =>
   page(title, html`<p>${text}</p><p><a href="${link.href}">${link.text}</a></p>`);
+
+/** A page that loads again until the payment is decided. @param {string} title @param {string} text */
+export const waitingPage = (title, text) =>
+  page(
+    title,
+    html`<p>${text}</p><p>This page shows the result by itself.</p>`,
+    html`<meta http-equiv="refresh" content="5">`,
+  );
 
 /** The form that refunds one ticket of a line. @param {import("./orders.js").Order} order */
 const returnForm = ({ id, lines }) => html`<form method="post" action="/operator/orders/${id}/return">

@@ -14,7 +14,7 @@ import { getCookie, setCookie } from "hono/cookie";
 import { csrf } from "hono/csrf";
 import { createBankClient } from "./bank-client.js";
 import { newSession, openOrders, products } from "./orders.js";
-import { checkoutPage, messagePage, operatorPage, orderPage, productsPage } from "./pages.js";
+import { checkoutPage, messagePage, operatorPage, orderPage, productsPage, waitingPage } from "./pages.js";
 import { readSettings } from "./settings.js";
 
 const publicDir = new URL("./public/", import.meta.url);
@@ -202,7 +202,8 @@ function addOrderRoutes(app, shop) {
       const link = { href: pageIn(JSON.parse(purchase.remainderData ?? "{}")), text: "Pay at the bank" };
       return c.html(messagePage("One step to go", "The bank's part of your order isn't paid yet.", link));
     }
-    return c.html(messagePage("Your order", states[purchase?.state ?? "charging"] ?? ""));
+    const state = purchase?.state ?? "charging";
+    return c.html((state === "failed" ? messagePage : waitingPage)("Your order", states[state] ?? ""));
   });
 }
 
@@ -312,8 +313,9 @@ const paidStates = ["paid", "canceling", "canceled", "refunding", "refunded"];
 /** @type {Record<string, string>} */
 const states = {
   paid: "Your order is paid.",
-  charging: "Your payment is being processed. Reload this page in a moment.",
-  voiding: "Your order was not paid. Any charge is being reversed.",
+  charging: "Your payment is being processed.",
+  voiding:
+    "We don't know yet whether your gift card was charged. If it was, the money is returned. Please don't pay again yet.",
   failed: "Your order was not paid. Nothing was taken: any gift card charge was reversed.",
   canceling: "Your order was canceled. Your payment is being refunded.",
   canceled: "Your order was canceled. Your payment was refunded.",

@@ -24,6 +24,7 @@ const shopDir = fileURLToPath(new URL("../../examples/plain-shop/", import.meta.
  * @param {number} [options.pendingRemainderMs] how long a shopper may stay at the bank
  * @param {number} [options.recoverEveryMs] how often the shop looks for closed tabs
  * @param {"whole"} [options.charges] charges each card once. Default by line
+ * @param {(serviceUrl: string) => Promise<string>} [options.through] starts a proxy between the shop and the service, and returns its URL
  * @param {(text: string) => void} [options.progress] receives the description of each step
  * @param {AbortSignal} [options.signal] ends the start early
  * @returns {Promise<PlainShop>}
@@ -34,6 +35,7 @@ export async function startPlainShop({
   pendingRemainderMs = 60_000,
   recoverEveryMs = 2_000,
   charges,
+  through,
   progress = () => {},
   signal,
 } = {}) {
@@ -52,7 +54,7 @@ export async function startPlainShop({
       ...(charges && { GIFTCARD_CHARGES: charges }),
     };
     const shop = await startShop({
-      service,
+      service: { ...service, url: (await through?.(service.url)) ?? service.url },
       bank,
       folder: dataDir,
       secrets: newShopSecrets(),

@@ -20,6 +20,7 @@ import { createStoreDatabase, startMedusaStore } from "./medusa-store.mjs";
  * @param {boolean} [options.withStorefront]
  * @param {boolean} [options.withAdmin]
  * @param {string} [options.postgresUrl] a server to make the databases on; one of its own when left out
+ * @param {(serviceUrl: string) => Promise<string>} [options.through] starts a proxy between the store and the service, and returns its URL
  * @param {(text: string) => void} [options.progress] receives the description of each step
  * @param {AbortSignal} [options.signal] ends the start early
  * @returns {Promise<WholeShop>}
@@ -49,9 +50,17 @@ export async function startWholeShop({ postgresUrl, progress = () => {}, signal,
 
 /**
  * Starts the store and its pages. The pages' address is known first, since the store lets only them call it.
- * @param {{ withStorefront?: boolean, withAdmin?: boolean, databaseUrl: string, service: GiftcardService, cleanUp: CleanUp, signal?: AbortSignal }} options
+ * @param {{ withStorefront?: boolean, withAdmin?: boolean, through?: (serviceUrl: string) => Promise<string>, databaseUrl: string, service: GiftcardService, cleanUp: CleanUp, signal?: AbortSignal }} options
  */
-async function startPages({ withStorefront = false, withAdmin = false, databaseUrl, service, cleanUp, signal }) {
+async function startPages({
+  withStorefront = false,
+  withAdmin = false,
+  databaseUrl,
+  service,
+  through,
+  cleanUp,
+  signal,
+}) {
   /** @type {{ backendUrl: string, publishableKey: string } | undefined} */
   let settings;
   let storefrontUrl;
@@ -63,7 +72,11 @@ async function startPages({ withStorefront = false, withAdmin = false, databaseU
   }
   const store = await startMedusaStore({
     databaseUrl,
-    giftcard: { baseUrl: service.url, apiKey: service.apiKey, companyId: service.companyId },
+    giftcard: {
+      baseUrl: (await through?.(service.url)) ?? service.url,
+      apiKey: service.apiKey,
+      companyId: service.companyId,
+    },
     withAdmin,
     ...(storefrontUrl && { storefrontUrl }),
     ...(signal && { signal }),

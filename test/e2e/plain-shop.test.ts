@@ -6,6 +6,7 @@ import { press } from "../../scripts/lib/press.mjs";
 import type { IssuedCard } from "../../scripts/shops/card-service.mjs";
 import { type PlainShop, startPlainShop } from "../../scripts/shops/plain-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
 import { keepScreenshot } from "../support/screenshot.js";
 
 const desktop = { width: 1200, height: 1000 };
@@ -16,15 +17,24 @@ let shop: PlainShop;
 let browser: Browser;
 let page: Page;
 let problems: string[];
+/** The network between the shop and the service. */
+let proxy: FaultProxy;
 
 beforeAll(async () => {
-  shop = await startPlainShop({ postgresUrl: inject("postgresUrl") });
+  shop = await startPlainShop({
+    postgresUrl: inject("postgresUrl"),
+    through: async (serviceUrl) => {
+      proxy = await startFaultProxy(serviceUrl);
+      return proxy.url;
+    },
+  });
   browser = await launchBrowser();
 });
 
 afterAll(async () => {
   await browser?.close();
   await shop?.stop();
+  await proxy?.stop();
 });
 
 /** Opens the operator's page of orders. */
@@ -148,6 +158,29 @@ describe("a purchase in the plain shop", () => {
     expect(await balanceCents(card)).toBe(2500);
   });
 
+  it("waits after a lost answer, shows by itself that nothing was taken, and can then be paid with the card", async () => {
+    const card = await shop.service.issueCard(7500);
+    await open(desktop);
+    await press(button(festival));
+    await apply(card);
+    await page.locator("#remainder").getByText("€24.98").waitFor();
+    proxy.set("devalue", "cut-after", 1);
+    proxy.set("canceldevalue", "cut-before");
+    await press(button("Place order"));
+    await page.getByText("Please don't pay again yet.").waitFor();
+    await page.goto(`${shop.url}/checkout`);
+    await page.getByText("Please don't pay again yet.").waitFor();
+    proxy.clear();
+    await page.getByText("Nothing was taken").waitFor();
+    expect(await balanceCents(card)).toBe(7500);
+    await press(page.getByRole("link", { name: "Back to the checkout" }));
+    await page.locator("#remainder").getByText("€24.98").waitFor();
+    await press(button("Place order"));
+    await press(page.getByRole("button", { name: "Approve", exact: true }));
+    await page.getByText("Your order is paid").waitFor();
+    expect(await balanceCents(card)).toBe(2500);
+  });
+
   it("does not involve the bank if the card covers the total", async () => {
     const card = await shop.service.issueCard(7500);
     await open(phone);
@@ -218,7 +251,7 @@ const button = (name: string) => page.getByRole("button", { name });
 async function apply(card: IssuedCard): Promise<void> {
   await page.getByLabel("Gift card number").pressSequentially(card.cardnumber);
   await page.getByLabel("PIN", { exact: true }).pressSequentially(card.pin);
-  await press(button("Check balance"));
+  await press(button("Use card"));
   await press(button("Apply"));
 }
 

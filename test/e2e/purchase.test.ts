@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { press } from "../../scripts/lib/press.mjs";
 import { type IssuedCard, startWholeShop, type WholeShop } from "../../scripts/shops/whole-shop.mjs";
 import { launchBrowser, openPage } from "../support/browser.js";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.js";
 import { keepScreenshot } from "../support/screenshot.js";
 
 const festival = "summer-night-festival";
@@ -11,15 +12,25 @@ const festival = "summer-night-festival";
 let shop: WholeShop;
 let browser: Browser;
 let page: Page;
+/** The network between the store and the service. */
+let proxy: FaultProxy;
 
 beforeAll(async () => {
-  shop = await startWholeShop({ withStorefront: true, postgresUrl: inject("postgresUrl") });
+  shop = await startWholeShop({
+    withStorefront: true,
+    postgresUrl: inject("postgresUrl"),
+    through: async (serviceUrl) => {
+      proxy = await startFaultProxy(serviceUrl);
+      return proxy.url;
+    },
+  });
   browser = await launchBrowser();
 });
 
 afterAll(async () => {
   await browser?.close();
   await shop?.stop();
+  await proxy?.stop();
 });
 
 beforeEach(async () => {
@@ -119,6 +130,35 @@ describe("a purchase in the browser", () => {
     expect(await balanceCents(card)).toBe(0);
   });
 
+  it("waits after a lost answer, tells by itself that the card is back, and charges it once", async () => {
+    const card = await shop.service.issueCard(7500);
+    await loseAnswer(card);
+    // One more click must not order for 74.98.
+    await press(button("Place order"));
+    await page.getByRole("alert").getByText("The payment with your card isn't finished yet.").waitFor();
+    await button("Pay €74.98 without the card").waitFor();
+    expect(await balanceCents(card), "it was charged").toBe(2500);
+    proxy.clear();
+    await callAdmin("POST", "/admin/giftcard-pay/recover");
+    expect(await balanceCents(card)).toBe(7500);
+    await expectText("#remainder", "€24.98");
+    await expectText("giftcard-pay", "−€50.00");
+    const orderId = await placeOrder();
+    expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [50], bank: [24.98] });
+    expect(await balanceCents(card)).toBe(2500);
+  });
+
+  it("after a lost answer, orders without the card if the shopper agrees to the amount", { tags: "long" }, async () => {
+    const card = await shop.service.issueCard(7500);
+    await loseAnswer(card);
+    await press(button("Pay €74.98 without the card"));
+    const orderId = await orderPlaced();
+    expect(await orderInAdmin(orderId)).toEqual({ total: 74.98, giftcards: [], bank: [74.98] });
+    proxy.clear();
+    await callAdmin("POST", "/admin/giftcard-pay/recover");
+    expect(await balanceCents(card)).toBe(7500);
+  });
+
   it("leaves no card number or PIN in the browser, a URL, a response or the console", async () => {
     const card = await shop.service.issueCard(7500);
     const wrong = { ...card, pin: card.pin === "123456" ? "654321" : "123456" };
@@ -203,7 +243,7 @@ async function checkBalance(card: IssuedCard): Promise<void> {
   await page.getByLabel("Gift card number").fill("");
   await page.getByLabel("Gift card number").pressSequentially(card.cardnumber);
   await page.getByLabel("PIN", { exact: true }).pressSequentially(card.pin);
-  await press(button("Check balance"));
+  await press(button("Use card"));
 }
 
 async function apply(card: IssuedCard): Promise<void> {
@@ -211,8 +251,24 @@ async function apply(card: IssuedCard): Promise<void> {
   await press(button("Apply"));
 }
 
+/** Places an order of 74.98 with a card. The card is charged, but the answer and every attempt to reverse it are lost. */
+async function loseAnswer(card: IssuedCard): Promise<void> {
+  await toCheckout(festival);
+  await fillDetails();
+  await apply(card);
+  await expectText("#remainder", "€24.98");
+  proxy.set("devalue", "cut-after", 1);
+  proxy.set("canceldevalue", "cut-before");
+  await press(button("Place order"));
+  await expectText("giftcard-pay", "A payment with this card isn't finished yet.");
+}
+
 async function placeOrder(): Promise<string> {
   await press(button("Place order"));
+  return orderPlaced();
+}
+
+async function orderPlaced(): Promise<string> {
   await page.getByRole("heading", { name: "Order placed" }).waitFor();
   return new URL(page.url()).pathname.split("/").at(-1) ?? "";
 }

@@ -9,11 +9,11 @@ const added = "src/modules/gift-cards";
 /** The storefront's own heading and button components. */
 const ui = "src/modules/common/components/ui";
 
-/** The line that the command changes in each storefront file, before and after. */
+/** The lines that the command changes in each storefront file, before and after. */
 const lines = {
   "src/modules/checkout/templates/checkout-form/index.tsx": [
-    'import Payment from "@modules/checkout/components/payment"',
-    'import Payment from "@modules/gift-cards/payment"',
+    'import Payment from "@modules/checkout/components/payment"\nimport Review from "@modules/checkout/components/review"',
+    'import Payment from "@modules/gift-cards/payment"\nimport Review from "@modules/gift-cards/review"',
   ],
   "src/modules/checkout/templates/checkout-summary/index.tsx": [
     'import CartTotals from "@modules/common/components/cart-totals"',
@@ -52,7 +52,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("giftcard-medusa storefront", () => {
-  it("adds the files, and changes one line in each of six storefront files", async () => {
+  it("adds the files, and changes seven lines in six storefront files", async () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder);
     expect(exitCode).toBe(0);
     expect(stdout).toContain("npm install @giftcard-pay/widget @lit/react");
@@ -85,7 +85,7 @@ describe("giftcard-medusa storefront", () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder, "--json");
     expect(exitCode).toBe(0);
     const { steps } = JSON.parse(stdout);
-    expect(steps).toHaveLength(Object.keys(lines).length + (await readdir(ours)).length);
+    expect(steps).toHaveLength(7 + (await readdir(ours)).length);
     expect(new Set(steps.map(({ done }: { done: string }) => done))).toEqual(new Set(["already"]));
   });
 
@@ -136,7 +136,8 @@ describe("giftcard-medusa storefront", () => {
     const { exitCode, stdout } = await runWith({}, "storefront", folder);
     expect(exitCode).toBe(1);
     expect(stdout).toContain(`BY HAND        ${file}`);
-    for (const line of lines[file as keyof typeof lines]) expect(stdout).toContain(line);
+    for (const line of lines[file as keyof typeof lines].flatMap((text) => text.split("\n")))
+      expect(stdout).toContain(line);
     expect(await read(file as string)).toBe(changed);
     expect(await read(other as string)).toBe(around(lines[other as keyof typeof lines][1]));
   });

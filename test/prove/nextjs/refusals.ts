@@ -1,9 +1,12 @@
 import pg from "pg";
 import { createStorefront } from "../../../packages/medusa/test/support/storefront.js";
+import { press } from "../../../scripts/lib/press.mjs";
 import type { IssuedCard } from "../../../scripts/shops/card-service.mjs";
 import { FESTIVAL, type Flow, type FlowContext, GOOD_NUMBER, MANUAL, part, STRIPE } from "./flows.js";
 import { Visit } from "./visit.js";
 
+const SETTLING =
+  "A payment with this card isn't finished yet. This can take a few minutes. If it fails, the money goes back to the card.";
 const NOT_PLACED = "Your order wasn't placed.";
 
 /** A cause for which a card can't be charged any more, and the reason that the page must show. */
@@ -77,21 +80,44 @@ export const refusalFlows: readonly Flow[] = [
   {
     name: "an outcome that is not known",
     run: async (context) => {
-      const { visit } = await toReview(context);
+      const { visit, card } = await toReview(context);
       context.proxy.set("devalue", "cut-after", 1);
       context.proxy.set("canceldevalue", "cut-before");
-      const reason = await visit.placeOrderInVain();
+      await visit.placeOrderAndWait();
       const notes = await visit.cardNotes();
       await context.picture(visit, "an-outcome-that-is-not-known");
+      await visit.page.reload();
+      // One more click can't order for 74.98.
+      await visit.waiting.waitFor();
       context.proxy.clear();
+      // Recovery runs every minute. The page notices by itself.
+      await visit.shows("€24.98");
+      await sessionIsFor(context, visit, 24.98);
       return {
         visit,
-        shown: [reason, ...notes],
-        expected: [
-          "We don't know yet whether the payment went through. Money taken for this order goes back to your card automatically; don't pay again yet.",
-          "A payment with this card isn't finished yet. If it isn't completed, the money goes back to the card.",
-        ],
+        shown: [...notes, ...(await visit.placeOrder())],
+        expected: [SETTLING, part(card, "€50.00"), `${MANUAL} €24.98`],
       };
+    },
+  },
+  {
+    name: "an outcome that is not known, and a shopper who does without the card",
+    run: async (context) => {
+      const { visit, card } = await toReview(context);
+      const { proxy, service } = context;
+      proxy.set("devalue", "cut-after", 1);
+      proxy.set("canceldevalue", "cut-before");
+      await visit.placeOrderAndWait();
+      await press(visit.tag.getByRole("button", { name: "Pay €74.98 without the card" }));
+      await sessionIsFor(context, visit, 74.98);
+      const shown = await visit.placeOrder();
+      proxy.clear();
+      for (const until = Date.now() + 120_000; Date.now() < until; ) {
+        const { balance } = await service.command("card", "show", card.cardnumber);
+        if (balance === 7500) return { visit, shown, expected: [`${MANUAL} €74.98`] };
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+      }
+      throw new Error("The card's money isn't returned.");
     },
   },
   {

@@ -60,6 +60,7 @@ export class Visit {
     await stage.prepare(page);
     const visit = new Visit(page, id, stage);
     await page.goto(`${storefrontUrl}/nl/checkout?step=payment`, { waitUntil: "domcontentloaded" });
+    await press(page.getByText("Have a gift card?"));
     await visit.tag.getByLabel("Gift card number").waitFor();
     return visit;
   }
@@ -76,7 +77,7 @@ export class Visit {
   async checkCard({ cardnumber, pin }: IssuedCard): Promise<void> {
     await this.tag.getByLabel("Gift card number").fill(cardnumber);
     await this.tag.getByLabel("PIN", { exact: true }).fill(pin);
-    await press(this.tag.getByRole("button", { name: "Check balance" }));
+    await press(this.tag.getByRole("button", { name: "Use card" }));
   }
 
   /** Applies a card, and waits until the page shows the new remainder. */
@@ -164,6 +165,18 @@ export class Visit {
     await press(this.page.getByTestId("submit-order-button"));
     await reason.waitFor();
     return (await reason.textContent())?.trim() ?? "";
+  }
+
+  /** The text in place of "Place order" while a payment with a card is not finished. */
+  get waiting() {
+    return this.page.getByTestId("gift-cards-wait");
+  }
+
+  /** Presses "Place order", after which the page waits for the outcome of a card's payment. */
+  async placeOrderAndWait(): Promise<void> {
+    await press(this.page.getByTestId("submit-order-button"));
+    await this.waiting.waitFor();
+    await this.page.getByTestId("submit-order-button").waitFor({ state: "detached" });
   }
 
   /** Returns the texts below the applied cards, without what stays on a card and its expiry. */

@@ -61,7 +61,7 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   outcome_unknown: {
     status: 503,
     message:
-      "The gift card service did not respond. If the card was charged, the money is returned automatically. Pay by another method, or try again later.",
+      "The gift card service did not respond. If the card was charged, the money is returned automatically. Don't pay again before that is done.",
   },
   service_unavailable: {
     status: 503,

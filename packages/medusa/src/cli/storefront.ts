@@ -11,13 +11,19 @@ const SITE = "src/modules/gift-cards";
 /** The module from which a storefront imports its headings and buttons: its own files since 2026, Medusa's package before. */
 const UI = { own: "@modules/common/components/ui", package: "@medusajs/ui" };
 
-/** One import in each of these files of the starter is replaced by ours, which wraps what was imported. */
+/** These imports in the starter's files are replaced by ours, which wrap what was imported. */
 const IMPORTS = [
   {
     file: "src/modules/checkout/templates/checkout-form/index.tsx",
     name: "Payment",
     from: "@modules/checkout/components/payment",
     to: "@modules/gift-cards/payment",
+  },
+  {
+    file: "src/modules/checkout/templates/checkout-form/index.tsx",
+    name: "Review",
+    from: "@modules/checkout/components/review",
+    to: "@modules/gift-cards/review",
   },
   {
     file: "src/modules/checkout/templates/checkout-summary/index.tsx",
@@ -59,7 +65,7 @@ const PACKAGES = ["@giftcard-pay/widget", "@lit/react"];
 
 const HELP = `
 Run it in your Medusa's folder, where the plugin is installed, with the storefront's folder as its argument.
-It adds ${SITE} and points one import in each of ${IMPORTS.length} files of the storefront to it.
+It adds ${SITE} and points ${IMPORTS.length} imports in the storefront's files to it.
 If the text of a file isn't as expected, the file is left as it is, and the command prints what to write there. It is safe
 to repeat. With --remove it undoes all this.
 

@@ -110,7 +110,8 @@ class Checkout {
   }
 
   #onTotal(total: TotalDetail): void {
-    this.#total = total;
+    // While a payment with a card isn't finished, the tag shows what to do, and keeps the form unless the shopper agrees.
+    this.#total = total.settling ? undefined : total;
     this.draw();
   }
 

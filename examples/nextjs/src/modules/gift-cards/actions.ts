@@ -117,8 +117,9 @@ export async function completeCart(
     redirect(`/${country}/order/${answer.order.id}/confirmed`)
   }
   const { status } = response
-  // While another call completes the cart, its session is in use. A new one would replace it.
-  if (status !== 409)
+  // While another call completes the cart, its session is in use: a new one would replace it. After an unknown outcome, the
+  // remainder isn't decided: a new session would be for the whole cart.
+  if (status !== 409 && answer.code !== "outcome_unknown")
     await startSession(id, providerId, (sessions) =>
       sessions.every(({ status }) => status !== "pending")
     )

@@ -1,26 +1,15 @@
 "use client"
 
-import type { GiftcardPay } from "@giftcard-pay/widget"
 import { convertToLocale } from "@lib/util/money"
 import CartTotals from "@modules/common/components/cart-totals"
-import { type ComponentProps, useEffect, useState } from "react"
-
-/** The gift cards' part and the remainder of a cart, in whole cents. */
-type Paid = { coveredCents: number; remainderCents: number }
+import type { ComponentProps } from "react"
+import { useGiftCards } from "./use-gift-cards"
 
 /** The storefront's totals of a cart, with the remainder below them. */
 const CartTotalsWithGiftCards = ({
   totals,
 }: ComponentProps<typeof CartTotals>) => {
-  const [paid, setPaid] = useState<Paid>()
-
-  useEffect(() => {
-    const show = ({ detail }: { detail: Paid }) => setPaid(detail)
-    document.addEventListener("giftcard-total", show)
-    // The tag may have dispatched its event before this listener was added.
-    setPaid(document.querySelector<GiftcardPay>("giftcard-pay")?.summary)
-    return () => document.removeEventListener("giftcard-total", show)
-  }, [])
+  const paid = useGiftCards()
 
   const money = (cents: number) =>
     convertToLocale({
@@ -38,7 +27,7 @@ const CartTotalsWithGiftCards = ({
         >
           <div className="flex items-center justify-between text-ui-fg-subtle">
             <dt>Gift cards</dt>
-            <dd>- {money(paid.coveredCents)}</dd>
+            <dd>−{money(paid.coveredCents)}</dd>
           </div>
           <div className="flex items-center justify-between text-ui-fg-base">
             <dt>Left to pay</dt>

@@ -44,7 +44,12 @@ const GiftCards = ({
   const pathname = usePathname()
   const step = useSearchParams().get("step")
   const tag = useRef<ComponentRef<typeof GiftcardPay>>(null)
+  const fold = useRef<HTMLDetailsElement>(null)
   const shownTotal = useRef(total)
+  // A session for less than the total means that the cart has a card.
+  const [hadCards] = useState(
+    session && session.amountCents < Math.round(total * 100)
+  )
   const [isCovered, setCovered] = useState(session?.amountCents === 0)
   // True until the page has the new session.
   const [isRenewing, startRenewing] = useTransition()
@@ -62,9 +67,11 @@ const GiftCards = ({
   }, [total])
 
   const onTotal = ({ detail }: TotalEvent) => {
-    const { coveredCents, remainderCents } = detail
+    const { remainderCents, covered, settling, summary } = detail
+    if (fold.current && summary.cards.length > 0) fold.current.open = true
+    // The remainder isn't decided, and the shopper has not agreed to what it is meanwhile.
+    if (settling) return
     const chosen = sessionStorage.getItem(chosenKey(cartId)) ?? undefined
-    const covered = coveredCents > 0 && remainderCents === 0
     setCovered(covered)
     const neededCents = covered || chosen ? remainderCents : undefined
     if (session?.amountCents !== neededCents) {
@@ -80,19 +87,24 @@ const GiftCards = ({
       <div
         className={clx(
           "[--giftcard-pay-accent:#000]",
-          isOpen ? "mb-8" : "hidden"
+          isOpen ? "mb-8 pb-8 border-b border-gray-200" : "hidden"
         )}
       >
-        <Heading level="h2" className="flex flex-row text-3xl-regular mb-6">
-          Gift card
-        </Heading>
-        <GiftcardPay
-          ref={tag}
-          endpoint={endpoint}
-          cart={cartId}
-          publishableKey={publishableKey}
-          onTotal={onTotal}
-        />
+        <details ref={fold} open={hadCards}>
+          <summary className="cursor-pointer">
+            <Heading level="h2" className="inline text-xl-regular">
+              Have a gift card?
+            </Heading>
+          </summary>
+          <GiftcardPay
+            ref={tag}
+            className="mt-4"
+            endpoint={endpoint}
+            cart={cartId}
+            publishableKey={publishableKey}
+            onTotal={onTotal}
+          />
+        </details>
       </div>
       {isCovered && step === "payment" && (
         <Button

@@ -15,6 +15,8 @@ const DELAY_MS = 1000
  */
 export async function placeOrder(cartId?: string): Promise<void> {
   const tag = document.querySelector<GiftcardPay>("giftcard-pay")
+  // An entered card isn't applied, or a payment with a card isn't finished. The tag shows what to do.
+  if (tag && !tag.reportValidity()) throw new Error(tag.validationMessage)
   const chosen = tag && sessionStorage.getItem(chosenKey(tag.cart))
   for (const until = Date.now() + PATIENCE_MS; ; ) {
     const refusal = await completeCart(cartId, chosen ?? undefined).catch(
