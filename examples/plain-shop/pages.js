@@ -51,8 +51,9 @@ const lineTable = (lines, totalCents) => html`<table>
  * @param {import("./orders.js").Cart} cart
  * @param {number} remainderCents the remainder after the applied cards
  * @param {unknown} notice the reason why the order was not placed
+ * @param {boolean} isSettling whether a payment with a card isn't finished: the shopper has not agreed to any remainder
  */
-export const checkoutPage = (cart, remainderCents, notice) =>
+export const checkoutPage = (cart, remainderCents, notice, isSettling) =>
   page(
     "Checkout",
     html`${notice && html`<p role="alert">${notice}</p>`}
@@ -65,9 +66,8 @@ export const checkoutPage = (cart, remainderCents, notice) =>
         <section class="box">
           <h2>Your order</h2>
           ${lineTable(cart.lines, cart.totalCents)}
-          <input type="hidden" name="remainder" value="${remainderCents}">
+          <input type="hidden" name="remainder" value="${isSettling ? "" : remainderCents}">
           <p class="due">To pay at the bank: <strong id="remainder">${euro(remainderCents)}</strong></p>
-          <!-- While a payment with a card is not finished, the tag keeps this form, and offers to do without the card. -->
           <button class="main">Place order</button>
           <button class="quiet" form="empty">Empty the cart</button>
         </section>

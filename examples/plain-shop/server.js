@@ -102,8 +102,9 @@ async function showCheckout(shop, c, notice) {
     if (placed) return c.redirect(`/orders/${placed}`, 303);
     return c.html(messagePage("Checkout", "Your cart is empty.", { href: "/", text: "To the tickets" }));
   }
-  const { remainderCents } = await checkout.list(viewOf(c, cart));
-  return c.html(checkoutPage(cart, remainderCents, notice));
+  const { remainderCents, cards } = await checkout.list(viewOf(c, cart));
+  const isSettling = cards.some(({ state }) => state === "settling");
+  return c.html(checkoutPage(cart, remainderCents, notice, isSettling));
 }
 
 /** @param {Hono} app @param {Shop} shop */

@@ -126,6 +126,14 @@ export const states: State[] = [
     },
   },
   {
+    title: "A payment that is not finished",
+    async act(visit, cart) {
+      await changeCart(cart, { applied: [{ id: "a", number: rich.number, state: "settling" }] });
+      await reload(visit.tag);
+      (visit.tag as GiftcardPay).reportValidity();
+    },
+  },
+  {
     title: "The card was refused when the order was placed",
     cart: { totalCents: 4200 },
     async act(visit, cart) {

@@ -12,18 +12,18 @@ export const languages = readdirSync(folder)
 /** Writes `loaders.ts` unless it has exactly these languages: bundlers follow only imports whose paths are in the code. */
 export function writeLoaders() {
   const lines = languages.map((code) => `  ${code}: () => import("./${code}.js"),\n`);
-  const text = `/** Written by the build from the files of this folder. In the standalone file, \`query\` is appended to the file's URL. */
+  const text = `/** Written by the build from the files of this folder. */
 import type { Messages } from "./messages.js";
 
-export const loaders: Record<string, (query: string) => Promise<Record<string, Messages>>> = {
+export const loaders: Record<string, () => Promise<Record<string, Messages>>> = {
 ${lines.join("")}};
 `;
   const file = path.join(folder, "loaders.ts");
   if (readFileSync(file, "utf8") !== text) writeFileSync(file, text);
 }
 
-/** The same loaders for the standalone file: languages are files next to it, with a new URL after a failure. */
+/** The same loaders for the standalone file: languages are files next to it. */
 export const standaloneLoaders = `export const loaders = Object.fromEntries(
   ${JSON.stringify(languages.join(" "))}.split(" ").map((code) => [
-    code, (query) => import(/* @vite-ignore */ \`./giftcard-pay.\${code}.js\${query}\`)
+    code, () => import(/* @vite-ignore */ \`./giftcard-pay.\${code}.js\`)
   ]));`;

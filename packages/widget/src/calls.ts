@@ -11,7 +11,7 @@ export class Calls implements ReactiveController {
   busy: CardAction | undefined;
   /** Whether the pending call is slow. */
   slow = false;
-  /** The wait as shown, in seconds. A screen reader would read the seconds left again every second. */
+  /** The wait as shown, in seconds. It doesn't count down: a screen reader would read each of them. */
   waitSeconds = 0;
   /** Resolves once no call is pending. */
   settled: Promise<unknown> = Promise.resolve();
@@ -19,15 +19,12 @@ export class Calls implements ReactiveController {
   #running = new AbortController();
   #errors = 0;
   #waitUntil = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /**
-   * @param announce called once if a response is slow, and during a wait every second with the seconds left, and with 0
-   *   at its end
-   */
+  /** @param announce called if a response is slow, and with true at the end of a wait */
   constructor(
     private readonly host: ReactiveControllerHost & EventTarget,
-    private readonly announce: (secondsLeft?: number) => void,
+    private readonly announce: (isWaitOver: boolean) => void,
   ) {
     host.addController(this);
   }
@@ -49,12 +46,12 @@ export class Calls implements ReactiveController {
 
   hostConnected(): void {
     this.hostDisconnected();
-    if (this.#waitUntil) this.#timer = setInterval(() => this.#tick(), 1000);
+    if (this.#waitUntil) this.#timer = setTimeout(this.#endWait, this.#waitUntil - Date.now());
   }
 
   /** Stops the clock. A pending call goes on: the shop may have done it already, and the page is to hear of it. */
   hostDisconnected(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
   }
 
   /** Drops the pending call. Its response is ignored. */
@@ -85,7 +82,7 @@ export class Calls implements ReactiveController {
     const timer = setTimeout(() => {
       if (signal.aborted) return;
       this.slow = true;
-      this.announce();
+      this.announce(false);
     }, slowMs);
     let failure: unknown;
     const work = call(signal).catch((error) => {
@@ -126,13 +123,9 @@ export class Calls implements ReactiveController {
     this.host.requestUpdate();
   }
 
-  #tick(): void {
-    const { secondsLeft } = this;
-    if (secondsLeft === 0) {
-      this.hostDisconnected();
-      if (this.error?.code === "too_many_attempts") this.error = undefined;
-    }
-    this.announce(secondsLeft);
-    this.host.requestUpdate();
-  }
+  readonly #endWait = (): void => {
+    this.#waitUntil = 0;
+    if (this.error?.code === "too_many_attempts") this.error = undefined;
+    this.announce(true);
+  };
 }

@@ -23,7 +23,7 @@ export function cardQuote(
       ${note(kept && words.fill(`${limit}${texts.kept}.`, { limit: usableCents, kept }))}
       <div class="actions" part="actions">
         <button part="button apply" id="apply" type="button" class="primary ${busy ? "busy" : ""}" aria-disabled=${busy} @click=${apply}>
-          ${busy ? texts.applying : words.fill(texts.apply, { amount: usableCents })}
+          ${words.fill(texts.apply, { amount: usableCents })}
         </button>
         <button part="button cancel" type="button" class="plain" aria-disabled=${busy} @click=${cancel}>
           ${texts.cancel}

@@ -30,7 +30,8 @@ export class CartCards {
   /** The id that applies the quote. No event has it. */
   #quoteId = "";
   #agreedCents = 0;
-  #waited = false;
+  /** The figures that the page has heard of. */
+  #told = "";
 
   constructor(
     private readonly host: CartHost,
@@ -84,8 +85,9 @@ export class CartCards {
     this.#loading.abort();
     this.calls.reset();
     this.summary = this.quote = this.before = this.removing = undefined;
-    this.isAnswered = this.#waited = false;
+    this.isAnswered = false;
     this.#agreedCents = 0;
+    this.#told = "";
   }
 
   /**
@@ -157,9 +159,8 @@ export class CartCards {
 
   /** Lets the order cost the shopper what it costs without the cards whose payment is not finished. */
   agree(): void {
-    if (!this.summary) return;
-    this.#agreedCents = this.summary.remainderCents;
-    this.#accept(this.summary);
+    this.#agreedCents = this.summary?.remainderCents ?? 0;
+    if (this.summary) this.#accept(this.summary);
   }
 
   /** Removes a card from the cart. Returns false if that failed. */
@@ -228,20 +229,14 @@ export class CartCards {
 
   /** Stores the cart from a response. Returns whether one of its figures changed. */
   #accept(summary: CartSummary): boolean {
-    const before = this.summary;
     this.summary = summary;
     this.host.requestUpdate();
     const { totalCents, coveredCents, remainderCents } = summary;
     if (!this.isSettling) this.#agreedCents = 0;
     const settling = this.mustWait;
-    if (
-      before?.totalCents === totalCents &&
-      before.coveredCents === coveredCents &&
-      before.remainderCents === remainderCents &&
-      this.#waited === settling
-    )
-      return false;
-    this.#waited = settling;
+    const told = `${[totalCents, coveredCents, remainderCents, settling]}`;
+    if (told === this.#told) return false;
+    this.#told = told;
     const covered = isCovered(summary);
     dispatch(this.host, "giftcard-total", { totalCents, coveredCents, remainderCents, covered, settling, summary });
     return true;

@@ -9,17 +9,15 @@ const returns = ["pageshow", "visibilitychange", "online"];
 /** The time between two loads of a cart while a payment with one of its cards is settling. */
 const settlingMs = 10_000;
 
-/** Notices that a cart may have changed elsewhere: while the page was away, by another tag or tab, or by recovery. */
+/** Notices that a cart may have changed elsewhere: while the page was away, or by recovery. */
 export class CartWatch implements ReactiveController {
   /** The time at which the cart was loaded. */
   loadedAt = 0;
-  /** Its messages are the ids of carts that have changed. */
-  #channel: BroadcastChannel | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** @param onChange called if the cart should be loaded again; with true if the browser is online again */
   constructor(
-    private readonly host: ReactiveControllerHost & { readonly cart: string | null | undefined },
+    host: ReactiveControllerHost,
     private readonly isSettling: () => boolean,
     private readonly onChange: (isOnline: boolean) => void,
   ) {
@@ -29,23 +27,12 @@ export class CartWatch implements ReactiveController {
   hostConnected(): void {
     // A capturing listener, since not every browser lets `visibilitychange` bubble to the window.
     for (const type of returns) addEventListener(type, this.#onReturn, true);
-    this.#channel = new BroadcastChannel("giftcard-pay");
-    this.#channel.onmessage = ({ data }) => {
-      if (data === this.host.cart) this.onChange(false);
-    };
     this.#timer = setInterval(() => this.isSettling() && this.onChange(false), settlingMs);
   }
 
   hostDisconnected(): void {
     for (const type of returns) removeEventListener(type, this.#onReturn, true);
     clearInterval(this.#timer);
-    this.#channel?.close();
-    this.#channel = undefined;
-  }
-
-  /** Tells other tags and tabs that this element has changed its cart. */
-  tell(): void {
-    this.#channel?.postMessage(this.host.cart);
   }
 
   readonly #onReturn = ({ type, persisted }: Event & { persisted?: boolean }): void => {

@@ -7,7 +7,6 @@ import { normalize, normalizePin, parseEntry } from "./entry-parser.js";
 import { moveFocus } from "./focus.js";
 import { keyed } from "./keyed.js";
 import type { Messages } from "./messages/index.js";
-import { clock } from "./wording.js";
 
 /** The input of {@link EntryForm.render}. */
 export interface EntryFormState {
@@ -19,10 +18,8 @@ export interface EntryFormState {
   isPlaceholder: boolean;
   /** A card is being checked. */
   busy: boolean;
-  /** Nothing can be sent yet, since the page has not set the cart. */
+  /** Nothing can be sent, since the page has not set the cart yet, or during a wait. */
   isLocked: boolean;
-  /** Seconds until the next call is allowed; 0 without a wait. */
-  waitSeconds: number;
   /** The error on display. If it is about a field, the form shows it there. */
   error: ShownError | undefined;
   check(): void;
@@ -97,7 +94,7 @@ export class EntryForm {
   }
 
   render(state: EntryFormState): TemplateResult {
-    const { texts, action, hidden, isPlaceholder, busy, isLocked, waitSeconds, check, cancel } = state;
+    const { texts, action, hidden, isPlaceholder, busy, isLocked, check, cancel } = state;
     const isReady = this.host.hasUpdated && !this.#empty.length;
     // A sandboxed page never fires `submit`. It does fire `click` on the button, also for Enter in a field.
     const onSubmit = (event: Event) => {
@@ -116,15 +113,13 @@ export class EntryForm {
           part="button check"
           type="submit"
           class="${isReady ? "primary" : ""} ${busy ? "busy" : ""}"
-          aria-disabled=${busy || isLocked || waitSeconds > 0}
+          aria-disabled=${busy || isLocked}
           @click=${onSubmit}
         >
-          ${busy ? texts.checking : action}
-          ${waitSeconds > 0 ? html`<span translate="no" aria-hidden="true"> (${clock(waitSeconds)})</span>` : nothing}
+          ${action}
         </button>`,
-        cancel &&
-          html`<button part="button cancel" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>`,
       )}
+      ${cancel ? html`<button part="button cancel" type="button" class="plain" @click=${cancel}>${texts.cancel}</button>` : nothing}
     </form>`;
   }
 
@@ -157,7 +152,6 @@ export class EntryForm {
     { texts, busy, error }: EntryFormState,
     decoration: TemplateResult,
     button?: TemplateResult,
-    end?: TemplateResult,
   ): TemplateResult {
     const isEmpty = this.missing.includes(name);
     const refused = refusedFields(error);
@@ -192,7 +186,7 @@ export class EntryForm {
             @beforeinput=${skipGap}
             @input=${this.#onInput}
             @compositionend=${this.#onInput}
-            @blur=${this.#onLeave}
+            @blur=${this.#splitFields}
           />
           ${decoration}
         </div>
@@ -203,7 +197,6 @@ export class EntryForm {
           ${text ? keyed(error?.count ?? 0, html`<p class="error" part="error">${text}</p>`) : nothing}
         </div>
         <slot name="${name}-help" id="${name}-help"></slot>
-        ${end}
       </div>
     </div>`;
   }
@@ -227,19 +220,6 @@ export class EntryForm {
     this.host.requestUpdate();
   };
 
-  /**
-   * Marks the number if it is left empty while the PIN is filled. It shows nothing if the focus moves to the button, which
-   * checks both fields anyway. An empty PIN is not marked: the element clears it and moves the focus, too.
-   */
-  readonly #onLeave = ({ target, relatedTarget }: FocusEvent): void => {
-    this.#splitFields();
-    const empty = this.#empty;
-    const isPassed = relatedTarget && (relatedTarget as HTMLButtonElement).type !== "submit";
-    if (!isPassed || target !== this.#input("number") || `${empty}` !== "number") return;
-    this.missing = empty;
-    this.host.requestUpdate();
-  };
-
   /** Puts number and PIN that were pasted together into their own fields. */
   readonly #onPaste = (event: ClipboardEvent): void => {
     const { id } = event.target as HTMLInputElement;
@@ -254,13 +234,13 @@ export class EntryForm {
   };
 
   /** Splits a field that holds both number and PIN. A scanner types both into the focused field, as a keyboard would. */
-  #splitFields(): void {
+  readonly #splitFields = (): void => {
     for (const name of fieldNames) {
       const { value } = this.#input(name);
       // Digits with spaces or dashes are a single number.
       if (/[^\d\s-]/.test(value)) this.#fillIn(name, value);
     }
-  }
+  };
 
   /**
    * Fills in number and PIN from a text.

@@ -16,8 +16,6 @@ export class FormAssociatedElement extends GiftcardElement {
   #form: HTMLFormElement | null = null;
   /** Why the form can't be sent. */
   #hindrance: ErrorCode | undefined;
-  /** The button of a delayed submission (null without a button); undefined if none is delayed. */
-  #submitter: HTMLElement | null | undefined;
 
   constructor() {
     super();
@@ -25,8 +23,8 @@ export class FormAssociatedElement extends GiftcardElement {
   }
 
   /**
-   * The form around it. The form waits for a pending call. It can't be sent while an entered card is not applied, nor while a
-   * payment with a card is not finished, unless the shopper agrees to pay without that card.
+   * The form around it. It can't be sent during a call, while an entered card is not applied, nor while a payment with a card
+   * is not finished, unless the shopper agrees to pay without that card.
    */
   get form(): HTMLFormElement | null {
     return this.#internals.form;
@@ -70,11 +68,6 @@ export class FormAssociatedElement extends GiftcardElement {
     this.requestUpdate();
   }
 
-  /** Whether the form will be submitted once the pending call has ended. */
-  protected get isFormWaiting(): boolean {
-    return this.#submitter !== undefined;
-  }
-
   /**
    * Sets the CSS states, if the browser supports them, and whether the form can be submitted.
    * @param hindrance why it can't
@@ -98,26 +91,11 @@ export class FormAssociatedElement extends GiftcardElement {
     else this.focus();
   };
 
-  /** Submits the form once after the call, by the button that was pressed last, however often the shopper presses. */
-  readonly #onSubmit = async (event: SubmitEvent): Promise<void> => {
-    const { calls, isFormWaiting } = this;
-    const submitter = event.submitter as HTMLButtonElement | null;
-    const mustWait = calls.busy || isFormWaiting;
-    // Checked here too, since the browser does not validate a form with `novalidate`.
-    if (!mustWait && (this.validity.valid || submitter?.formNoValidate)) return;
+  /** Keeps the form, since the browser doesn't validate one with `novalidate`. */
+  readonly #onSubmit = (event: SubmitEvent): void => {
+    if (this.validity.valid || (event.submitter as HTMLButtonElement | null)?.formNoValidate) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (!mustWait) return void this.reportValidity();
-    this.#submitter = submitter;
-    if (isFormWaiting) return;
-    this.requestUpdate();
-    await calls.settled;
-    // The element handles the call's result in the next task.
-    await new Promise((resolve) => setTimeout(resolve));
-    await this.updateComplete;
-    const last = this.#submitter;
-    this.#submitter = undefined;
-    this.requestUpdate();
-    if (!calls.error) this.#form?.requestSubmit(last);
+    this.reportValidity();
   };
 }

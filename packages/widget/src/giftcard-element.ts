@@ -7,7 +7,7 @@ import { moveFocus } from "./focus.js";
 import { styles } from "./giftcard-pay.styles.js";
 import { hint } from "./hint.js";
 import { languageOf, loadMessages, type MessageOverrides, textsFor } from "./messages/index.js";
-import { OwnTexts } from "./own-texts.js";
+import { type OwnTexts, renderOwn } from "./own-texts.js";
 import type { Transport } from "./shop-api.js";
 import { usableLocale, Wording } from "./wording.js";
 
@@ -23,8 +23,6 @@ interface Frame {
   before?: unknown;
   between?: unknown;
   after?: unknown;
-  /** A visible text that replaces the live region's text. */
-  notice?: string | false;
   hidden?: boolean;
   isPlaceholder?: boolean;
   disabled?: boolean;
@@ -101,7 +99,7 @@ export class GiftcardElement extends LitElement {
   messages: MessageOverrides | null | undefined = {};
 
   #loading: Promise<void> | undefined;
-  readonly #ownTexts = new OwnTexts();
+  #ownTexts: OwnTexts = [];
   protected words!: Wording;
   protected readonly entry: EntryForm = new EntryForm(this);
 
@@ -110,13 +108,9 @@ export class GiftcardElement extends LitElement {
 
   readonly #langObserver = globalThis.MutationObserver && new MutationObserver(() => this.requestUpdate());
 
-  // A screen reader must not announce every second: every five minutes, at one minute, and at the end are enough.
-  protected readonly calls: Calls = new Calls(this, (seconds) => {
-    const { words } = this;
-    const { slow, wait, waitOver } = words.texts;
-    if (seconds === undefined) this.say(slow);
-    else if (seconds === 60 || seconds % 300 === 0)
-      this.say(seconds ? wait : waitOver, { time: words.fromNow(seconds) });
+  protected readonly calls: Calls = new Calls(this, (isWaitOver) => {
+    const { slow, waitOver } = this.words.texts;
+    this.say(isWaitOver ? waitOver : slow);
   });
 
   /** @ignore */
@@ -157,7 +151,7 @@ export class GiftcardElement extends LitElement {
   }
 
   protected override update(changed: Map<PropertyKey, unknown>): void {
-    this.#ownTexts.during(this.renderRoot, () => super.update(changed));
+    this.#ownTexts = renderOwn(this.#ownTexts, this.renderRoot, () => super.update(changed));
   }
 
   /** Returns the currency of the shop's last answer. */
@@ -196,8 +190,7 @@ export class GiftcardElement extends LitElement {
         hidden: !!frame.hidden,
         isPlaceholder: !!frame.isPlaceholder,
         busy: isReading,
-        isLocked: frame.isLocked,
-        waitSeconds: secondsLeft,
+        isLocked: frame.isLocked || secondsLeft > 0,
         error,
         check: frame.check,
         cancel: isReading && slow ? this.#stop : frame.cancel,
@@ -207,7 +200,7 @@ export class GiftcardElement extends LitElement {
       </div>
       ${frame.after}
       <slot name="terms"></slot>
-      <div role="status" part="status" class=${frame.notice || slow ? "hint" : "silent"}>${frame.notice || this.spoken}</div>
+      <div role="status" part="status" class=${slow ? "hint" : "silent"}>${this.spoken}</div>
     </fieldset>`;
   }
 

@@ -1,8 +1,8 @@
-import { css } from "lit";
-import { controls } from "./controls.styles.js";
+import { type CSSResult, unsafeCSS } from "lit";
+import { controls, css } from "./controls.styles.js";
 
 /** The styles of both elements. All colours derive from the page's text colour, so they fit light and dark pages. */
-export const styles = css`
+export const styles: CSSResult = unsafeCSS(css`
   :host {
     --_accent: var(--giftcard-pay-accent, #1f4fd1);
     --_radius: var(--giftcard-pay-radius, 8px);
@@ -88,29 +88,12 @@ export const styles = css`
     gap: 0;
     padding-block-end: var(--_gap);
   }
-  .below:has(> .plain) {
-    padding-block-end: calc(var(--_gap) - 12px);
-  }
   .below .error,
   .below ::slotted(*) {
     margin-block-start: 6px;
   }
   .placeholder {
-    min-block-size: 7.75em;
-    clip-path: inset(0 0 var(--_gap) round var(--_radius));
-    animation: reserve 3s;
-  }
-  .placeholder > * {
     animation: conceal 3s;
-  }
-  @keyframes reserve {
-    0% {
-      background: #0000;
-    }
-    10%,
-    to {
-      background: var(--_surface);
-    }
   }
   @keyframes conceal {
     from,
@@ -182,8 +165,13 @@ export const styles = css`
     font-weight: 400;
     white-space: pre-line;
   }
+  form > .plain,
   #add {
+    grid-column: 1 / -1;
     margin-block-start: -12px;
+  }
+  form > .plain {
+    margin-block-end: calc(var(--_gap) - 12px);
   }
   li button {
     margin-block: -12px;
@@ -218,4 +206,4 @@ export const styles = css`
     clip-path: inset(50%);
     white-space: nowrap;
   }
-`;
+`);

@@ -177,7 +177,6 @@ export class GiftcardPay extends FormAssociatedElement {
         isApplied && !this.open && !quote && takesCard
           ? html`<button part="button add" id="add" type="button" class="plain" @click=${this.#onOpen}>${texts.another}</button>`
           : nothing,
-      notice: this.isFormWaiting && texts.sending,
       hidden: !this.open || !!quote || !takesCard,
       // The form that a server renders must be visible without scripts.
       isPlaceholder: !cards.isAnswered && !!globalThis.document,
@@ -207,11 +206,10 @@ export class GiftcardPay extends FormAssociatedElement {
     this.open = true;
   }
 
-  /** Why the order can't be placed. While a call is pending, the form waits and is not blocked. */
+  /** Why the order can't be placed. */
   get #hindrance(): "unfinished" | "unsettled" | undefined {
     const { quote, takesCard, mustWait } = this.#cards;
-    if (this.busy) return undefined;
-    if (quote || (this.open && takesCard && !this.entry.isBlank)) return "unfinished";
+    if (this.busy || quote || (this.open && takesCard && !this.entry.isBlank)) return "unfinished";
     return mustWait ? "unsettled" : undefined;
   }
 
@@ -299,10 +297,9 @@ export class GiftcardPay extends FormAssociatedElement {
     await this.entry.showError(error, error.action === "remove" || !!this.#cards.quote);
   }
 
-  /** Announces a change to the shopper, and to other tags with the same cart. */
+  /** Announces a change of the cart. */
   #announce(text: string, { lastFour, amountCents }: AppliedCard): void {
     const remainder = this.summary?.remainderCents ?? 0;
     this.say(text, { last4: lastFour, amount: amountCents, remainder });
-    this.#watch.tell();
   }
 }

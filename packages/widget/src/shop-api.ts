@@ -61,16 +61,10 @@ export async function callShop<Answer>(
   }
 }
 
-/** Hints for the page's developer, by the status of a response that is not from the gift card routes. */
-const misuse: Record<number, string> = {
-  401: "the shop refuses this publishable key",
-  404: "there are no gift card routes at this endpoint",
-};
-
 function refusal({ status, headers }: Response, { code, retryAfterSeconds }: Record<string, unknown>): CallError {
   const byStatus = status === 429 ? "too_many_attempts" : status >= 500 ? "service_unavailable" : "internal";
   const known = isErrorCode(code) ? code : byStatus;
-  if (known === "internal" && misuse[status]) hint(`${misuse[status]} (${status}).`);
+  if (known === "internal") hint(`the endpoint answered ${status}.`);
   if (known !== "too_many_attempts") return new CallError(known, undefined, status);
   const after = `${retryAfterSeconds ?? headers.get("retry-after")}`;
   const seconds = Number(after) || (Date.parse(after) - Date.now()) / 1000;

@@ -42,11 +42,6 @@ export class Wording {
   }
 }
 
-/** Formats a countdown of less than a day: 14:59, or 01:04:59 for an hour or more. */
-export function clock(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(seconds < 3600 ? 14 : 11, 19);
-}
-
 /** Returns the first of the given language tags that `Intl` accepts, in its canonical form, or `en`. */
 export function usableLocale(...tags: (string | null | undefined)[]): string {
   for (const tag of tags) {

@@ -6,11 +6,6 @@ export type { ErrorCode, MessageOverrides, Messages } from "./messages.js";
 
 const loaded = new Map<string, Messages>([["en", en]]);
 const loading = new Map<string, Promise<void>>();
-/** Changes after a failure: Chromium caches a failed import until the page is reloaded, so a retry needs another URL. */
-let retryQuery = "";
-
-/** The time after a failure before a language is requested again. */
-const retryMs = 10_000;
 
 /** Returns the codes of all built-in languages. */
 export const builtInLanguages = (): string[] => ["en", ...Object.keys(loaders)];
@@ -18,21 +13,15 @@ export const builtInLanguages = (): string[] => ["en", ...Object.keys(loaders)];
 /** Returns the language of a locale, such as `nl` of `nl-BE`. */
 export const languageOf = (locale: string): string => locale.replace(/-.*/, "");
 
-/**
- * Loads a built-in language. After a failure, English is shown, and a later call tries again once `retryMs` have passed.
- * @returns undefined if there is nothing to wait for
- */
+/** Loads a built-in language, once. If that fails, English stays. @returns undefined if there is nothing to wait for */
 export function loadMessages(language: string): Promise<void> | undefined {
   const load = loaded.has(language) ? undefined : loaders[language];
   if (load && !loading.has(language)) {
-    const done = load(retryQuery).then(
-      (module) => void loaded.set(language, module[language] as Messages),
-      () => {
-        retryQuery = `?${Date.now()}`;
-        setTimeout(() => loading.delete(language), retryMs);
-      },
+    const keep = (module: Record<string, Messages>) => void loaded.set(language, module[language] as Messages);
+    loading.set(
+      language,
+      load().then(keep, () => {}),
     );
-    loading.set(language, done);
   }
   return load && loading.get(language);
 }

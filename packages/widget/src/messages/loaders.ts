@@ -1,7 +1,7 @@
-/** Written by the build from the files of this folder. In the standalone file, `query` is appended to the file's URL. */
+/** Written by the build from the files of this folder. */
 import type { Messages } from "./messages.js";
 
-export const loaders: Record<string, (query: string) => Promise<Record<string, Messages>>> = {
+export const loaders: Record<string, () => Promise<Record<string, Messages>>> = {
   de: () => import("./de.js"),
   es: () => import("./es.js"),
   fr: () => import("./fr.js"),

@@ -30,7 +30,6 @@ export interface Messages {
   check: string;
   /** The button of `<giftcard-pay>` that checks the card. */
   use: string;
-  checking: string;
   cancel: string;
   /** `{last4}` */
   cardEnding: string;
@@ -45,7 +44,6 @@ export interface Messages {
   validUntil: string;
   /** `{amount}` */
   apply: string;
-  applying: string;
   another: string;
   remove: string;
   /** `{last4}` */
@@ -68,8 +66,6 @@ export interface Messages {
   waitOver: string;
   /** Shown if a response is slow. */
   slow: string;
-  /** Shown if the shopper submits the page's form while a call is pending. */
-  sending: string;
   /** `{before}`, `{total}`: why figures changed without the shopper doing anything. */
   changedOrder: string;
   /** `{last4}`: why figures changed without the shopper doing anything. */
