@@ -10,7 +10,7 @@ const form = (...details: string[]) => [
   "alert",
   `textbox "PIN"${details[1] ?? ""} required`,
   'button "Show PIN"',
-  'button "Check balance"',
+  'button "Use card"',
   "alert",
   "alert",
   "status",
@@ -41,13 +41,12 @@ const cards = (...lastFour: string[]) => [
     const cart = await makeCart({ maxWrong: 2, lockSeconds: 60 });
     const widget = await show(cart);
     expect(await tree()).to.deep.equal(form());
-    await widget.press(widget.button("Check balance"));
+    await widget.press(widget.button("Use card"));
     expect(await tree()).to.deep.equal(form(" invalid focused", " invalid"));
     await widget.check({ number: rich.number, pin: "1" });
     expect(await tree()).to.deep.equal(form(" invalid", " invalid focused"));
     await widget.check({ number: rich.number, pin: "2" });
-    expect(widget.text).to.match(/Check balance \((01:00|00:5\d)\)/);
-    expect((await tree()).filter((line) => line.startsWith("button"))[1]).to.equal('button "Check balance" disabled');
+    expect((await tree()).filter((line) => line.startsWith("button"))[1]).to.equal('button "Use card" disabled');
   });
 
   it("describes the quote, an error, the applied cards, and the remainder", async () => {
@@ -179,7 +178,7 @@ describe("layout and names", () => {
       [...widget.root.querySelectorAll("label")].map((label) => label.getBoundingClientRect().bottom);
     widget.element.messages = { pin: "The code below the silver strip" };
     const bottoms = () =>
-      [widget.number, widget.pin, widget.button("Check balance")].map((part) =>
+      [widget.number, widget.pin, widget.button("Use card")].map((part) =>
         Math.round(part.getBoundingClientRect().bottom),
       );
     const expectLines = (isWide: boolean) => {
@@ -192,7 +191,7 @@ describe("layout and names", () => {
       widget.element.style.inlineSize = width;
       await widget.element.updateComplete;
       expectLines(width === "660px");
-      await widget.press(widget.button("Check balance"));
+      await widget.press(widget.button("Use card"));
       expectLines(width === "660px");
       widget.element.form?.reset();
     }
@@ -203,7 +202,7 @@ describe("layout and names", () => {
     const widget = await show(cart);
     widget.element.style.inlineSize = "400px";
     await cart.trouble({ delayMs: 600 });
-    const button = widget.button("Check balance");
+    const button = widget.button("Use card");
     const place = JSON.stringify(button.getBoundingClientRect());
     await widget.enter(rich);
     await widget.element.updateComplete;
@@ -252,7 +251,7 @@ describe("layout and names", () => {
     expect(Number.parseFloat(width)).to.be.above(0);
     await widget.check({ number: rich.number, pin: "1" });
     expect(Number.parseFloat(style(widget.pin).borderTopWidth)).to.be.above(Number.parseFloat(width));
-    const open = style(widget.button("Check balance")).color;
+    const open = style(widget.button("Use card")).color;
     await widget.check({ number: rich.number, pin: "2" });
     expect(style(widget.find("button[type=submit]") as HTMLElement).color).not.to.equal(open);
     await expect(widget.element).to.be.accessible();

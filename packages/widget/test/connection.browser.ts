@@ -87,7 +87,7 @@ describe("a call", () => {
     await widget.until(() => widget.status.includes("longer than usual"), "the call is slow");
     await widget.key("Tab");
     await widget.key("Tab");
-    expect(widget.root.activeElement).to.equal(widget.button("Checking…"));
+    expect(widget.root.activeElement).to.equal(widget.button("Use card"));
     await widget.key("Tab");
     expect(widget.root.activeElement).to.equal(widget.button("Cancel"));
     await widget.key("Enter");

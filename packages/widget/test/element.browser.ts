@@ -33,13 +33,13 @@ describe("the element", () => {
   it("uses the language of its lang, else of the page, else English", async () => {
     const cart = await makeCart();
     const dutch = await show(cart, "nl-BE");
-    expect(dutch.text).to.contain("Saldo bekijken");
+    expect(dutch.text).to.contain("Kaart gebruiken");
     const underscored = await show(cart, "nl_NL");
     expect(underscored.text).to.contain("Pincode");
     const around = await fixture<HTMLElement>(html`<div lang="nl"><giftcard-pay></giftcard-pay></div>`);
     const inside = around.querySelector("giftcard-pay") as GiftcardPay;
     await inside.updateComplete;
-    expect(inside.shadowRoot?.textContent).to.contain("Saldo bekijken");
+    expect(inside.shadowRoot?.textContent).to.contain("Kaart gebruiken");
   });
 
   it("switches its language while it is shown", async () => {
@@ -51,7 +51,7 @@ describe("the element", () => {
 
   it("uses the page's own texts", async () => {
     const widget = await show(await makeCart(), "nl");
-    widget.element.messages = { check: "Kijk hoeveel erop staat", errors: { card_blocked: "Geblokkeerd." } };
+    widget.element.messages = { use: "Kijk hoeveel erop staat", errors: { card_blocked: "Geblokkeerd." } };
     await widget.element.updateComplete;
     expect(widget.text).to.contain("Kijk hoeveel erop staat");
     await widget.element.showError("card_blocked");
@@ -77,16 +77,16 @@ describe("the element", () => {
       html`<giftcard-pay endpoint="/shop/store/giftcard-pay" cart=${cart.id} lang="en" style="inline-size: 400px"></giftcard-pay>`,
     );
     const form = element.shadowRoot?.querySelector("form") as HTMLFormElement;
-    const opacities = () => [...new Set([...form.children].map((part) => getComputedStyle(part).opacity))];
+    const opacity = () => getComputedStyle(form).opacity;
     const { height } = element.getBoundingClientRect();
     expect(height).to.be.above(60);
-    expect(opacities()).to.deep.equal(["0"]);
+    expect(opacity()).to.equal("0");
     for (const animation of form.getAnimations({ subtree: true })) animation.finish();
-    expect(opacities(), "after that moment").to.deep.equal(["1"]);
+    expect(opacity(), "after that moment").to.equal("1");
     const widget = new Widget(element);
     await widget.until(() => !!element.summary, "the cart is shown");
     await element.updateComplete;
-    expect(opacities()).to.deep.equal(["1"]);
+    expect(opacity()).to.equal("1");
     expect(element.getBoundingClientRect().height).to.equal(height);
   });
 

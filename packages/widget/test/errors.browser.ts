@@ -79,7 +79,7 @@ describe("errors", () => {
       const widget = await show(cart);
       widget.element.style.inlineSize = "390px";
       await cart.trouble({ code });
-      const button = widget.button("Check balance");
+      const button = widget.button("Use card");
       const { top } = button.getBoundingClientRect();
       await widget.enter(rich);
       await widget.until(() => widget.alert !== "" && widget.focused === name, "the error is shown");
@@ -122,7 +122,7 @@ describe("errors", () => {
 
   it("shows the button as the next step once both fields are filled", async () => {
     const widget = await show(await makeCart());
-    const colour = () => getComputedStyle(widget.button("Check balance")).backgroundColor;
+    const colour = () => getComputedStyle(widget.button("Use card")).backgroundColor;
     const empty = colour();
     widget.number.focus();
     await widget.type(rich.number);
@@ -139,7 +139,7 @@ describe("errors", () => {
   it("marks empty fields, and removes a message while its field is being filled", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
-    await widget.press(widget.button("Check balance"));
+    await widget.press(widget.button("Use card"));
     expect(widget.focused).to.equal("number");
     expect(widget.text).to.contain("Enter the card number.");
     expect(widget.text).to.contain("Enter the PIN.");
@@ -151,13 +151,13 @@ describe("errors", () => {
     expect((await cart.calls()).filter((call) => call.method === "POST")).to.have.length(0);
   });
 
-  it("shows how long to wait, counts down, and then allows another try", async () => {
+  it("shows how long to wait, and then allows another try", async () => {
     const cart = await makeCart({ maxWrong: 2, lockSeconds: 5 });
     const widget = await show(cart);
     await widget.check({ number: rich.number, pin: "1" });
     await widget.check({ number: rich.number, pin: "2" });
     expect(widget.alert).to.contain("You can try again in 5 seconds.");
-    expect(widget.text).to.match(/Check balance \(00:0[345]\)/);
+    expect(widget.button("Use card").getAttribute("aria-disabled")).to.equal("true");
     await widget.enter(rich);
     expect((await cart.calls()).filter((call) => call.method === "POST")).to.have.length(2);
     await widget.until(() => widget.status === "You can try again now.", "the wait is over");
@@ -166,46 +166,14 @@ describe("errors", () => {
     expect(widget.text).to.contain("Balance €75.00");
   });
 
-  it("announces a wait only once a minute or less", async () => {
-    const cart = await makeCart();
-    const widget = await show(cart);
-    await cart.trouble({ code: "too_many_attempts", retryAfterSeconds: 65 });
-    await widget.check(rich);
-    const announced = new Set<string>();
-    const observer = new MutationObserver(() => announced.add(widget.status));
-    const region = widget.find('[role="status"]') as HTMLElement;
-    observer.observe(region, { characterData: true, childList: true, subtree: true });
-    await widget.until(() => widget.text.includes("(00:58)"), "some seconds have passed");
-    observer.disconnect();
-    expect([...announced]).to.deep.equal(["You can try again in 1 minute."]);
-  });
-
   it("asks the shopper for patience while a response is slow", async () => {
     const cart = await makeCart();
     const widget = await show(cart);
     await cart.trouble({ delayMs: 7000 });
     await widget.enter(rich);
     await widget.until(() => widget.text.includes("This is taking longer than usual."), "the notice is shown");
-    expect(widget.text).to.contain("Checking…");
     await widget.until(() => !!widget.find("#apply"), "the quote is shown");
     expect(widget.text).not.to.contain("longer than usual");
-  });
-
-  it("checks a field when the focus leaves it, but not while typing or on the way to the button", async () => {
-    const widget = await show(await makeCart());
-    widget.pin.focus();
-    await widget.type("01");
-    expect(widget.text).not.to.contain("Enter the number");
-    await widget.key("Shift+Tab");
-    await widget.key("Tab");
-    expect(widget.text, "left empty while the other is filled").to.contain("Enter the card number.");
-    expect(widget.number.getAttribute("aria-describedby")).to.contain("number-error");
-    await widget.key("Shift+Tab");
-    await widget.type("6");
-    expect(widget.text).not.to.contain("Enter the number");
-    widget.number.value = "";
-    (widget.find("button[type=submit]") as HTMLElement).focus();
-    expect(widget.text).not.to.contain("Enter the number");
   });
 
   it("reads the wait from a Retry-After header in seconds", async () => {
@@ -245,8 +213,8 @@ describe("errors", () => {
       console.warn = warn;
     }
     expect(hints).to.deep.equal([
-      "giftcard-pay: the shop refuses this publishable key (401).",
-      "giftcard-pay: there are no gift card routes at this endpoint (404).",
+      "giftcard-pay: the endpoint answered 401.",
+      "giftcard-pay: the endpoint answered 404.",
       "giftcard-pay: the tag has a cart but no endpoint.",
     ]);
   });

@@ -58,7 +58,7 @@ describe("in a form", () => {
     expect(sent).to.have.length(1);
   });
 
-  it("delays the form until the pending call has ended, then submits it by the same button", async () => {
+  it("blocks the form during a call, since the shopper has not seen its result", async () => {
     const cart = await makeCart();
     const { widget, sent, button } = await showForm(cart);
     await widget.check(rich);
@@ -66,29 +66,12 @@ describe("in a form", () => {
     await widget.start("#apply");
     expect(widget.element.busy).to.equal(true);
     await widget.start(button);
-    expect(sent).to.have.length(0);
-    await widget.until(() => sent.length === 1, "the form is submitted");
-    expect(await cart.appliedCount()).to.equal(1);
-    expect(sent[0]?.get("order")).to.equal("yes");
-  });
-
-  it("submits a delayed form once, by the button pressed last, and says that it waits", async () => {
-    const cart = await makeCart();
-    const { form, widget, sent, button } = await showForm(cart);
-    const other = document.createElement("button");
-    Object.assign(other, { name: "order", value: "as a gift" });
-    form.append(other);
-    await widget.check(rich);
-    await cart.trouble({ delayMs: 2000 });
-    await widget.start("#apply");
-    for (const pressed of [button, button, other]) await widget.start(pressed);
-    await widget.element.updateComplete;
-    expect(widget.text).to.contain("Your order is sent once this is done.");
-    expect(widget.status).to.equal("Your order is sent once this is done.");
-    await widget.until(() => sent.length > 0, "the form is submitted");
     await widget.settled();
-    expect(sent.map((data) => data.get("order"))).to.deep.equal(["as a gift"]);
-    expect(widget.status).to.equal("€50.00 of the card ending in 1234 applied. €24.98 left to pay.");
+    expect(sent).to.have.length(0);
+    expect(await cart.appliedCount()).to.equal(1);
+    expect(widget.alert).to.equal("");
+    await widget.press(button);
+    expect(sent[0]?.get("order")).to.equal("yes");
   });
 
   it("blocks a form with novalidate, but not a submission by a button with formnovalidate", async () => {
@@ -105,23 +88,10 @@ describe("in a form", () => {
     expect(sent).to.have.length(1);
   });
 
-  it("does not submit a delayed form if the call fails", async () => {
-    const cart = await makeCart();
-    const { widget, sent, button } = await showForm(cart);
-    await widget.check(rich);
-    await cart.trouble({ delayMs: 1500, code: "service_unavailable" });
-    await widget.start("#apply");
-    await widget.start(button);
-    await widget.until(() => widget.alert !== "", "the alert is shown");
-    await widget.settled();
-    expect(sent).to.have.length(0);
-    expect(widget.status).not.to.contain("is sent");
-  });
-
   it("is disabled in a disabled fieldset, or by its own attribute", async () => {
     const { form, widget } = await showForm(await makeCart());
     const fieldset = form.querySelector("fieldset") as HTMLFieldSetElement;
-    const isDisabled = () => widget.number.matches(":disabled") && widget.button("Check balance").matches(":disabled");
+    const isDisabled = () => widget.number.matches(":disabled") && widget.button("Use card").matches(":disabled");
     fieldset.disabled = true;
     await widget.element.updateComplete;
     expect(isDisabled()).to.equal(true);

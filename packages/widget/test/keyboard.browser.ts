@@ -92,10 +92,10 @@ describe("keyboard and screen reader", () => {
     await widget.enter(rich);
     await widget.until(() => widget.alert.includes("You can try again in 2 minutes."), "the wait is shown");
     const shown = widget.find("#error .alert");
-    await widget.until(() => widget.text.includes("(00:58)"), "some seconds have passed");
+    await new Promise((resolve) => setTimeout(resolve, 3000));
     await widget.type(rich.pin);
     await widget.key("Enter");
-    await widget.until(() => widget.alert.includes("You can try again in 58 seconds."), "the rest is shown");
+    await widget.until(() => /You can try again in 5\d seconds\./.test(widget.alert), "the rest is shown");
     expect(widget.find("#error .alert"), "a screen reader announces it again").not.to.equal(shown);
     expect((await cart.calls()).filter(({ method }) => method === "POST")).to.have.length(1);
   });

@@ -4,8 +4,8 @@ import { endpoint, expect, listen, makeCart, poor, rich, show, Widget } from "./
 
 describe("on different pages", () => {
   for (const [lang, check] of [
-    ["en", "Check balance"],
-    ["nl", "Saldo bekijken"],
+    ["en", "Use card"],
+    ["nl", "Kaart gebruiken"],
   ] as const) {
     it(`hydrates a server-rendered form and keeps what was typed (${lang})`, async () => {
       const cart = await makeCart();

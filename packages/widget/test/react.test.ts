@@ -57,7 +57,7 @@ it("is rendered on a server with React 19, and hydrated without a warning", asyn
   await tab.keyboard.type(card.number);
   await tab.getByLabel("PIN", { exact: true }).tap();
   await tab.keyboard.type(card.pin);
-  await tab.getByRole("button", { name: "Check balance" }).tap();
+  await tab.getByRole("button", { name: "Use card" }).tap();
   await tab.getByRole("button", { name: "Apply €50.00" }).tap();
   await tab.locator("output").getByText("2498").waitFor();
   const { log } = (await (await fetch(`${server.url}shop/carts/${id}`)).json()) as {

@@ -44,7 +44,7 @@ describe.skipIf(missing)("in WebKit", () => {
 
   it("checks, applies and removes a card, masks the PIN, and reloads the cart after Back", async () => {
     await browser.goto(`${gallery.url}?lang=en&only=none`);
-    await waitFor("Check balance");
+    await waitFor("Use card");
     for (let tabs = 0; tabs < 20 && (await run("return root.activeElement?.id")) !== "number"; tabs++)
       await press("Tab");
     await browser.type("6064359");
@@ -63,7 +63,7 @@ describe.skipIf(missing)("in WebKit", () => {
     await run(`await fetch("/shop/carts/" + tag.cart, { method: "POST", body: '{"applied":[]}' })`);
     await browser.goto(`${gallery.url}themes.css`);
     await browser.back();
-    await waitFor("Check balance");
+    await waitFor("Use card");
     expect(await text()).not.toContain("−€50.00");
   }, 120_000);
 });
