@@ -41,6 +41,15 @@ onEachStore(
       return it;
     }
 
+    /** Begins to confirm an order, and stops when the bank's status is read. */
+    async function stopAtConfirm(o: TestOrder) {
+      const reading = gate();
+      const remainder = asking(() => reading.pass(null), "authorized");
+      const ended = checkout({ remainder }).confirm(o.id);
+      await reading.arrived;
+      return { goOn: reading.open, ended };
+    }
+
     /** Makes the process of an order die right before it records that the order is paid. */
     async function deadBeforePaid(o: TestOrder): Promise<void> {
       const dying = newProcess();
@@ -245,6 +254,23 @@ onEachStore(
         expect(bank.cancels).toEqual([first]);
         expect(await stateOf(o)).toBe("paid");
       });
+
+      for (const [what, begin] of [
+        ["paying", (o: TestOrder) => stopAtBank(o, { asked: true })],
+        ["confirming", stopAtConfirm],
+      ] as const)
+        it(`leaves a remainder alone that a person has settled elsewhere before the new attempt (${what})`, async () => {
+          const o = await (what === "paying" ? order() : pending());
+          const frozen = await begin(o);
+          bank.pay();
+          await checkout({ remainder: { ...bank.method, cancel: fail } }).cancel(o.id);
+          expect(await checkout().operator.markRemainderSettled(o.id, "staff")).toMatchObject({ state: "failed" });
+          expect(await pay(o)).toMatchObject({ status: "paid" });
+          frozen.goOn();
+          await frozen.ended;
+          expect(bank.cancels).toEqual([]);
+          expect(await paid()).toEqual([5000, 2 * 2498]);
+        });
 
       it("is reversed once if recovery races", async () => {
         const o = await pending();

@@ -181,8 +181,7 @@ export function createPurchaseFlow(options: FlowOptions) {
       // Another process voided it, perhaps before the last card was charged here.
       const isHeld = (await steps.chargesOf(purchase)).some((charge) => charge.state === "devalued");
       if (isHeld) await steps.reverseCards(purchase, "completion_failed");
-      // A new attempt has replaced this one, so no other process will cancel this remainder.
-      if (isRemainderSent && now.attemptId !== purchase.attemptId) await remainder.cancel(purchase);
+      if (isRemainderSent) await steps.cancelReplaced(purchase, now);
       return now;
     } catch (error) {
       report(error);

@@ -65,8 +65,7 @@ export function createPending({ steps, purchases, remainder, report }: PendingCo
     // The remainder was paid after the purchase had failed: cancel it.
     if (now.attemptId !== purchase.attemptId || !paidStates.includes(now.state))
       now = await steps.voidPurchase(purchase, "remainder_lapsed", { isLate: true });
-    // A new attempt has replaced this one, so no other process will cancel this remainder.
-    if (now.attemptId !== purchase.attemptId) await remainder.cancel(purchase);
+    await steps.cancelReplaced(purchase, now);
     return now;
   }
 
@@ -98,9 +97,7 @@ export function createPending({ steps, purchases, remainder, report }: PendingCo
     // Don't read it again: if the order has a new attempt by then, the remainder of this one would stay paid.
     if (purchase?.attemptId === attemptId) return confirmRead(purchase);
     // Shops that share an account at the provider may have orders with the same id. Leave their payments alone.
-    const earlier = purchase?.earlierAttempts.find((one) => one.attemptId === attemptId);
-    if (!purchase || !earlier || earlier.remainderSettledBy !== null) return null;
-    await remainder.cancel({ ...purchase, ...earlier, remainderData: JSON.stringify(data) });
+    if (purchase) await steps.cancelReplaced({ ...purchase, attemptId, remainderData: JSON.stringify(data) }, purchase);
     return null;
   }
 

@@ -162,6 +162,12 @@ export function createPurchaseSteps(context: PurchaseContext) {
     }
   }
 
+  /** Cancels the remainder of an attempt that a new one has replaced, unless a person has settled it elsewhere. Nobody else will. */
+  async function cancelReplaced(attempt: Purchase, { earlierAttempts }: Purchase): Promise<void> {
+    const replaced = earlierAttempts.find(({ attemptId }) => attemptId === attempt.attemptId);
+    if (replaced?.remainderSettledBy === null) await remainder.cancel({ ...attempt, ...replaced });
+  }
+
   /** Reverses a whole purchase: first the cards, then the remainder. If one part fails, the others continue. */
   async function reverseAll(
     purchase: Purchase & { state: Reversing },
@@ -257,6 +263,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
     chargesOf,
     chargesOfOrder,
     askRemainder,
+    cancelReplaced,
     change,
     claim,
     decide,
