@@ -18,6 +18,10 @@ export interface Payment {
   isTakenLate: boolean;
   /** Whether the shop has canceled it while it was open. */
   isGivenUp: boolean;
+  /** Whether a process has read that it is authorized. */
+  isSeen: boolean;
+  /** Whether the process that pays has got data to keep, in the answer. */
+  isTold: boolean;
   /** Whether its answers have another amount or currency. */
   readonly lie: "amount" | "currency" | undefined;
   /** The cents it has returned, by idempotency key. */
@@ -94,7 +98,7 @@ export class Bank {
           () => this.#checkRequest("status", request),
           () => this.#status(request),
           () => undefined as never,
-        ),
+        ).then((answer) => this.#seen(request, answer)),
       cancel: (request) =>
         send(
           "cancel",
@@ -128,7 +132,18 @@ export class Bank {
       onSend,
       () => this.#take(request, input),
       () => ({ status: "authorised" }) as never,
-    );
+    ).then((answer) => {
+      const payment = this.payments.get(request.attemptId);
+      if (payment) payment.isTold = answer.data !== undefined;
+      return this.#seen(request, answer);
+    });
+  }
+
+  /** A process gets an answer. */
+  #seen({ attemptId }: RemainderRequest, answer: RemainderAnswer): RemainderAnswer {
+    const payment = this.payments.get(attemptId);
+    if (payment) payment.isSeen ||= answer?.status === "authorized";
+    return answer;
   }
 
   #take(request: RemainderRequest, input: PayInput): RemainderAnswer {
@@ -148,13 +163,16 @@ export class Bank {
       kept: request.data && JSON.stringify(request.data),
       isTakenLate: this.#canceled.has(attemptId),
       isGivenUp: false,
+      isSeen: false,
+      isTold: false,
       refunds: new Map(),
     };
     this.payments.set(attemptId, payment);
     if (isPage) this.watcher.opened(payment, input);
     if (mood === "approve-then-fail") throw new Error("the bank fails");
     if (mood === "nonsense") return {} as RemainderAnswer;
-    return isPage ? { status: "pending", data: { page: attemptId } } : this.#answerOf(payment, "authorized");
+    const answer: RemainderAnswer = isPage ? { status: "pending" } : this.#answerOf(payment, "authorized");
+    return mood === "page" || mood === "approve" ? { ...answer, data: { page: attemptId } } : answer;
   }
 
   #answerOf({ cents, lie }: Payment, status: RemainderAnswer["status"]): RemainderAnswer {

@@ -219,9 +219,11 @@ function compareBank(world: World, purchases: readonly Row[]): void {
   const isPaced = world.plan.faults.every(({ kind }) => gentle.includes(kind));
   for (const payment of world.bank.payments.values()) {
     const { attemptId, orderId, state } = payment;
-    const isAnswered = isPaced && !payment.isPage;
+    const isAnswered = isPaced && (!payment.isPage || payment.isSeen);
     const purchase = purchases.find(({ order_id }) => order_id === orderId);
     const isCurrent = purchase?.attempt_id === attemptId;
+    if (isPaced && payment.isTold && isCurrent && purchase?.state === "failed" && purchase.remainder_data === null)
+      world.violate("the data of the bank's answer is lost", orderId);
     const isSold = isCurrent && (purchase?.state === "paid" || purchase?.state === "refunded");
     if (state === "open") world.violate("the bank still waits", `${orderId}, ${purchase?.state}`);
     // Without a notice, nobody knows of a payment that arrives after a cancel, unless its own call is answered.

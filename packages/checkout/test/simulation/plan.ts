@@ -80,8 +80,8 @@ export type Act =
   | { readonly do: "retry charge" | "mark taken" | "mark not taken" }
   | { readonly do: "notify"; readonly order: number; readonly attempt: number };
 
-/** How the cart differs from the one that the shopper was shown. */
-export type CartChange = "as shown" | "seen again" | "changed unseen" | "unknown";
+/** How the cart differs from the one that the shopper was shown. `another`: the order is paid with a new cart, without cards. */
+export type CartChange = "as shown" | "seen again" | "changed unseen" | "unknown" | "another";
 
 /** An act at a time, in a process. */
 export interface Deed {

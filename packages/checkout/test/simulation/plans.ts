@@ -43,7 +43,7 @@ const payFields = {
   do: fc.constant("pay" as const),
   order: orderIndex,
   visit,
-  cart: oneOf("seen again", "seen again", "as shown", "changed unseen", "unknown"),
+  cart: oneOf("seen again", "seen again", "as shown", "changed unseen", "unknown", "another"),
 };
 const pay = fc.record({ ...payFields, mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods) });
 const recover = fc.record({
@@ -168,6 +168,83 @@ const overtaken: fc.Arbitrary<Plan> = fc.record({
     .map(([first, more]) => [first, ...more]),
 });
 
+const during = (start: number, most: number) => index(most).map((jitter) => start + jitter);
+const deed = <A extends Act>(process: fc.Arbitrary<number>, atMs: fc.Arbitrary<number>, act: fc.Arbitrary<A>) =>
+  fc.record({ process, atMs, act });
+const slowFault = (process: number, forMs: number) =>
+  faultOf(["stalls", "stalls-after", "late", "answered-late"], fc.constant(process), fc.constant(forMs));
+
+/** A process that pays is slow, and its order is paid in another attempt meanwhile. Soon after it goes on, it may die. */
+const replaced: fc.Arbitrary<Plan> = fc.record({
+  ...traits,
+  bankKeeps: often(false, false, true),
+  slowMs: fc.constant(0),
+  hasLastNotices: fc.constant(false),
+  orders: ordersOf(
+    paymentOf(["approve", "page", "approve-then-fail", "keep-then-approve", "decline"], fc.constant(0)),
+    1,
+  ),
+  deeds: fc
+    .tuple(
+      deed(fc.constant(1), during(3 * MINUTE, 50), fc.oneof(recover, cancel, pay)),
+      deed(oneOf(1, 2), during(3 * MINUTE + 2 * SECOND, 200), pay),
+      deedsOf(
+        fc.oneof(
+          fc.record({ do: oneOf("apply", "remove"), order: orderIndex, card: index(2) }),
+          ...[ask, notify, cancel, settling, recover],
+        ),
+        oneOf(2 * SECOND, 3 * MINUTE + SECOND, STALL_MS - 30 * SECOND, 5 * MINUTE).chain((start) => during(start, 100)),
+        ...([0, 3] as const),
+      ),
+    )
+    .map(([first, second, more]) => [first, second, ...more]),
+  faults: fc
+    .tuple(
+      slowFault(0, STALL_MS),
+      oneOf("nothing", "dies", "other"),
+      index(5),
+      fc.oneof(slowFault(1, 40 * SECOND), slowFault(2, STALL_MS), faultOf(["dies-after"], index(2), fc.constant(0))),
+    )
+    .map(([first, then, calls, other]) => {
+      if (then === "nothing") return [first];
+      const death = { ...first, nth: first.nth + 1 + calls, times: 1, kind: "dies-after" as const };
+      return [first, then === "dies" ? death : other];
+    }),
+});
+
+/** A page is paid after its payment was given up; the shop learns that slowly, and the order is paid again meanwhile. */
+const lapsed: fc.Arbitrary<Plan> = fc.record({
+  ...traits,
+  ...{
+    bankKeeps: fc.constant(false),
+    pagesStay: fc.constant(true),
+    slowMs: fc.constant(0),
+    leaseMs: fc.constant(2 * MINUTE),
+  },
+  hasLastNotices: fc.constant(false),
+  orders: ordersOf(
+    paymentOf(["page", "keep-then-page"], fc.constant(0)).map((payment) => ({
+      ...payment,
+      act: { ...payment.act, visit: { outcome: "pays", afterMs: 5 * MINUTE, noticesAfterMs: [10] } },
+    })),
+    1,
+  ),
+  deeds: fc
+    .tuple(
+      deed(oneOf(0, 1), during(3 * MINUTE, 50), fc.oneof(cancel, pay)),
+      deed(oneOf(1, 2), during(5 * MINUTE + 2 * SECOND, 200), pay),
+      deedsOf(fc.oneof(ask, notify, recover), during(5 * MINUTE + SECOND, 500), 0, 2),
+    )
+    .map(([first, second, more]) => [first, second, ...more]),
+  faults: fc.array(
+    faultOf(["answered-late", "stalls-after", "late"], index(2), fc.constant(40 * SECOND)).map((fault) => ({
+      ...fault,
+      place: "bank" as const,
+    })),
+    { minLength: 1, maxLength: 2 },
+  ),
+});
+
 /** Refunds of a paid order at the same time, some of which fail, and are repeated. */
 const returned: fc.Arbitrary<Plan> = fc.record({
   ...traits,
@@ -211,6 +288,8 @@ const disputed: fc.Arbitrary<Plan> = fc.record({
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   { weight: 5, arbitrary: anything },
   { weight: 4, arbitrary: overtaken },
+  { weight: 3, arbitrary: replaced },
+  { weight: 1, arbitrary: lapsed },
   { weight: 3, arbitrary: returned },
   { weight: 1, arbitrary: disputed },
 );

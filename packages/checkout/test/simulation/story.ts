@@ -40,12 +40,16 @@ export class Cart {
   change(): void {
     this.#goods += 1;
   }
+  /** Returns a new cart with the same goods. */
+  another(): Cart {
+    return new Cart(`${this.id}'`, this.#goods);
+  }
 }
 
 /** An order, with what its people were told. */
 export interface Story {
   readonly id: string;
-  readonly cart: Cart;
+  cart: Cart;
   /** The totals and remainders that its shopper has agreed to. */
   readonly agreed: Set<string>;
   /** Whether a payment was made without saying what was shown. */

@@ -1,5 +1,5 @@
 import type { RemainderPart, RemainderRequest } from "../../src/remainder.js";
-import type { Charge, Move, Purchase, PurchaseChange } from "../../src/store/index.js";
+import type { Charge, Move, NewPurchase, Purchase, PurchaseChange, PurchaseLease } from "../../src/store/index.js";
 import type { BankWatcher, PayInput, Payment } from "./bank.js";
 import type { IssuerWatcher, LedgerEntry } from "./issuer.js";
 import type { MemoryStore, Row } from "./memory-store.js";
@@ -16,12 +16,17 @@ export interface Watched {
   opened(payment: Payment, input: PayInput): void;
   purchase(orderId: string): Row | undefined;
   isSettled(purchase: Row | undefined, attemptId: string): boolean;
+  references(attemptId: string): readonly string[];
   heldCents(attemptId: string): number;
 }
 
 /** Checks every step while a history runs. */
 export class Watch implements IssuerWatcher, BankWatcher {
   readonly #sent = new Set<string>();
+  /** The state that each purchase was last moved to. */
+  readonly #states = new Map<string, string>();
+  /** Attempts whose leases were renewed since their last slow step: of the purchase, and of its charges. */
+  readonly #renewed = { purchase: new Set<string>(), charges: new Set<string>() };
   constructor(private readonly world: Watched) {}
 
   violate(kind: string, text: string): void {
@@ -47,9 +52,17 @@ export class Watch implements IssuerWatcher, BankWatcher {
         "a devalue is sent before it is recorded",
         `${reference}: ${charge?.state}, ${charge?.amount_cents}`,
       );
+    this.#checkRenewed(String(charge?.attempt_id), true);
     if (amountCents > 5000) this.violate("more than the issuer's limit", String(amountCents));
     const purchase = this.world.purchase(String(charge?.order_id));
     if (purchase?.attempt_id === charge?.attempt_id) this.#checkAgreed(purchase);
+  }
+
+  /** Each slow step of a payment needs leases that were renewed, and not lost. */
+  #checkRenewed(attemptId: string, hasCharges: boolean): void {
+    if (!this.#renewed.purchase.delete(attemptId)) this.violate("a purchase's lease isn't renewed", attemptId);
+    if (!this.#renewed.charges.delete(attemptId) && hasCharges)
+      this.violate("a charge's lease isn't renewed", attemptId);
   }
 
   #checkAgreed(purchase: Row | undefined): void {
@@ -73,6 +86,7 @@ export class Watch implements IssuerWatcher, BankWatcher {
   }
 
   authorizationSent({ orderId, attemptId, remainderCents }: RemainderRequest): void {
+    this.#checkRenewed(attemptId, this.world.references(attemptId).length > 1);
     const purchase = this.world.purchase(orderId);
     if (purchase?.attempt_id !== attemptId) return;
     if (purchase.remainder_cents !== remainderCents)
@@ -101,18 +115,42 @@ export class Watch implements IssuerWatcher, BankWatcher {
       this.violate("a settled remainder is refunded", `${orderId}, ${attemptId}`);
   }
 
+  /** Returns who has the lease that a write requires, before it. */
+  leaseOf(name: string, [id, change]: readonly unknown[]): unknown {
+    if ((name !== "move" && name !== "change") || (change as Move).owner === undefined) return undefined;
+    return (name === "move" ? this.#charge(String(id)) : this.world.purchase(String(id)))?.lease_owner;
+  }
+
   /** Looks at a write. */
-  written(name: string, args: readonly unknown[], result: unknown): void {
+  written(name: string, args: readonly unknown[], result: unknown, leased: unknown): void {
     if (result === null) return;
+    if (leased !== undefined && leased !== (args[1] as Move).owner)
+      this.violate("a write without its lease", `${name} ${args[0]}`);
     if (name === "move" && (args[1] as Move).to === "committed") this.#checkCommitted(result as Charge);
-    if (name === "begin" && (result as Purchase).remainderSettledBy)
-      this.violate("a new attempt is settled already", String((result as Purchase).orderId));
+    if (name === "begin" && Array.isArray(result)) this.#renewed.charges.add((args[1] as PurchaseLease).owner);
+    else if (name === "begin") this.#checkBegun(args[0] as NewPurchase, result as Purchase);
+    const isWhole = name === "renew" && Number(result) >= this.world.references(String(args[0])).length;
+    if (isWhole) this.#renewed.charges.add(String(args[0]));
     if (name !== "change") return;
     const [orderId, change] = args as [string, PurchaseChange];
+    this.#states.set(orderId, change.to);
+    if (change.attemptId !== undefined && change.lease?.owner === change.attemptId)
+      this.#renewed.purchase.add(change.attemptId);
     if (change.remainderSettledBy !== undefined && ["charging", "pending", "paid"].includes(change.to))
       this.violate("settled although nothing is being returned", `${orderId} is ${change.to}`);
     const isDecided = change.to === "paid" && change.from.some((state) => state === "charging" || state === "pending");
     if (isDecided) this.checkPaid(orderId, "when it is decided");
+  }
+
+  /** An attempt begins after the last one has failed, and has nothing of it. */
+  #checkBegun({ orderId, attemptId }: NewPurchase, begun: Purchase): void {
+    if (begun.attemptId !== attemptId) return;
+    const before = this.#states.get(orderId) ?? "failed";
+    if (before !== "failed")
+      this.violate("a new attempt begins before the last one has failed", `${orderId} is ${before}`);
+    if (begun.remainderSettledBy) this.violate("a new attempt is settled already", orderId);
+    this.#states.set(orderId, "charging");
+    this.#renewed.purchase.add(attemptId);
   }
 
   /** Charges are committed to orders that are paid. */

@@ -147,8 +147,9 @@ export class World implements Watched {
               ...{ place: "store" as const, isUnlimited: true },
               ...{ name: this.isTold ? told(name, args) : String(name) },
               act: async () => {
+                const leased = this.watch.leaseOf(String(name), args);
                 const result: unknown = await Reflect.apply(method, target, args);
-                this.watch.written(String(name), args, result);
+                this.watch.written(String(name), args, result, leased);
                 return result;
               },
               failure: () => new StoreError("connection_lost", "memory"),
@@ -206,7 +207,9 @@ export class World implements Watched {
   }
 
   /** Shows the cart to its shopper, and perhaps changes it unseen. */
-  async show(checkout: Checkout, { cart }: Story, change: CartChange): Promise<Shown | undefined> {
+  async show(checkout: Checkout, story: Story, change: CartChange): Promise<Shown | undefined> {
+    if (change === "another") story.cart = story.cart.another();
+    const { cart } = story;
     if (change === "unknown") return undefined;
     if (change === "seen again" || !cart.shown) cart.shown = await checkout.list(cart.view);
     if (change === "changed unseen") cart.change();
