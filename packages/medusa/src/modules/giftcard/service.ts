@@ -10,6 +10,7 @@ import type { GiftcardClient } from "@giftcard-pay/client";
 import { container as medusa } from "@medusajs/framework";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";
+import { guardWebhooks } from "../../completion/webhooks.js";
 import { type Announcer, createAnnouncer } from "../../context/announcer.js";
 import { type CaptureQueue, createCaptureQueue } from "../../context/capture-queue.js";
 import { type CartLeases, createCartLeases } from "../../context/cart-leases.js";
@@ -37,6 +38,7 @@ export class GiftcardService implements GiftcardContext {
 
   readonly __hooks = {
     onApplicationStart: async (): Promise<void> => {
+      guardWebhooks(medusa, this.sql, this.logger);
       registerCompletion(this.logger, this.settings.charges === "by-line");
       await checkStart(this);
       this.processes.start(medusa);

@@ -1,4 +1,26 @@
+const { AsyncLocalStorage } = require("node:async_hooks");
+const { Server } = require("node:http");
 const { Modules } = require("@medusajs/framework/utils");
+const { Client } = require("pg");
+
+/** The number of statements that a call has sent to the database so far. */
+const calls = new AsyncLocalStorage();
+const query = Client.prototype.query;
+Client.prototype.query = function count(...args) {
+  const call = calls.getStore();
+  if (call) call.statements += 1;
+  return query.apply(this, args);
+};
+
+/** Answers with the number of a call's statements, if a test asks for it. It begins before every middleware. */
+const { emit } = Server.prototype;
+Server.prototype.emit = function count(event, req, res, ...rest) {
+  if (event !== "request" || !req.headers["x-test-count"]) return emit.call(this, event, req, res, ...rest);
+  const call = { statements: 0 };
+  const { writeHead } = res;
+  res.writeHead = (...args) => writeHead.apply(res.setHeader("x-test-statements", call.statements), args);
+  return calls.run(call, () => emit.call(this, event, req, res, ...rest));
+};
 
 /**
  * Handles a bank's webhook at once. Medusa always waits five seconds, whatever its payment module's `webhook_delay` says,

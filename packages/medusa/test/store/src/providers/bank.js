@@ -12,6 +12,9 @@ function enter(deed, { data, amount }) {
   appendFileSync(process.env.TEST_BANK_BOOK, `${JSON.stringify(line)}\n`);
 }
 
+/** The webhooks that Medusa asked the bank to read. */
+const read = [];
+
 /** The latest webhook status of a session; with a book, of all processes. */
 const said = new Map();
 
@@ -132,6 +135,7 @@ class BankProvider extends AbstractPaymentProvider {
     return { status: "pending", data };
   }
   async getWebhookActionAndData({ data }) {
+    read.push(data);
     if (data.action === "authorized" || data.action === "captured") {
       said.set(data.session_id, data.action);
       enter(`say ${data.action}`, { data });
@@ -141,3 +145,4 @@ class BankProvider extends AbstractPaymentProvider {
 }
 
 module.exports = ModuleProvider(Modules.PAYMENT, { services: [BankProvider] });
+module.exports.read = read;
