@@ -248,7 +248,6 @@ const cases: Record<string, Case> = {
     ask: (f) => carts.orderOfPayment(sql, f.bankPaymentId),
     answer: (f) => ({ orderId: f.orderId, refundCount: 1 }),
   },
-  cartOfCollection: { ask: (f) => carts.cartOfCollection(sql, f.collectionId), answer: (f) => f.cartId },
   findChargedCanceled: {
     given: (f) => [`update "order" set canceled_at = now() where id = '${f.orderId}'`],
     ask: () => charged.findChargedCanceled(scan),
@@ -620,7 +619,26 @@ const cases: Record<string, Case> = {
     ],
     answer: () => [true, true, false],
   },
-  paysOrder: { ask: (f) => payments.paysOrder(sql, f.collectionId), answer: () => true },
+  readCollection: {
+    given: (f) => [`update payment_session set status = 'pending_authorization' where id = '${f.readySessionId}'`],
+    ask: async (f) => {
+      const { rows } = await database.query("select payment_collection_id as id from payment_session where id = $1", [
+        f.readySessionId,
+      ]);
+      const ready = rows[0].id;
+      const open = await payments.readCollection(sql, ready);
+      await sql("update cart set completed_at = now() where id = $1", [f.readyCartId]);
+      const promised = await payments.readCollection(sql, ready);
+      await sql("delete from giftcard_tender where cart_id = $1", [f.readyCartId]);
+      return [await payments.readCollection(sql, f.collectionId), open, promised, await payments.readCollection(sql, ready)];
+    },
+    answer: (f) => [
+      { cartId: f.cartId, orderName: expect.stringMatching(/^#\d+$/), hadCards: true, isOfOrder: true, paysOrder: true },
+      { cartId: f.readyCartId, orderName: null, hadCards: true, isOfOrder: false, paysOrder: false },
+      { cartId: f.readyCartId, orderName: null, hadCards: true, isOfOrder: true, paysOrder: true },
+      { cartId: f.readyCartId, orderName: null, hadCards: false, isOfOrder: true, paysOrder: false },
+    ],
+  },
   readGiftcardPayments: {
     ask: async (f) => {
       const read = async (query: Parameters<typeof payments.readGiftcardPayments>[1]) => {

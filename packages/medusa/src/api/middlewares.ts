@@ -1,4 +1,3 @@
-import { CheckoutError } from "@giftcard-pay/checkout";
 import {
   defineMiddlewares,
   type MedusaNextFunction,
@@ -9,8 +8,8 @@ import {
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MathBN } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { nameOf, refusal, toMedusaError } from "../errors.js";
-import { paysOrder } from "../medusa-tables/payments.js";
+import { nameOf, refusal } from "../errors.js";
+import { readCollection } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 import { withOrder } from "../refunds/balanced-books.js";
 import { readBooks } from "../refunds/order-books.js";
@@ -63,8 +62,10 @@ async function refusePartialCapture(req: MedusaRequest, _res: MedusaResponse, ne
  * refund it.
  */
 async function refuseSecondPayment(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
-  const isPaid = await paysOrder(contextOf(req.scope).sql, String(req.params.id));
-  next(isPaid ? toMedusaError(new CheckoutError("cart_completed")) : undefined);
+  const { paysOrder, orderName } = await readCollection(contextOf(req.scope).sql, String(req.params.id));
+  const name = orderName ? `Order ${orderName}` : "The order";
+  const message = `${name} is paid, or a payment of it is promised. Cancel or refund that payment first.`;
+  next(paysOrder ? refusal(message, "cart_completed") : undefined);
 }
 
 /** Medusa's routes that change a cart. */

@@ -133,13 +133,6 @@ export const orderOfPayment = (sql: Sql, paymentId: string): Promise<PaymentOrde
     [paymentId],
   );
 
-/** Reads the cart of a payment collection; null if it has none. Reads cart_payment_collection. */
-export async function cartOfCollection(sql: Sql, collectionId: string): Promise<string | null> {
-  const statement =
-    "select cart_id from cart_payment_collection where payment_collection_id = $1 and deleted_at is null";
-  return (await readTexts(sql, statement, [collectionId]))[0] ?? null;
-}
-
 /** Reads the payment methods of the cart's region. Reads cart, region_payment_provider and payment_provider. */
 export const providersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(

@@ -89,25 +89,45 @@ export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Pr
 export const hasSession = (sql: Sql, sessionId: string): Promise<boolean> =>
   hasRows(sql, "select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
 
+/** The cart or order that a payment collection is for. */
+export interface CollectionView {
+  readonly cartId: string | null;
+  /** Whether a card was ever on the cart. */
+  readonly hadCards: boolean;
+  /** The name of the order, such as `#12`. */
+  readonly orderName: string | null;
+  /**
+   * Whether a session of the collection holds money for an order. If the cart had cards, a promise to pay counts too:
+   * the cards were charged because of it.
+   */
+  readonly paysOrder: boolean;
+}
+
 /**
- * Tells whether the collection is an order's, and one of its sessions holds or took money for it, or promises to.
- * Reads payment_session, payment, order_payment_collection, cart_payment_collection and cart.
+ * Reads what a payment collection is for. Reads payment_session, payment, capture, refund, order_payment_collection, order,
+ * order_cart, cart_payment_collection, cart, and the cart's tenders.
  */
-export const paysOrder = (sql: Sql, collectionId: string): Promise<boolean> =>
-  hasRows(
+export async function readCollection(sql: Sql, collectionId: string): Promise<CollectionView> {
+  const row = await readRow<CollectionView>(
     sql,
-    `select 1 from payment_session s
-     left join payment p on p.payment_session_id = s.id and p.deleted_at is null
-     where s.payment_collection_id = $1 and s.deleted_at is null
-       and (s.status = 'pending_authorization' or (p.id is not null and p.canceled_at is null))
-       and (exists (select 1 from order_payment_collection
-           where payment_collection_id = $1 and deleted_at is null)
-         or exists (select 1 from cart_payment_collection l
-           join cart on cart.id = l.cart_id and cart.completed_at is not null
-           where l.payment_collection_id = $1 and l.deleted_at is null))
-     limit 1`,
+    `select found.*, (select count(*) from payment_session s
+         left join payment p on p.payment_session_id = s.id and p.deleted_at is null
+         where s.payment_collection_id = $1 and s.deleted_at is null and found."isOfOrder"
+           and ((found."hadCards" and s.status = 'pending_authorization')
+             or (p.id is not null and not coalesce((${PAYMENT_VIEW} ->> 'isOver')::boolean, false)))) > 0 as "paysOrder"
+     from (select cart.id as "cartId", '#' || o.display_id as "orderName",
+         (select count(*) from giftcard_tender where cart_id = coalesce(cart.id, placed.cart_id)) > 0 as "hadCards",
+         o.id is not null or cart.completed_at is not null as "isOfOrder"
+       from (select $1::text as id) asked
+       left join cart_payment_collection l on l.payment_collection_id = asked.id and l.deleted_at is null
+       left join cart on cart.id = l.cart_id
+       left join order_payment_collection paid on paid.payment_collection_id = asked.id and paid.deleted_at is null
+       left join "order" o on o.id = paid.order_id
+       left join order_cart placed on placed.order_id = o.id and placed.deleted_at is null limit 1) found`,
     [collectionId],
   );
+  return row ?? { cartId: null, hadCards: false, orderName: null, paysOrder: false };
+}
 
 /**
  * Tells whether a payment collection belongs to an order.

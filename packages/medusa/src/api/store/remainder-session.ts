@@ -9,8 +9,8 @@ import { createEmptySession, isCovered, planMetadata, refusePaid } from "../../c
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
 import { toMedusaError } from "../../errors.js";
-import { cartOfCollection, hadCards, providersOfCart } from "../../medusa-tables/carts.js";
-import { paysOrder } from "../../medusa-tables/payments.js";
+import { providersOfCart } from "../../medusa-tables/carts.js";
+import { readCollection } from "../../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../../names.js";
 import { explainNoSession } from "../../providers/giftcard/provider.js";
 
@@ -28,9 +28,9 @@ export async function createRemainderSession(req: MedusaRequest, res: MedusaResp
   try {
     const collectionId = String(req.params.id);
     if (bodyOf(req).provider_id === PROVIDER_ID) throw await explainNoSession(contextOf(req.scope).sql, collectionId);
-    if (await paysOrder(contextOf(req.scope).sql, collectionId)) throw new CheckoutError("cart_completed");
-    const cartId = await cartOfCollection(contextOf(req.scope).sql, collectionId);
-    if (!cartId || !(await hadCards(contextOf(req.scope).sql, cartId))) return next();
+    const { cartId, hadCards, paysOrder } = await readCollection(contextOf(req.scope).sql, collectionId);
+    if (paysOrder) throw new CheckoutError("cart_completed");
+    if (!cartId || !hadCards) return next();
     if (!(await withCartLock(req.scope, cartId, () => makeSession(req, cartId)))) return next();
     const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
       entity: "payment_collection",
