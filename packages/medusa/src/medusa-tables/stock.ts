@@ -1,4 +1,5 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 
 /** An item of which fewer are left than the cart holds. */
@@ -8,7 +9,7 @@ export interface SoldOutItem {
   readonly left: number;
   /**
    * Whether the cart can be refused: `paid` if a payment of the cart holds or took money, which Medusa releases if it
-   * refuses the cart; `later` if orders that are not paid yet have reserved the item, and may fail.
+   * refuses the cart; `later` if carts that are being completed have reserved the item, and their payment may fail.
    */
   readonly refusal: "now" | "later" | "paid";
 }
@@ -35,7 +36,7 @@ const left = (item: string, salesChannel: string, reservedAt = "null") => `(
  * Finds an item of an open cart that is sold out. It counts the stock of all locations of the cart's sales channel: a
  * cart that passes may still be refused by Medusa, which reserves at one. Reads cart, cart_line_item, order_cart,
  * product_variant, product_variant_inventory_item, sales_channel_stock_location, inventory_level, reservation_item,
- * order_item, order_payment_collection, cart_payment_collection, payment_collection and payment.
+ * order_item, order_payment_collection, cart_payment_collection, payment_collection, payment_session and payment.
  */
 export async function findSoldOut(sql: Sql, cartId: string): Promise<SoldOutItem | null> {
   const [row] = await readRows<Omit<SoldOutItem, "refusal"> & { id: string }>(
@@ -64,8 +65,8 @@ export async function findSoldOut(sql: Sql, cartId: string): Promise<SoldOutItem
 }
 
 /**
- * Tells whether a cart can be refused. It is a statement of its own, since few carts need it, and planning takes longest.
- * It counts, since PostgreSQL would otherwise begin with all collections of such a status.
+ * Tells whether a cart can be refused. An order that holds a payment by another method, or waits for a promised one, isn't
+ * being completed any more. It is a statement of its own, since few carts need it, and planning takes longest. It counts, since PostgreSQL would otherwise begin with all collections of such a status.
  */
 async function refusalOf(sql: Sql, cartId: string, itemId: string): Promise<SoldOutItem["refusal"]> {
   const [row] = await readRows<{ refusal: SoldOutItem["refusal"] }>(
@@ -80,11 +81,16 @@ async function refusalOf(sql: Sql, cartId: string, itemId: string): Promise<Sold
            and reserved.created_at > now() - interval '30 seconds'
            and (select count(*) from order_item sold
              join order_payment_collection paid on paid.order_id = sold.order_id and paid.deleted_at is null
+             join order_cart placed on placed.order_id = sold.order_id and placed.deleted_at is null
              join payment_collection collection on collection.id = paid.payment_collection_id and collection.amount > 0
                and collection.status in ('not_paid', 'awaiting', 'partially_authorized', 'canceled', 'failed')
-             where sold.item_id = reserved.line_item_id and sold.deleted_at is null) > 0) then 'later'
+             where sold.item_id = reserved.line_item_id and sold.deleted_at is null
+               and (select count(*) from payment_session promise left join payment other on other.payment_session_id = promise.id
+                   and other.provider_id <> $3 and other.deleted_at is null
+                 where promise.payment_collection_id = collection.id and promise.deleted_at is null
+                   and (promise.status = 'pending_authorization' or other.id is not null)) = 0) > 0) then 'later'
        else 'now' end as refusal`,
-    [cartId, itemId],
+    [cartId, itemId, PROVIDER_ID],
   );
   return row?.refusal ?? "now";
 }
