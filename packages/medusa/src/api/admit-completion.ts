@@ -32,8 +32,6 @@ interface Refusal {
 export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const { logger } = contextOf(req.scope);
   const cartId = String(req.params.id);
-  // Medusa refuses it.
-  if (cartId.includes("\0")) return next();
   const patience = new AbortController();
   const giveUp = () => patience.abort();
   res.once("close", giveUp);
@@ -88,8 +86,10 @@ async function readSoldOut({ scope }: MedusaRequest, cartId: string): Promise<So
 /** Gives a refusal of a completion the status and the code that a page needs. */
 async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, body: Refusal): Promise<unknown> {
   if (res.statusCode < 400) return body;
-  if (body?.code === IN_PROGRESS || res.statusCode === 409)
-    return askToRetry(res, body?.code === IN_PROGRESS ? body.message : undefined);
+  if (body?.code === IN_PROGRESS) return askToRetry(res, body.message);
+  const { completions, leases } = contextOf(req.scope);
+  // Without cards or a rush, the conflict is Medusa's own.
+  if (res.statusCode === 409) return completions.isBusy() || leases.isHeld(cartId) ? askToRetry(res) : body;
   const isFault = res.statusCode >= 500;
   if (!isFault && body?.code !== undefined && body.code !== UNKNOWN) return body;
   const soldOut = await readSoldOut(req, cartId);
@@ -99,7 +99,7 @@ async function explain(req: MedusaRequest, res: MedusaResponse, cartId: string, 
     return describe(soldOut);
   }
   const isTransient = isFault || body?.message?.startsWith(TAKEN);
-  return isTransient && contextOf(req.scope).completions.mayRepeat(cartId) ? askToRetry(res) : body;
+  return isTransient && completions.mayRepeat(cartId) ? askToRetry(res) : body;
 }
 
 function askToRetry(

@@ -6,7 +6,7 @@ import {
   type MiddlewareFunction,
 } from "@medusajs/framework/http";
 import type { MedusaContainer } from "@medusajs/framework/types";
-import { ContainerRegistrationKeys, MathBN } from "@medusajs/framework/utils";
+import { ContainerRegistrationKeys, MathBN, MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
 import { nameOf, refusal } from "../errors.js";
 import { readCollection } from "../medusa-tables/payments.js";
@@ -98,11 +98,22 @@ const confirmsChange = [
   "/admin/claims/:id/request",
 ];
 
-/** Middlewares for a route that is called by POST. */
-const onPost = (matcher: string, ...middlewares: MiddlewareFunction[]) => ({
-  matcher,
-  methods: ["POST" as const],
-  middlewares,
+/** Refuses a call with an id that no row has: PostgreSQL stores no NUL, and Medusa would fail with it. */
+const withId =
+  (middleware: MiddlewareFunction): MiddlewareFunction =>
+  (req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) => {
+    const { cart_id, order_id } = (req.body ?? {}) as { cart_id?: unknown; order_id?: unknown };
+    const hasNul = [...Object.values(req.params), cart_id, order_id].some((id) => String(id).includes("\0"));
+    return hasNul
+      ? next(new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such id."))
+      : middleware(req, res, next);
+  };
+
+/** Middlewares for a route that is called by POST, or by other methods. */
+const onPost = (matcher: string, ...middlewares: MiddlewareFunction[]) => on(["POST"], matcher, ...middlewares);
+const on = (methods: ("GET" | "POST" | "DELETE")[], matcher: string, ...middlewares: MiddlewareFunction[]) => ({
+  ...{ matcher, methods },
+  middlewares: middlewares.map(withId),
 });
 
 export default defineMiddlewares({
@@ -113,11 +124,7 @@ export default defineMiddlewares({
     onPost("/store/payment-collections", makeCollectionInTurn),
     onPost("/store/payment-collections/:id/payment-sessions", createRemainderSession as MiddlewareFunction),
     onPost("/store/carts/:id/complete", admitCompletion, prepareCart),
-    ...changesCart.map((route) => ({
-      matcher: `/store/carts/:id${route}`,
-      methods: ["POST" as const, "DELETE" as const],
-      middlewares: [changeCartInTurn],
-    })),
+    ...changesCart.map((route) => on(["POST", "DELETE"], `/store/carts/:id${route}`, changeCartInTurn)),
     onPost("/admin/payments/:id/capture", refusePartialCapture, changePaymentInTurn),
     onPost("/admin/payments/:id/refund", refundByHand),
     onPost("/admin/orders/:id/cancel", changeOrderInTurn, finishRefundsFirst, refuseCancel),
@@ -136,7 +143,7 @@ export default defineMiddlewares({
       methods: ["POST"],
       bodyParser: { sizeLimit: "10mb" },
     },
-    { matcher: "/store/payment-providers", methods: ["GET"], middlewares: [hideProvider] },
+    on(["GET"], "/store/payment-providers", hideProvider),
   ],
 });
 

@@ -25,7 +25,7 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   const { order_id } = (req.body ?? {}) as { order_id?: unknown };
   const id = req.params.id ?? order_id;
   // Medusa refuses everything else.
-  if (typeof id !== "string" || id.includes("\0")) return next();
+  if (typeof id !== "string") return next();
   const { leases, sql } = contextOf(req.scope);
   const cartId = await cartOfOrder(sql, id);
   if (cartId !== null) (req as { [CART]?: string })[CART] = cartId;
@@ -46,8 +46,7 @@ export async function changePaymentInTurn(
   prepare: (order: PaymentOrder) => unknown = () => next(),
 ) {
   const { leases, sql } = contextOf(req.scope);
-  const id = String(req.params.id);
-  const found = id.includes("\0") ? null : await orderOfPayment(sql, id);
+  const found = await orderOfPayment(sql, String(req.params.id));
   // Medusa refuses everything else.
   if (!found) return next();
   const goOn = (error?: unknown) => (error ? next(error) : prepare(found));
@@ -92,7 +91,7 @@ export const changeCartInTurn = (req: MedusaRequest, res: MedusaResponse, next: 
 /** Takes the lease of a cart that had cards. It gives way to a completion, as Medusa's workflow waits for its lock on the cart. */
 async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction, cartId: unknown) {
   // Medusa refuses everything else.
-  if (typeof cartId !== "string" || cartId.includes("\0")) return next();
+  if (typeof cartId !== "string") return next();
   const { leases, sql } = contextOf(req.scope);
   if (!(await hadCards(sql, cartId))) return next();
   return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cartId, PATIENCE_MS)).release);
