@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { networkOf } from "../src/engine/guess-limits.js";
+import { networkOf, publicAddress } from "../src/engine/addresses.js";
 import { type Checkout, createCheckout, createHandler } from "../src/index.js";
 import { newCart, type Shop, sealingKeys, startShop, type TestCard } from "./shop.js";
 import { stores, type TestStore } from "./stores.js";
@@ -80,14 +80,22 @@ describe("an attacker who guesses cards", () => {
     expect(networkOf("2001:db8::1")).toBe("2001:db8:0:0::/64");
     expect(networkOf("2001:DB8:0:0:1:2:3:4")).toBe("2001:db8:0:0::/64");
     expect(networkOf("2001:db8:0:1::1")).toBe("2001:db8:0:1::/64");
-    expect(networkOf("::1")).toBe("0:0:0:0::/64");
     expect(networkOf("203.0.113.7")).toBe("203.0.113.7");
     // With the connection's port, as some proxies write it.
     for (const port of [1024, 65535]) {
-      expect(networkOf(`203.0.113.7:${port}`)).toBe("203.0.113.7");
-      expect(networkOf(`[2001:db8::1]:${port}`)).toBe("2001:db8:0:0::/64");
+      expect(publicAddress(`203.0.113.7:${port}`)).toBe("203.0.113.7");
+      expect(publicAddress(`[2001:db8::1]:${port}`)).toBe("2001:db8::1");
     }
-    expect(networkOf("[2001:db8::1]")).toBe("2001:db8:0:0::/64");
-    expect(networkOf("::ffff:203.0.113.7")).toBe("::ffff:203.0.113.7");
+    expect(publicAddress("[2001:db8::1]")).toBe("2001:db8::1");
+    expect(publicAddress("::ffff:203.0.113.7")).toBe("203.0.113.7");
+  });
+
+  it("shares no limit with other shoppers behind the same proxy", async () => {
+    for (const proxy of ["127.0.0.1", "::ffff:10.0.0.2", "[fd00::1]:443", "::1", "unknown"]) {
+      const carts = Array.from({ length: 7 }, () => ({ ...newCart(7498), address: proxy }));
+      for (const cart of carts)
+        expect(await checkout.quote(cart, await shop.card(7500))).toMatchObject({ usableCents: 5000 });
+      for (const cart of carts) await expect(checkout.quote(cart, wrong())).rejects.toEqual(refusal("invalid_card"));
+    }
   });
 });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cents } from "@giftcard-pay/client";
 import express from "express";
 import { afterEach, describe, expect, it } from "vitest";
+import { publicAddress } from "../src/engine/addresses.js";
 import { type NodeListenerOptions, toNodeListener } from "../src/http/node.js";
 import { attachedAddress } from "../src/http/shopper-address.js";
 import { createHandler } from "../src/index.js";
@@ -218,7 +219,8 @@ describe("in node:http a handler", () => {
 
 describe("the shopper's address", () => {
   const told = async (options: NodeListenerOptions, headers: Record<string, string> = {}, address = "127.0.0.1") => {
-    const listener = toNodeListener(async (request) => Response.json(attachedAddress(request) ?? null), options);
+    const counted = async (request: Request) => Response.json(publicAddress(attachedAddress(request)) ?? null);
+    const listener = toNodeListener(counted, options);
     const url = await serve((req, res) => {
       Object.defineProperty(req.socket, "remoteAddress", { value: address, configurable: true });
       void listener(req, res);

@@ -54,7 +54,7 @@ export const declaration = z.strictObject({
       windowMs: count.default(15 * MINUTE_MS),
       /** Wrong entries per cart. Default: 10. */
       perCart: count.default(10),
-      /** Wrong entries per network address of a shopper. Default: 20. */
+      /** Wrong entries per public network address. Default: 20. */
       perAddress: count.default(20),
       /** Wrong entries in the whole shop. Beyond it, each cart and each address has a fifth of its entries. Default: 600. */
       perShop: count.default(600),
@@ -62,7 +62,7 @@ export const declaration = z.strictObject({
     .prefault({}),
   /**
    * The header in which your own proxy writes the shopper's address, such as `x-real-ip`. In a list, the last entry counts.
-   * Without this option, the connection's address counts.
+   * Without this option, the connection's address counts. Addresses that aren't public never count.
    */
   addressHeader: z
     .string()

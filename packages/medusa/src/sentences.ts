@@ -55,6 +55,10 @@ export const SENTENCES = {
   manyConnections:
     "The Medusa processes may open {{connections}} database connections, and PostgreSQL allows {{allowed}}: lower pool.max in " +
     "databaseDriverOptions, or raise max_connections.",
+  oneAddress:
+    "The gift card calls of different carts all come from one network address, probably that of a proxy or of the " +
+    "storefront's server. Set the option addressHeader to the header in which it sends the shopper's address: until then, " +
+    "wrong PINs are not limited per shopper.",
 } as const;
 
 export type ReasonCode = keyof typeof SENTENCES;

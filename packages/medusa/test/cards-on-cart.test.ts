@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { figuresOf, paymentsOf } from "./support/figures.js";
 import { type SharedShop, sharedShop } from "./support/shop.js";
@@ -324,6 +325,23 @@ test("pages of another origin may call if Medusa's storeCors lists the origin", 
   expect(named.headers.get("access-control-allow-origin")).toBe("https://shop.example");
   expect(named.headers.get("cache-control")).toBe("no-store");
   expect((await call("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
+});
+
+test("wrong PINs of one shopper behind a proxy don't lock out another", async () => {
+  const { storefront } = shop;
+  const wrong = () => ({ cardNumber: `60643663${randomInt(1e10, 9e10)}`, pin: "0000" });
+  for (let carts = 0; carts < 3; carts++) {
+    const cartId = await storefront.createCart();
+    for (let tries = 0; tries < 8; tries++)
+      expect((await storefront.apply(cartId, wrong())).body).toMatchObject({ code: "invalid_card" });
+  }
+  const other = await storefront.createCart();
+  expect((await storefront.apply(other, wrong())).body).toMatchObject({ code: "invalid_card" });
+  expect((await storefront.apply(other, await issue(7500))).status).toBe(200);
+  const balance = await storefront.send("POST", "/store/giftcard-pay/balance", await issue(1234));
+  expect(balance).toMatchObject({ status: 200, body: { balanceCents: 1234 } });
+  const { processes } = (await storefront.send("GET", "/admin/giftcard-pay/health")).body;
+  expect(processes.warnings).toMatchObject([{ code: "oneAddress" }]);
 });
 
 describe("a rejected request", () => {

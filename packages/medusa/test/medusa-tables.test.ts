@@ -630,10 +630,21 @@ const cases: Record<string, Case> = {
       await sql("update cart set completed_at = now() where id = $1", [f.readyCartId]);
       const promised = await payments.readCollection(sql, ready);
       await sql("delete from giftcard_tender where cart_id = $1", [f.readyCartId]);
-      return [await payments.readCollection(sql, f.collectionId), open, promised, await payments.readCollection(sql, ready)];
+      return [
+        await payments.readCollection(sql, f.collectionId),
+        open,
+        promised,
+        await payments.readCollection(sql, ready),
+      ];
     },
     answer: (f) => [
-      { cartId: f.cartId, orderName: expect.stringMatching(/^#\d+$/), hadCards: true, isOfOrder: true, paysOrder: true },
+      {
+        cartId: f.cartId,
+        orderName: expect.stringMatching(/^#\d+$/),
+        hadCards: true,
+        isOfOrder: true,
+        paysOrder: true,
+      },
       { cartId: f.readyCartId, orderName: null, hadCards: true, isOfOrder: false, paysOrder: false },
       { cartId: f.readyCartId, orderName: null, hadCards: true, isOfOrder: true, paysOrder: true },
       { cartId: f.readyCartId, orderName: null, hadCards: false, isOfOrder: true, paysOrder: false },

@@ -1,7 +1,7 @@
-import { isIPv6 } from "node:net";
 import type { Secret } from "@giftcard-pay/client";
 import type { Fingerprints } from "../sealing/fingerprints.js";
 import type { GuessLimit, Journal } from "../store/journal.js";
+import { networkOf, publicAddress } from "./addresses.js";
 import { CheckoutError } from "./errors.js";
 
 /**
@@ -13,7 +13,7 @@ export interface GuessLimits {
   readonly windowMs?: number;
   /** Default 10. */
   readonly perCart?: number;
-  /** Per IP address of a shopper, if the shop knows it. Default 20. */
+  /** Per public IP address of a shopper, if the shop knows it. Default 20. */
   readonly perAddress?: number;
   /** For the whole shop. Beyond it, each cart and each address has a fifth of its guesses. Default 600. */
   readonly perShop?: number;
@@ -54,7 +54,11 @@ export function createGuessLimits({ journal, fingerprints, guessLimits }: GuessC
   async function ownLimits({ cartId, address }: Guesser): Promise<GuessLimit[]> {
     const own: GuessLimit[] = [];
     if (cartId) own.push({ key: `cart:${cartId}`, max: perCart });
-    if (address) own.push({ key: `address:${await fingerprints.ofText(networkOf(address))}`, max: perAddress });
+    const ownAddress = publicAddress(address);
+    const named = ownAddress ?? (cartId ? undefined : address);
+    // All shoppers behind a proxy share its address. Only guesses without a cart count for it, with room for all of them.
+    const max = ownAddress ? perAddress : Math.ceil(perShop / TIGHT);
+    if (named) own.push({ key: `address:${await fingerprints.ofText(networkOf(named))}`, max });
     return own;
   }
 
@@ -88,22 +92,4 @@ export function createGuessLimits({ journal, fingerprints, guessLimits }: GuessC
     if (seconds > 0) await journal.returnGuess(limits);
     return seconds;
   }
-}
-
-/** An address with the port of its connection, as some proxies write it. The port differs each time. */
-const withPort = /^\[(?<v6>[^\]]+)\](?::\d+)?$|^(?<v4>[\d.]+):\d+$/;
-
-/** Returns an address, or the first half of an IPv6 address: a provider gives each customer all addresses of the second half. */
-export function networkOf(named: string): string {
-  const { v4, v6 } = withPort.exec(named)?.groups ?? {};
-  const address = v4 ?? v6 ?? named;
-  if (!isIPv6(address) || address.includes(".")) return address;
-  const [start = "", end] = address.toLowerCase().replace(/%.*$/, "").split("::");
-  const [before, after] = [start, end ?? ""].map((half) => half.split(":").filter(Boolean));
-  const missing = end === undefined ? 0 : 8 - (before?.length ?? 0) - (after?.length ?? 0);
-  const groups = [...(before ?? []), ...Array<string>(missing).fill("0"), ...(after ?? [])];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(":")}::/64`;
 }

@@ -1,4 +1,5 @@
 import type { Checkout } from "../checkout.js";
+import { publicAddress } from "../engine/addresses.js";
 import type { CartView } from "../engine/engine.js";
 import { CheckoutError, toCheckoutError } from "../engine/errors.js";
 import type { Guesser } from "../engine/guess-limits.js";
@@ -51,12 +52,13 @@ export function createHandler(
     .join("");
   const prefix = `${base}/carts/`;
 
-  /** Returns what a guess of a balance counts for: the IP address, or else the cart. */
+  /** Returns what a guess of a balance counts for: the public IP address, or else the cart, or else a proxy's address. */
   async function guesserOf(request: Request): Promise<Guesser> {
     const address = addressOf(request);
-    if (address !== undefined) return { address };
+    if (publicAddress(address) !== undefined) return { address };
     const cart = await cartOf(request);
     if (cart) return { cartId: cart.id, address: cart.address };
+    if (address !== undefined) return { address };
     throw new UnknownShopper();
   }
 

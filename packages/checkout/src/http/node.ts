@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { publicAddress } from "../engine/addresses.js";
 import { CheckoutError } from "../engine/errors.js";
 import { createReport } from "../engine/observers.js";
 import { writeFailure } from "./handler.js";
@@ -17,9 +17,9 @@ export interface NodeListenerOptions {
   /**
    * The header in which your own proxy sends the shopper's IP address, such as `x-forwarded-for`. The last entry of a list
    * counts, which your proxy has added. Set it only if the server can't be reached without the proxy. Default: the address of
-   * the connection, unless it is private and therefore a proxy's.
+   * the connection. Addresses that aren't public never count, since many shoppers share them.
    */
-  readonly addressHeader?: string;
+  readonly addressHeader?: string | undefined;
   /** Called with errors of the handler, and of requests that can't be passed to it. Default: logs to the console. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -88,7 +88,7 @@ function toRequest(req: NodeRequest, options: NodeListenerOptions): Request {
   if (hasBody) Object.assign(init, { body: bodyOf(req), duplex: "half" });
   // Express removes the mount path from `url`; `originalUrl` has the whole path.
   const request = new Request(urlOf(req.originalUrl ?? req.url ?? "/", origin), init);
-  setAddress(request, addressOf(req, options.addressHeader));
+  setAddress(request, namedAddress(req, options.addressHeader));
   return request;
 }
 
@@ -116,38 +116,18 @@ function bodyOf(req: NodeRequest): Body {
   );
 }
 
-/** Private addresses: a connection from one is from a proxy, or from this machine. */
-const privateAddresses = new BlockList();
-for (const [net, prefix] of [
-  ["127.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-  ["169.254.0.0", 16],
-  ["100.64.0.0", 10],
-] as const)
-  privateAddresses.addSubnet(net, prefix, "ipv4");
-for (const [net, prefix] of [
-  ["::1", 128],
-  ["fc00::", 7],
-  ["fe80::", 10],
-] as const)
-  privateAddresses.addSubnet(net, prefix, "ipv6");
-
 /**
- * Returns the shopper's IP address, for the limits on guesses.
- *
+ * Returns the shopper's IP address, for the limits on guesses; undefined if it isn't public, and therefore a proxy's.
  * @param header as `NodeListenerOptions.addressHeader`
  */
-export function addressOf(req: IncomingMessage, header?: string): string | undefined {
-  if (header !== undefined) {
-    const value = req.headers[header.toLowerCase()];
-    const list = Array.isArray(value) ? value.join(",") : value;
-    return list?.split(",").at(-1)?.trim() || undefined;
-  }
-  const peer = req.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "");
-  if (peer === undefined) return undefined;
-  return privateAddresses.check(peer, isIPv6(peer) ? "ipv6" : "ipv4") ? undefined : peer;
+export const addressOf = (req: IncomingMessage, header?: string): string | undefined =>
+  publicAddress(namedAddress(req, header));
+
+function namedAddress(req: IncomingMessage, header: string | undefined): string | undefined {
+  if (header === undefined) return req.socket.remoteAddress;
+  const value = req.headers[header.toLowerCase()];
+  const list = Array.isArray(value) ? value.join(",") : value;
+  return list?.split(",").at(-1)?.trim() || undefined;
 }
 
 async function write(response: Response, res: ServerResponse): Promise<void> {

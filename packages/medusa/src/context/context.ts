@@ -4,6 +4,7 @@ import type { GiftcardClient } from "@giftcard-pay/client";
 import type { Logger, MedusaContainer } from "@medusajs/framework/types";
 import { GIFTCARD_MODULE } from "../names.js";
 import type { Settings } from "../options.js";
+import type { AddressWatch } from "./address-watch.js";
 import type { Announcer } from "./announcer.js";
 import type { CaptureQueue } from "./capture-queue.js";
 import type { CartLeases } from "./cart-leases.js";
@@ -24,6 +25,8 @@ export interface GiftcardContext {
   readonly captures: CaptureQueue;
   /** Only for health checks: the Medusa processes on this database. */
   readonly processes: Processes;
+  /** Only for health checks: whether the shop knows its shoppers' addresses. */
+  readonly addresses: AddressWatch;
   readonly announcer: Announcer;
   /** Only for health checks. Only the engine moves money. */
   readonly client: GiftcardClient;

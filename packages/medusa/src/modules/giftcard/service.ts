@@ -11,6 +11,7 @@ import { container as medusa } from "@medusajs/framework";
 import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";
 import { guardWebhooks } from "../../completion/webhooks.js";
+import { type AddressWatch, createAddressWatch } from "../../context/address-watch.js";
 import { type Announcer, createAnnouncer } from "../../context/announcer.js";
 import { type CaptureQueue, createCaptureQueue } from "../../context/capture-queue.js";
 import { type CartLeases, createCartLeases } from "../../context/cart-leases.js";
@@ -30,6 +31,7 @@ export class GiftcardService implements GiftcardContext {
   readonly completions: CompletionQueue;
   readonly captures: CaptureQueue;
   readonly processes: Processes;
+  readonly addresses: AddressWatch;
   readonly announcer: Announcer;
   readonly client: GiftcardClient;
   readonly sealer: Sealer;
@@ -64,6 +66,7 @@ export class GiftcardService implements GiftcardContext {
     this.completions = createCompletionQueue();
     this.captures = createCaptureQueue();
     this.processes = createProcesses(this.sql, container.logger, connectionsOf(container.__pg_connection__));
+    this.addresses = createAddressWatch(container.logger);
     this.leases = createCartLeases(this.sql, leaseMs);
     this.engine = createEngine({
       issuer: client,

@@ -15,7 +15,7 @@ import { PROVIDER_ID } from "../../../names.js";
  * (`storeCors`), and identifies a cart by its id alone.
  */
 export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void> {
-  const { engine, settings } = contextOf(req.scope);
+  const { engine, settings, addresses } = contextOf(req.scope);
   const handler = createHandler(
     {
       balance: engine.balance,
@@ -26,10 +26,12 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
         return summary;
       },
       quote: async (cart, request) => {
+        addresses.note(cart.id, cart.address);
         await refuseRegion(req, cart.id);
         return engine.quote(cart, request);
       },
       apply: async (cart, request) => {
+        addresses.note(cart.id, cart.address);
         await refuseRegion(req, cart.id);
         // Ask the service before taking the lease: it may take seconds.
         const quote = "quoteId" in request ? request : { quoteId: (await engine.quote(cart, request)).quoteId };
@@ -40,14 +42,14 @@ export function shopRoute(req: MedusaRequest, res: MedusaResponse): Promise<void
     {
       path: "/store/giftcard-pay",
       checksOrigin: false,
-      cartOf: async () => (await openCart(req)).cart,
-      addressOf: () => shopperAddress(req, settings.addressHeader),
+      // The balance of a card needs no cart.
+      cartOf: async () => (req.params.cart === undefined ? null : (await openCart(req)).cart),
       onFailure: (error) => {
         toMedusaError(error, contextOf(req.scope).logger);
       },
     },
   );
-  return toNodeListener(handler)(req, res);
+  return toNodeListener(handler, { addressHeader: settings.addressHeader })(req, res);
 }
 
 /** Reads the cart in the path: it must exist, be in euro, and not be an order yet. */
@@ -80,16 +82,4 @@ function changeCards(req: MedusaRequest, { id, address }: CartView, change: Chan
     const cart = { ...payment.cart, address };
     return change(cart, async () => dropStaleSessions(req.scope, payment, await engine.plan(cart)));
   });
-}
-
-/**
- * Returns the shopper's network address, for the limits on guesses. A header counts only if the option names it,
- * since anybody can send one. In a list, the last entry counts: the shop's own proxy wrote it.
- * @param trustedHeader in lower case, or undefined if shoppers reach Medusa directly
- */
-function shopperAddress(req: MedusaRequest, trustedHeader: string | undefined): string | undefined {
-  if (trustedHeader === undefined) return req.socket.remoteAddress;
-  const value = req.headers[trustedHeader];
-  const list = Array.isArray(value) ? value.join(",") : value;
-  return list?.split(",").at(-1)?.trim() || req.socket.remoteAddress;
 }

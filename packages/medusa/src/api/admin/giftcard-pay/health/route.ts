@@ -8,8 +8,8 @@ import { adminRoute } from "../admin-route.js";
 
 /**
  * Reads the health of the service, the key, the clocks and the seals; open charges, failing jobs, unpaid orders that
- * need a person, and a stop of automatic cancels; which regions take gift cards; and whether the shop's processes, locks
- * and connections fit together.
+ * need a person, and a stop of automatic cancels; which regions take gift cards; and whether the shop's processes, locks,
+ * connections and proxies fit together.
  */
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { client, sealer } = giftcard;
@@ -22,7 +22,8 @@ export const GET = adminRoute(async ({ giftcard, sql, req }) => {
     listEuroRegions(req.scope),
     giftcard.processes.read(),
   ]);
-  return { ...health, failingJobs, unpaidOrders, cancelStop, regions, processes };
+  const warnings = [...processes.warnings, ...giftcard.addresses.warnings()];
+  return { ...health, failingJobs, unpaidOrders, cancelStop, regions, processes: { ...processes, warnings } };
 });
 
 export interface EuroRegion {
