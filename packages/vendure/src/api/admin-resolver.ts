@@ -8,10 +8,12 @@ import {
   ChannelService,
   Ctx,
   ForbiddenError,
+  Order,
   type RequestContext,
   SchedulerService,
   UserInputError,
 } from "@vendure/core";
+import { In } from "typeorm";
 import { GiftcardCheckout } from "../checkout.js";
 import { Ledger } from "../ledger.js";
 import { Orders } from "../orders.js";
@@ -54,7 +56,7 @@ export class AdminResolver {
       ...(orderCode && { orderIds: [orderCode] }),
       ...pageOf(skip, take),
     });
-    return { items: charges.map(showCharge), totalItems: count };
+    return { items: await this.withOrders(charges.map(showCharge)), totalItems: count };
   }
 
   @Query("giftcardPurchases")
@@ -62,9 +64,8 @@ export class AdminResolver {
   async giftcardPurchases(@Ctx() ctx: RequestContext, @Args("skip") skip?: number, @Args("take") take?: number) {
     await this.checkDefaultChannel(ctx);
     const { purchases, count } = await this.checkout.calls.operator.purchases(pageOf(skip, take));
-    const items = [];
-    for (const purchase of purchases) items.push(await this.showPurchase(purchase));
-    return { items, totalItems: count };
+    const items = await Promise.all(purchases.map((purchase) => this.showPurchase(purchase)));
+    return { items: await this.withOrders(items), totalItems: count };
   }
 
   @Query("giftcardPurchase")
@@ -80,18 +81,14 @@ export class AdminResolver {
   async giftcardEvidence(@Ctx() ctx: RequestContext, @Args("reference") reference: string) {
     const evidence = await this.checkout.calls.operator.evidence(reference);
     if (!evidence) return null;
-    const { charge, balanceBeforeAt, actions, otherChargesOfCard } = evidence;
+    const { charge, otherChargesOfCard } = evidence;
+    const { balanceBeforeCents: balanceBefore, balanceAfterCents: balanceAfter, balanceAfterAt } = charge;
     await this.checkCharge(ctx, charge);
-    const isDefault = await this.isDefaultChannel(ctx);
+    // Other orders may belong to other channels.
+    const others = (await this.isDefaultChannel(ctx)) ? otherChargesOfCard.map(showCharge) : [];
     return {
-      charge: showCharge(charge),
-      balanceBefore: charge.balanceBeforeCents,
-      balanceBeforeAt,
-      balanceAfter: charge.balanceAfterCents,
-      balanceAfterAt: charge.balanceAfterAt,
-      actions,
-      // Other orders may belong to other channels.
-      otherChargesOfCard: isDefault ? otherChargesOfCard.map(showCharge) : [],
+      ...{ ...evidence, charge: showCharge(charge), balanceBefore, balanceAfter, balanceAfterAt },
+      otherChargesOfCard: others,
     };
   }
 
@@ -175,10 +172,16 @@ export class AdminResolver {
   }
 
   private async showPurchase(purchase: Purchase) {
-    const { orderId: orderCode, state, totalCents: total, remainderCents: remainder } = purchase;
-    const { tries, lastError, createdAt } = purchase;
-    const overcollected = state === "pending" ? await this.settlement.excessCents(purchase) : 0;
-    return { orderCode, state, total, remainder, overcollected, tries, lastError, createdAt };
+    const { orderId: orderCode, totalCents: total, remainderCents: remainder } = purchase;
+    const overcollected = purchase.state === "pending" ? await this.settlement.excessCents(purchase) : 0;
+    return { ...purchase, orderCode, total, remainder, overcollected };
+  }
+
+  /** Adds the ids of orders to rows that have their codes. */
+  private async withOrders<T extends { orderCode: string | null }>(rows: T[]) {
+    const where = { code: In(rows.map(({ orderCode }) => orderCode ?? "")) };
+    const orders = await this.orders.connection.rawConnection.getRepository(Order).find({ where });
+    return rows.map((row) => ({ ...row, orderId: orders.find(({ code }) => code === row.orderCode)?.id ?? null }));
   }
 
   /** @throws {ForbiddenError} if the order isn't in this channel */
@@ -210,8 +213,4 @@ const pageOf = (skip?: number | null, take?: number | null) => ({
 /** Returns the name of the administrator, for the record. */
 const actorOf = (ctx: RequestContext): string => ctx.session?.user?.identifier ?? String(ctx.activeUserId);
 
-function showCharge(charge: ChargeView) {
-  const { reference, orderId: orderCode, state, lastFour, amountCents: amount } = charge;
-  const { reason, tries, lastError, createdAt, stateChangedAt } = charge;
-  return { reference, orderCode, state, lastFour, amount, reason, tries, lastError, createdAt, stateChangedAt };
-}
+const showCharge = (charge: ChargeView) => ({ ...charge, orderCode: charge.orderId, amount: charge.amountCents });

@@ -17,6 +17,8 @@ export const adminSchema = parse(/* GraphQL */ `
   type GiftcardCharge {
     reference: String!
     orderCode: String
+    "In lists only."
+    orderId: ID
     "intent, sent, devalued, committed, captured, reversing, reversed, refused, unknown, needs_attention or taken"
     state: String!
     lastFour: String!
@@ -46,6 +48,7 @@ export const adminSchema = parse(/* GraphQL */ `
   "The payment of an order by cards and a remainder."
   type GiftcardPurchase {
     orderCode: String!
+    orderId: ID
     state: String!
     total: Money!
     remainder: Money!

@@ -10,6 +10,7 @@ const MOST_ITEMS = 200;
 export interface ChargeRow {
   readonly reference: string;
   readonly orderCode: string | null;
+  readonly orderId?: string | null;
   readonly state: string;
   readonly lastFour: string;
   readonly amount: number;
@@ -22,6 +23,7 @@ export interface ChargeRow {
 /** The payment of an order by cards and a remainder. */
 export interface PurchaseRow {
   readonly orderCode: string;
+  readonly orderId?: string | null;
   readonly state: string;
   readonly total: number;
   readonly remainder: number;
@@ -47,23 +49,9 @@ export interface HealthView {
     readonly isReachable: boolean;
     readonly isKeyValid: boolean | null;
     readonly fault: string | null;
-    readonly answeredInMs: number;
   };
-  readonly clock: { readonly databaseAheadMs: number; readonly serviceAheadMs: number | null };
-  readonly seals: {
-    readonly newestKeyId: string;
-    readonly counts: Readonly<Record<string, number>>;
-    readonly unopenable: number;
-    readonly missingKeyIds: readonly string[];
-  };
-  readonly purchases: { readonly open: number; readonly failing: number };
+  readonly purchases: { readonly failing: number };
   readonly recovery: { readonly lastRunAt: string | null; readonly isLate: boolean };
-}
-
-export interface ReconciliationView {
-  readonly differences: readonly unknown[];
-  /** A table of them. */
-  readonly text: string;
 }
 
 /** How an order was paid. */
@@ -76,17 +64,15 @@ export interface OrderPayment {
     } | null;
   } | null;
   readonly giftcardPurchase: PurchaseRow | null;
-  readonly giftcardCharges: { readonly items: readonly ChargeRow[] };
 }
 
 const CHARGE = "reference orderCode state lastFour amount reason tries createdAt stateChangedAt";
 const PURCHASE = "orderCode state total remainder overcollected tries lastError";
 
-function useRead<T>(name: string, document: string, variables: Record<string, unknown> = {}, isActive = true) {
+function useRead<T>(name: string, document: string, variables: Record<string, unknown> = {}) {
   return useQuery<T>({
     queryKey: [KEY, name, variables],
     queryFn: () => api.query<T>(document, variables),
-    enabled: isActive,
     refetchInterval: REFETCH_MS,
     retry: false,
   });
@@ -109,7 +95,7 @@ export const useHealth = () => useRead<{ giftcardHealth: HealthView }>("health",
 export const useChargesThatNeedAttention = () =>
   useRead<{ giftcardCharges: { items: ChargeRow[]; totalItems: number } }>(
     "attention",
-    `query ($options: GiftcardChargeOptions) { giftcardCharges(options: $options) { totalItems items { ${CHARGE} } } }`,
+    `query ($options: GiftcardChargeOptions) { giftcardCharges(options: $options) { totalItems items { orderId ${CHARGE} } } }`,
     { options: { states: ["needs_attention"], take: MOST_ITEMS } },
   );
 
@@ -126,7 +112,7 @@ export const useEvidence = (reference: string) =>
 export const usePurchases = () =>
   useRead<{ giftcardPurchases: { items: PurchaseRow[]; totalItems: number } }>(
     "purchases",
-    `{ giftcardPurchases(take: ${MOST_ITEMS}) { totalItems items { ${PURCHASE} } } }`,
+    `{ giftcardPurchases(take: ${MOST_ITEMS}) { totalItems items { orderId ${PURCHASE} } } }`,
   );
 
 export const useOrderPayment = (id: string, code: string) =>
@@ -135,30 +121,17 @@ export const useOrderPayment = (id: string, code: string) =>
     `query ($id: ID!, $code: String!) {
       order(id: $id) { giftcardPayment { state remainder cards { lastFour amount refunded } } }
       giftcardPurchase(orderCode: $code) { ${PURCHASE} }
-      giftcardCharges(options: { orderCode: $code, take: ${MOST_ITEMS} }) { items { ${CHARGE} } }
     }`,
     { id, code },
   );
 
-/** Returns the ids of orders by their codes, for links. Requires Vendure's permission ReadOrder. */
-export function useOrderIds(orderCodes: readonly (string | null)[]): Readonly<Record<string, string>> {
-  const codes = [...new Set(orderCodes.filter((code) => code !== null))].toSorted();
-  const { data } = useRead<{ orders: { items: { id: string; code: string }[] } }>(
-    "orders",
-    "query ($codes: [String!]) { orders(options: { filter: { code: { in: $codes } } }) { items { id code } } }",
-    { codes },
-    codes.length > 0,
-  );
-  return Object.fromEntries((data?.orders.items ?? []).map(({ id, code }) => [code, id]));
-}
-
-export type Decision = "retry" | "mark-taken" | "mark-not-taken";
-
-const mutations: Readonly<Record<Decision, string>> = {
+const mutations = {
   retry: "retryGiftcardCharge",
-  "mark-taken": "markGiftcardChargeTaken",
   "mark-not-taken": "markGiftcardChargeNotTaken",
+  "mark-taken": "markGiftcardChargeTaken",
 };
+
+export type Decision = keyof typeof mutations;
 
 /** Records a person's decision. The result is null if the charge needs none any more. */
 export const useDecision = (decision: Decision, onDone: (charge: { state: string } | null) => void) =>
@@ -174,14 +147,3 @@ export const useMarkRemainderSettled = () =>
 
 /** Refunds what was collected beyond an order's total. The result is the refunded amount. */
 export const useRefundOvercollection = () => useWrite<number>("refundGiftcardOvercollection", "orderCode");
-
-/** Compares whole days, yyyy-mm-dd. */
-export const useReconciliation = () =>
-  useMutation({
-    mutationFn: async (days: { from: string; to: string }) => {
-      const document = `query ($from: String!, $to: String!) {
-        giftcardReconciliation(from: $from, to: $to) { differences text }
-      }`;
-      return (await api.query<{ giftcardReconciliation: ReconciliationView }>(document, days)).giftcardReconciliation;
-    },
-  });

@@ -1,28 +1,26 @@
+import { Badge } from "@vendure/dashboard";
 import { useHealth } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { healthParts } from "./health-parts.js";
-import { Loading, Note, StateBadge } from "./parts.js";
+import { Loading, Note } from "./parts.js";
 
-/** Shows the parts of the shop's health, each with an explanation. */
+/** Shows whether cards can be charged, and whether recovery works. */
 export function HealthSection() {
-  const texts = useTexts();
+  const { t, time, codeText } = useTexts();
   const { data, error, refetch } = useHealth();
   const health = data?.giftcardHealth;
   if (!health) return <Loading error={error} onRetry={refetch} />;
+  const { service, purchases, recovery } = health;
+  const code = service.isKeyValid === false ? "unauthorized" : service.isReachable ? null : String(service.fault);
+  const isFailing = recovery.isLate || purchases.failing > 0;
   return (
-    <div className="flex flex-col gap-4">
-      {health.environment === "sandbox" && <Note>{texts.t("page.sandboxNote")}</Note>}
-      <dl className="flex flex-col gap-4">
-        {healthParts(texts, health).map(({ name, tone, label, about }) => (
-          <div key={name} className="flex flex-col gap-1">
-            <dt className="text-sm font-medium">{name}</dt>
-            <dd className="flex flex-col items-start gap-1">
-              <StateBadge tone={tone}>{label}</StateBadge>
-              <Note>{about}</Note>
-            </dd>
-          </div>
-        ))}
-      </dl>
+    <div className="flex flex-col items-start gap-3">
+      {health.environment === "sandbox" && <Note>{t("page.sandboxNote")}</Note>}
+      <Badge variant={code ? "destructive" : "success"}>{t(code ? "health.unreachable" : "health.reachable")}</Badge>
+      {code && <Note>{t("health.lost", { reason: codeText("reasons", code), code })}</Note>}
+      <Badge variant={isFailing ? "destructive" : "success"}>
+        {recovery.isLate ? t("health.late") : t("health.failing", { count: purchases.failing })}
+      </Badge>
+      {recovery.isLate && <Note>{t("health.lastRun", { time: time(recovery.lastRunAt) })}</Note>}
     </div>
   );
 }

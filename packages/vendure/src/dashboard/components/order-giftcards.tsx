@@ -1,9 +1,9 @@
-import { DetailPageButton } from "@vendure/dashboard";
+import { Badge } from "@vendure/dashboard";
 import type { ReactNode } from "react";
-import { type ChargeRow, type OrderPayment, useOrderPayment } from "../client/calls.js";
+import { type OrderPayment, useOrderPayment } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { Overcollection } from "./overcollection.js";
-import { ChargeState, cardName, Loading, Note, StateBadge } from "./parts.js";
+import { cardName, Loading, Note } from "./parts.js";
 
 /** Shows on an order's page how gift cards paid it. */
 export function OrderGiftcards({ id, code }: { id: string; code: string }) {
@@ -15,12 +15,11 @@ export function OrderGiftcards({ id, code }: { id: string; code: string }) {
   return (
     <div className="flex flex-col gap-4">
       <div>
-        <StateBadge tone={payment.state === "paid" ? "success" : "secondary"}>
+        <Badge variant={payment.state === "paid" ? "success" : "secondary"}>
           {codeText("purchaseStates", payment.state)}
-        </StateBadge>
+        </Badge>
       </div>
-      <Amounts payment={payment} charges={data.giftcardCharges.items} />
-      <Attention charges={data.giftcardCharges.items} />
+      <Amounts payment={payment} />
       <Overcollection purchase={data.giftcardPurchase} />
     </div>
   );
@@ -28,8 +27,8 @@ export function OrderGiftcards({ id, code }: { id: string; code: string }) {
 
 type Payment = NonNullable<NonNullable<OrderPayment["order"]>["giftcardPayment"]>;
 
-/** Shows each card's part and the remainder. Until the order is paid, there are only single charges. */
-function Amounts({ payment, charges }: { payment: Payment; charges: readonly ChargeRow[] }) {
+/** Shows each card's part, once the order is paid, and the remainder. */
+function Amounts({ payment }: { payment: Payment }) {
   const { t, money } = useTexts();
   return (
     <ul className="flex flex-col divide-y text-sm">
@@ -41,12 +40,6 @@ function Amounts({ payment, charges }: { payment: Payment; charges: readonly Cha
           )}
         </Amount>
       ))}
-      {payment.cards.length === 0 &&
-        charges.map(({ reference, lastFour, amount, state }) => (
-          <Amount key={reference} name={t("charge.title", { card: cardName(lastFour) })} cents={amount}>
-            <ChargeState state={state} />
-          </Amount>
-        ))}
       <Amount name={t("order.remainder")} cents={payment.remainder} />
     </ul>
   );
@@ -62,18 +55,5 @@ function Amount({ name, cents, children }: { name: string; cents: number; childr
         <span className="font-medium">{money(cents)}</span>
       </span>
     </li>
-  );
-}
-
-/** Says that charges of the order need a person's decision, and links to them. */
-function Attention({ charges }: { charges: readonly ChargeRow[] }) {
-  const { t } = useTexts();
-  const count = charges.filter(({ state }) => state === "needs_attention").length;
-  if (count === 0) return null;
-  return (
-    <div className="flex flex-wrap items-center gap-2 text-sm">
-      {t("order.attention", { count })}
-      <DetailPageButton href="/giftcards" label={t("order.toPage")} />
-    </div>
   );
 }

@@ -21,7 +21,6 @@ export function Overcollection({ purchase }: { purchase: PurchaseRow | null }) {
               label={t("order.refund", { amount: money(excess) })}
               title={t("refund.question", { amount: money(excess) })}
               question={t("order.refundFinal")}
-              confirm={t("refund.confirm")}
               isBusy={isPending}
               onConfirm={() => mutate(purchase.orderCode)}
             />

@@ -8,6 +8,7 @@ import {
   PermissionGuard,
 } from "@vendure/dashboard";
 import type { ReactNode } from "react";
+import type { ChargeRow } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
 
 /** Shows that data is loading, or why it could not be loaded, with a button to try again. */
@@ -57,20 +58,10 @@ export const Fact = ({ name, children }: { name: string; children: ReactNode }) 
   </>
 );
 
-type Tone = "success" | "destructive" | "secondary";
-
-export const StateBadge = ({ tone = "secondary", children }: { tone?: Tone; children: ReactNode }) => (
-  <Badge variant={tone}>{children}</Badge>
-);
-
 /** Shows the state of a charge. */
 export function ChargeState({ state }: { state: string }) {
   const { codeText } = useTexts();
-  return (
-    <StateBadge tone={state === "needs_attention" ? "destructive" : "secondary"}>
-      {codeText("states", state)}
-    </StateBadge>
-  );
+  return <Badge variant={state === "needs_attention" ? "destructive" : "secondary"}>{codeText("states", state)}</Badge>;
 }
 
 /** Asks before it acts. Hidden without the permission WriteGiftcards. */
@@ -78,16 +69,15 @@ export function ConfirmedButton(props: {
   label: string;
   title: string;
   question: string;
-  confirm: string;
   isBusy: boolean;
   onConfirm: () => void;
 }) {
   const { t } = useTexts();
-  const { label, title, question, confirm, isBusy, onConfirm } = props;
+  const { label, title, question, isBusy, onConfirm } = props;
   return (
     <PermissionGuard requires={["WriteGiftcards"]}>
       <ConfirmationDialog
-        {...{ title, description: question, confirmText: confirm, cancelText: t("common.cancel"), onConfirm }}
+        {...{ title, description: question, confirmText: label, cancelText: t("common.cancel"), onConfirm }}
       >
         <Button type="button" variant="outline" size="sm" disabled={isBusy}>
           {label}
@@ -98,10 +88,9 @@ export function ConfirmedButton(props: {
 }
 
 /** Links to an order if its id is known. */
-export function OrderLink({ code, ids }: { code: string | null; ids: Readonly<Record<string, string>> }) {
+export function OrderLink({ orderCode: code, orderId: id }: Pick<ChargeRow, "orderCode" | "orderId">) {
   const { t } = useTexts();
   if (code === null) return <>{t("charge.noOrder")}</>;
-  const id = ids[code];
   return id ? <DetailPageButton href={`/orders/${id}`} label={code} className="-mx-2 h-auto py-0" /> : code;
 }
 

@@ -1,21 +1,14 @@
-import { Button, PermissionGuard } from "@vendure/dashboard";
-import {
-  type PurchaseRow,
-  useMarkRemainderSettled,
-  useOrderIds,
-  usePurchases,
-  useRetryPurchase,
-} from "../client/calls.js";
+import { Badge, Button, PermissionGuard } from "@vendure/dashboard";
+import { type PurchaseRow, useMarkRemainderSettled, usePurchases, useRetryPurchase } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { Overcollection } from "./overcollection.js";
-import { ConfirmedButton, Fact, Facts, Fault, Loading, Note, OrderLink, Outcome, StateBadge } from "./parts.js";
+import { ConfirmedButton, Fact, Facts, Fault, Loading, Note, OrderLink, Outcome } from "./parts.js";
 
 /** Lists the orders whose payment isn't settled. */
 export function PurchasesSection() {
   const { t } = useTexts();
   const { data, error, refetch } = usePurchases();
   const purchases = data?.giftcardPurchases.items ?? [];
-  const ids = useOrderIds(purchases.map(({ orderCode }) => orderCode));
   if (!data) return <Loading error={error} onRetry={refetch} />;
   return (
     <div className="flex flex-col gap-4">
@@ -23,7 +16,7 @@ export function PurchasesSection() {
       <ul className="flex flex-col divide-y">
         {purchases.map((purchase) => (
           <li key={purchase.orderCode} className="py-3 first:pt-0 last:pb-0">
-            <Unsettled purchase={purchase} ids={ids} />
+            <Unsettled purchase={purchase} />
           </li>
         ))}
       </ul>
@@ -31,7 +24,7 @@ export function PurchasesSection() {
   );
 }
 
-function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Record<string, string>> }) {
+function Unsettled({ purchase }: { purchase: PurchaseRow }) {
   const { t, money, codeText } = useTexts();
   const { mutate, isPending, isSuccess, data, error } = useRetryPurchase();
   const settle = useMarkRemainderSettled();
@@ -40,8 +33,8 @@ function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Rec
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <div className="flex flex-wrap items-center gap-4 text-sm font-medium">
-          <OrderLink code={orderCode} ids={ids} />
-          <StateBadge>{codeText("purchaseStates", state)}</StateBadge>
+          <OrderLink {...purchase} />
+          <Badge variant="secondary">{codeText("purchaseStates", state)}</Badge>
         </div>
         {lastError && (
           <PermissionGuard requires={["WriteGiftcards"]}>
@@ -62,7 +55,6 @@ function Unsettled({ purchase, ids }: { purchase: PurchaseRow; ids: Readonly<Rec
           label={t("purchases.settle")}
           title={t("purchases.settleTitle")}
           question={t("purchases.settleQuestion")}
-          confirm={t("purchases.settle")}
           isBusy={settle.isPending}
           onConfirm={() => settle.mutate(orderCode)}
         />

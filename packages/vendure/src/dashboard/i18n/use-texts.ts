@@ -4,7 +4,14 @@ import de from "./de.json";
 import en from "./en.json";
 import fr from "./fr.json";
 import nl from "./nl.json";
-import type { TextKey, Values } from "./text-keys.js";
+
+type Paths<T> = { [K in keyof T & string]: T[K] extends string ? K : `${K}.${Paths<T[K]>}` }[keyof T & string];
+
+/** The key of a text, such as `charge.title`. The forms of a plural share one key. */
+type TextKey = Paths<typeof en> extends infer K ? (K extends `${infer Base}_${"one" | "other"}` ? Base : K) : never;
+
+/** Values for the placeholders of a text. `count` chooses its plural form. */
+type Values = Readonly<Record<string, string | number>> & { readonly count?: number };
 
 interface Tree {
   readonly [key: string]: string | Tree;
@@ -30,7 +37,6 @@ function createTexts(locale: string) {
   const texts = languages[language] ?? en;
   const plural = new Intl.PluralRules(language in languages ? language : "en");
   const euro = new Intl.NumberFormat(locale, { style: "currency", currency: "EUR" });
-  const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
   /** Returns the text of a key, or undefined. */
   const look = (key: string, values: Values = {}): string | undefined => {
@@ -45,7 +51,6 @@ function createTexts(locale: string) {
       look(`${group}.${code}`) ?? code,
     /** Formats cents as an amount in euro; a dash if it isn't known. */
     money: (cents: number | null): string => (cents === null ? "–" : euro.format(cents === 0 ? 0 : cents / 100)),
-    number: (value: number): string => number.format(value),
     /** Formats a moment by the browser's clock. */
     time: (iso: string | null): string => (iso === null ? "–" : moment.format(new Date(iso))),
   };
