@@ -7,9 +7,9 @@ import { Injector, type Order, type Payment, TransactionalConnection } from "@ve
 import { logFailure, SETTINGS } from "./constants.js";
 import { cartOf } from "./lines.js";
 import { Money } from "./money.js";
-import { clientOf, type OpenedStore, type Settings } from "./options.js";
+import { clientOf, type Settings } from "./options.js";
 import { Returns } from "./returns.js";
-import { openStore } from "./store.js";
+import { type OpenedStore, openStore } from "./store.js";
 
 /** The checkout, opened when Vendure starts. Vendure itself collects the remainder. */
 @Injectable()

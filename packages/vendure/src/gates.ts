@@ -6,7 +6,7 @@ import { type Order, type Payment, PaymentMethodService, type RequestContext } f
 import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
 import { cartOf } from "./lines.js";
-import { heldCentsOf, Money, wasPlaced } from "./money.js";
+import { heldCentsOf, Money } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 
@@ -52,7 +52,7 @@ export class Gates {
    */
   async attemptOfNew(order: Order, others: readonly Payment[], payment: Payment, named?: string) {
     const { code, totalWithTax } = order;
-    const isPlaced = wasPlaced(order);
+    const isPlaced = this.orders.wasPlaced(order);
     const purchase = await this.checkout.read(code);
     const { attemptId, earlierAttempts, remainderCents } = purchase;
     const ids = [attemptId, ...earlierAttempts.map((earlier) => earlier.attemptId)];
@@ -78,7 +78,7 @@ export class Gates {
   async refusalOf(ctx: RequestContext, order: Order): Promise<string | undefined> {
     const payments = await this.money.live(ctx, order.id);
     const card = payments.find(this.money.isCard);
-    const isPlaced = wasPlaced(order);
+    const isPlaced = this.orders.wasPlaced(order);
     if (!isPlaced && this.money.hasOld(payments, card?.transactionId)) return RETURNING;
     const heldSumCents = heldCentsOf(payments.filter((one) => !this.money.isOld(one, card?.transactionId)));
     if (heldSumCents < order.totalWithTax)
@@ -105,7 +105,7 @@ export class Gates {
   async outstanding(ctx: RequestContext, order: Order): Promise<Outstanding | string> {
     const payments = await this.money.live(ctx, order.id);
     const card = payments.find(this.money.isCard);
-    const isPlaced = wasPlaced(order);
+    const isPlaced = this.orders.wasPlaced(order);
     if (!isPlaced && this.money.hasOld(payments, card?.transactionId)) return RETURNING;
     const purchase = await this.checkout.calls.read(order.code);
     if (card && purchase && !isPlaced) {

@@ -4,7 +4,6 @@ import {
   ConfigService,
   type Injector,
   LanguageCode,
-  type Order,
   type OrderProcess,
   type Payment,
   PaymentMethodHandler,
@@ -14,7 +13,7 @@ import {
 import { GiftcardCheckout } from "./checkout.js";
 import { HANDLER_CODE } from "./constants.js";
 import { Gates } from "./gates.js";
-import { heldCents, liveStates, Money, wasPlaced } from "./money.js";
+import { heldCents, liveStates, Money } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardPayments } from "./payments.js";
@@ -85,7 +84,7 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
     },
     createRefund: (ctx, input, amountCents, order, payment) =>
       injector.get(CardRefunds).refund({
-        ...{ ctx, order, payment, amountCents },
+        ...{ ctx, order, payment, amountCents, lines: input.lines },
         isFirst: String(input.paymentId) === String(payment.id),
       }),
   });
@@ -112,15 +111,12 @@ export function createPaymentProcess(): PaymentProcess<never> {
       if (/^(Settled|Authorized)$/.test(to)) {
         if (payment.amount < 0) return "This order has no outstanding amount.";
         const isStripe = webhooks.isAbout(payment.transactionId);
-        const repeated = others.find((one) => isRepeated(one, payment, ctx.apiType, isStripe, order));
-        if (repeated && heldCents(repeated) === 0 && !isStripe)
-          injector
-            .get(Settlement)
-            .noteSoon(
-              code,
-              `${payment.method} has reported the payment ${payment.transactionId} again, which was returned. ` +
-                "If it was paid again, refund it at its provider.",
-            );
+        const repeated = others.find((one) => isRepeated(one, payment, ctx.apiType, isStripe, orders.wasPlaced(order)));
+        // A webhook is often repeated. A shopper may have paid again, by a provider whose ids repeat.
+        if (repeated && !isStripe && (ctx.apiType === "shop" || heldCents(repeated) === 0)) {
+          const what = `${payment.method} has reported the payment ${payment.transactionId} again.`;
+          injector.get(Settlement).noteSoon(code, `${what} If it was paid again, refund it at its provider.`);
+        }
         if (repeated) return "This payment is recorded already.";
       }
       const named = webhooks.attemptOf(payment.transactionId);
@@ -137,11 +133,11 @@ export function createPaymentProcess(): PaymentProcess<never> {
  * answers a repeated request with a payment that holds the same amount. A webhook may be repeated long after its payment was
  * refunded. Staff may give two manual payments of a placed order the same id.
  */
-function isRepeated(one: Payment, made: Payment, apiType: string, isStripe: boolean, order: Order): boolean {
+function isRepeated(one: Payment, made: Payment, apiType: string, isStripe: boolean, wasPlaced: boolean): boolean {
   if (!made.transactionId || one.method !== made.method || one.transactionId !== made.transactionId) return false;
   const isHeld = heldCents(one) > 0;
   if (isStripe) return isHeld || /^(Settled|Authorized|Cancelled)$/.test(one.state);
-  if (wasPlaced(order)) return false;
+  if (wasPlaced) return false;
   if (apiType === "shop") return isHeld && one.amount === made.amount;
   return /^(Settled|Authorized|Cancelled)$/.test(one.state);
 }

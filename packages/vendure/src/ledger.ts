@@ -33,13 +33,8 @@ export class Ledger {
         : { method, state, createdAt: And(MoreThanOrEqual(from), LessThan(to)) };
     const payments = this.connection.rawConnection.getRepository(Payment);
     for (let skip = 0; ; skip += PAGE_SIZE) {
-      const page = await payments.find({
-        where,
-        relations: ["order", "refunds"],
-        order: { id: "ASC" },
-        take: PAGE_SIZE,
-        skip,
-      });
+      const paged = { relations: ["order", "refunds"], order: { id: "ASC" as const }, take: PAGE_SIZE, skip };
+      const page = await payments.find({ where, ...paged });
       for (const payment of page) {
         const { order, amount } = payment;
         yield { orderId: order.code, amountCents: amount, refundedCents: amount - heldCents(payment) };

@@ -1,17 +1,10 @@
 import { Inject, Injectable } from "@nestjs/common";
-import { type ID, type Order, Payment, type Refund, type RequestContext, TransactionalConnection } from "@vendure/core";
+import { type ID, Payment, type Refund, type RequestContext, TransactionalConnection } from "@vendure/core";
 import { SETTINGS } from "./constants.js";
 import type { Settings } from "./options.js";
 
 /** The states of payments that hold money. */
 export const liveStates: readonly Payment["state"][] = ["Authorized", "Settled"];
-
-/**
- * Whether an order has been placed. If it is paid in a state of the shop, Vendure's default strategy never sets
- * `orderPlacedAt`, and only its state tells.
- */
-export const wasPlaced = ({ orderPlacedAt, state }: Pick<Order, "orderPlacedAt" | "state">): boolean =>
-  orderPlacedAt != null || /^(Payment|Partially|Shipped|Delivered|Modifying|ArrangingAdditional)/.test(state);
 
 /** The part of a payment to which its refunds are added up. */
 type Refunded = Pick<Payment, "amount"> & { refunds: readonly Refund[] };

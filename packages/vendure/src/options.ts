@@ -1,7 +1,5 @@
-import { isAbsolute } from "node:path";
 import type { CheckoutOptions } from "@giftcard-pay/checkout";
 import { createSealer } from "@giftcard-pay/checkout/plugin";
-import type { CheckoutStore } from "@giftcard-pay/checkout/store";
 import { createClient } from "@giftcard-pay/client";
 import type { Injector } from "@vendure/core";
 import { z } from "zod";
@@ -11,14 +9,6 @@ const MINUTE_MS = 60_000;
 const text = z.string().min(1);
 /** Whole numbers may be strings, since they often come from environment variables. */
 const count = z.coerce.number<number | string>().int().min(1);
-const aFunction = <T extends (...args: never[]) => unknown>() =>
-  z.custom<T>((value) => typeof value === "function", "must be a function");
-
-/** A store of your own. */
-export interface OpenedStore extends CheckoutStore {
-  /** Called when Vendure stops. */
-  close?(): unknown;
-}
 
 /** Every option of the plugin: its type, default, limits and description. */
 export const declaration = z.strictObject({
@@ -71,16 +61,16 @@ export const declaration = z.strictObject({
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/)
     .default("giftcard"),
-  /** The absolute path of the plugin's SQLite file. Without it, the file is next to Vendure's. */
-  sqliteFile: z.string().refine(isAbsolute, "must be an absolute path").optional(),
-  /** Opens a store of your own, for a Vendure on another database. */
-  store: aFunction<() => OpenedStore | Promise<OpenedStore>>().optional(),
   /**
    * Cancels a payment at your own provider that Vendure may never have stored, because a process crashed. It must be
    * idempotent, and throw if it fails.
    */
-  closePayment:
-    aFunction<(attempt: { orderCode: string; attemptId: string }, injector: Injector) => unknown>().optional(),
+  closePayment: z
+    .custom<(attempt: { orderCode: string; attemptId: string }, injector: Injector) => unknown>(
+      (value) => typeof value === "function",
+      "must be a function",
+    )
+    .optional(),
 });
 
 /** The options of the plugin. */

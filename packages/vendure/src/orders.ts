@@ -7,24 +7,22 @@ import {
   RequestContextService,
   TransactionalConnection,
 } from "@vendure/core";
-import { heldCents, Money, wasPlaced } from "./money.js";
-
-/**
- * How a row is locked against other changes. On databases without locks, Vendure runs one transaction at a time. On
- * PostgreSQL, rows that refer to the order can still be added, which a full lock would make wait, up to a deadlock.
- */
-const locks: Readonly<Record<string, "for_no_key_update" | "pessimistic_write">> = {
-  ...{ postgres: "for_no_key_update", "aurora-postgres": "for_no_key_update" },
-  ...{ mysql: "pessimistic_write", mariadb: "pessimistic_write", "aurora-mysql": "pessimistic_write" },
-};
+import { heldCents, Money } from "./money.js";
 
 const DEFAULT_CHANNEL = "__default_channel__";
+
+/** Vendure's own states of orders that are placed. */
+const placedStates: readonly string[] = [
+  ...["PaymentAuthorized", "PaymentSettled", "PartiallyShipped", "Shipped", "PartiallyDelivered", "Delivered"],
+  ...["Modifying", "ArrangingAdditionalPayment"],
+];
 
 /** Locks Vendure's orders. Changes of an order run one at a time. */
 @Injectable()
 export class Orders {
-  /** The ends of the work on orders, if the database has no locks. */
-  readonly #turns = new Map<string, Promise<void>>();
+  /** The end of the work on orders, if the database has no locks. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #unplacedStates: ReadonlySet<string> | undefined;
 
   /** @internal */
   constructor(
@@ -34,11 +32,16 @@ export class Orders {
     @Inject(Money) private readonly money: Money,
   ) {}
 
+  /** On SQLite, all transactions share a connection, so work on orders runs one after another. */
+  private get hasLocks(): boolean {
+    return this.connection.rawConnection.options.type === "postgres";
+  }
+
   /** Locks the order until the transaction ends: nothing else changes it or pays for it. Without a transaction, only reads it. */
   async lock(ctx: RequestContext, code: string): Promise<Order> {
     const query = this.connection.getRepository(ctx, Order).createQueryBuilder("o");
-    const lock = locks[this.connection.rawConnection.options.type];
-    if (lock && this.isInTransaction(ctx)) query.setLock(lock as "pessimistic_write");
+    // Rows that refer to the order can still be added. A full lock would make them wait, up to a deadlock.
+    if (this.hasLocks && this.isInTransaction(ctx)) query.setLock("for_no_key_update");
     const { id } = await query.where("o.code = :code", { code }).getOneOrFail();
     const order = await this.service.findOne(ctx, id);
     if (!order) throw new Error("The order is not visible in its channel.");
@@ -57,9 +60,28 @@ export class Orders {
     return payment ? heldCents(payment) : 0;
   }
 
+  /** @internal The states, also of the shop's own, that an order can have before it is placed. */
+  get unplacedStates(): ReadonlySet<string> {
+    if (this.#unplacedStates) return this.#unplacedStates;
+    const unplaced = new Set<string>(["Created"]);
+    // The loop also visits the states that it adds.
+    for (const state of unplaced)
+      for (const next of this.service.getNextOrderStates({ state } as Order))
+        if (!placedStates.includes(next)) unplaced.add(next);
+    this.#unplacedStates = unplaced;
+    return unplaced;
+  }
+
+  /**
+   * @internal
+   * Whether an order has been placed. If it is paid in a state of the shop, Vendure's default strategy never sets
+   * `orderPlacedAt`, and only its state tells.
+   */
+  wasPlaced = ({ orderPlacedAt, state }: Order): boolean => orderPlacedAt != null || !this.unplacedStates.has(state);
+
   /** @internal Whether Vendure accepts payments for an order that is not placed: in `ArrangingPayment`, or a state of the shop. */
   canBePaid(order: Order): boolean {
-    if (wasPlaced(order)) return false;
+    if (this.wasPlaced(order)) return false;
     if (order.state === "ArrangingPayment") return true;
     // Vendure asks the same in `addPaymentToOrder`.
     const next: readonly string[] = this.service.getNextOrderStates(order);
@@ -74,22 +96,10 @@ export class Orders {
   ): Promise<T> {
     const admin = await this.contextOf(code, origin);
     const run = () => this.connection.withTransaction(admin, async (ctx) => work(ctx, await this.lock(ctx, code)));
-    return locks[this.connection.rawConnection.options.type] ? run() : this.inTurn(code, run);
-  }
-
-  /** Runs work on an order after the work that this process is doing on it. On SQLite, all transactions share a connection. */
-  private async inTurn<T>(code: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(code) ?? Promise.resolve()).then(work);
-    const end = turn.then(
-      () => {},
-      () => {},
-    );
-    this.#turns.set(code, end);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(code) === end) this.#turns.delete(code);
-    }
+    if (this.hasLocks) return run();
+    const turn = this.#turn.then(run);
+    this.#turn = turn.catch(() => {});
+    return turn;
   }
 
   /**

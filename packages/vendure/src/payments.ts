@@ -6,7 +6,7 @@ import { type CreatePaymentResult, type Order, Payment, type RequestContext } fr
 import { GiftcardCheckout } from "./checkout.js";
 import { isFor } from "./gates.js";
 import { cartOf, linesOf } from "./lines.js";
-import { heldCents, heldCentsOf, Money, wasPlaced } from "./money.js";
+import { heldCents, heldCentsOf, Money } from "./money.js";
 import { Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
 
@@ -48,7 +48,7 @@ export class CardPayments {
     const isSame = isHeld && now.totalWithTax === order.totalWithTax && now.currencyCode === order.currencyCode;
     if (!this.orders.canBePaid(now) || !isSame) {
       this.settlement.soon(code);
-      if (wasPlaced(now)) throw new CheckoutError("cart_completed");
+      if (this.orders.wasPlaced(now)) throw new CheckoutError("cart_completed");
       const message = "The order has changed while its gift cards were charged. They get their money back.";
       throw new CheckoutError("amount_changed", { message });
     }

@@ -1,5 +1,6 @@
+import { Inject, type OnModuleInit } from "@nestjs/common";
 import { APP_INTERCEPTOR } from "@nestjs/core";
-import { PluginCommonModule, type RuntimeVendureConfig, type Type, VendurePlugin } from "@vendure/core";
+import { ConfigService, PluginCommonModule, type RuntimeVendureConfig, type Type, VendurePlugin } from "@vendure/core";
 import { AdminResolver } from "./api/admin-resolver.js";
 import { adminSchema, giftcardPermission } from "./api/admin-schema.js";
 import { PaymentResolver } from "./api/payment-resolver.js";
@@ -24,6 +25,12 @@ import { Settlement } from "./settlement.js";
 import { StripeWebhookInterceptor } from "./stripe-webhook.js";
 import { VendureCalls } from "./vendure-calls.js";
 
+/** Returns the options that have a list, and the list's name. @param path such as `orderOptions.process` */
+function listOf(config: object, path: string): [Record<string, unknown[] | undefined>, string] {
+  const [group = "", list = ""] = path.split(".");
+  return [(config as Record<string, Record<string, unknown[]>>)[group] ?? {}, list];
+}
+
 /**
  * Gift cards for Vendure: a payment method whose cards pay a part of an order or all of it. Any other method pays the
  * remainder.
@@ -35,21 +42,8 @@ import { VendureCalls } from "./vendure-calls.js";
     { provide: SETTINGS, useFactory: () => GiftcardPlugin.settings },
     { provide: APP_INTERCEPTOR, useClass: SettledOrderInterceptor },
     { provide: APP_INTERCEPTOR, useExisting: StripeWebhookInterceptor },
-    ...[
-      Money,
-      Orders,
-      Returns,
-      GiftcardCheckout,
-      Gates,
-      VendureCalls,
-      CardPayments,
-      CardRefunds,
-      Placement,
-      Settlement,
-      Recovery,
-      Ledger,
-    ],
-    StripeWebhookInterceptor,
+    ...[Money, Orders, Returns, GiftcardCheckout, Gates, VendureCalls, CardPayments, CardRefunds],
+    ...[Placement, Settlement, Recovery, Ledger, StripeWebhookInterceptor],
   ],
   adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver, PaymentResolver] },
   shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver, PaymentResolver] },
@@ -58,9 +52,13 @@ import { VendureCalls } from "./vendure-calls.js";
   dashboard: "../src/dashboard/index.tsx",
   configuration: (config) => GiftcardPlugin.configure(config),
 })
-// biome-ignore lint/complexity/noStaticOnlyClass: a plugin of Vendure is a class
-export class GiftcardPlugin {
+export class GiftcardPlugin implements OnModuleInit {
   private static given: Settings | undefined;
+  /** The parts that the plugin adds to Vendure's configuration, by the list's path. */
+  private static parts: Readonly<Record<string, unknown>> = {};
+
+  /** @internal */
+  constructor(@Inject(ConfigService) private readonly config: ConfigService) {}
 
   /**
    * Sets the options.
@@ -82,14 +80,30 @@ export class GiftcardPlugin {
   static configure(config: RuntimeVendureConfig): RuntimeVendureConfig {
     const { settings } = GiftcardPlugin;
     checkConfig(config);
-    const { paymentOptions, orderOptions, schedulerOptions, authOptions } = config;
+    GiftcardPlugin.parts = {
+      "paymentOptions.paymentMethodHandlers": createHandler(settings),
+      "paymentOptions.process": createPaymentProcess(),
+      "paymentOptions.refundProcess": refundProcess,
+      "orderOptions.process": createOrderProcess(),
+      "schedulerOptions.tasks": recoveryTask(settings),
+      "authOptions.customPermissions": giftcardPermission,
+    };
     // New lists: those of the shop's own configuration stay as they are.
-    paymentOptions.paymentMethodHandlers = [...paymentOptions.paymentMethodHandlers, createHandler(settings)];
-    paymentOptions.process = [...(paymentOptions.process ?? []), createPaymentProcess()];
-    paymentOptions.refundProcess = [...(paymentOptions.refundProcess ?? []), refundProcess];
-    orderOptions.process = [...(orderOptions.process ?? []), createOrderProcess()];
-    schedulerOptions.tasks = [...(schedulerOptions.tasks ?? []), recoveryTask(settings)];
-    authOptions.customPermissions = [...(authOptions.customPermissions ?? []), giftcardPermission];
+    for (const [name, part] of Object.entries(GiftcardPlugin.parts)) {
+      const [options, list] = listOf(config, name);
+      options[list] = [...(options[list] ?? []), part];
+    }
     return config;
+  }
+
+  /** @throws {Error} if another plugin has replaced a list with a part that an order's money depends on */
+  onModuleInit(): void {
+    for (const [name, part] of Object.entries(GiftcardPlugin.parts)) {
+      const [options, list] = listOf(this.config, name);
+      if (!options[list]?.includes(part))
+        throw new Error(
+          `GiftcardPlugin: another plugin has replaced ${name}. It has to add to the list, or come before GiftcardPlugin.`,
+        );
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from "@nestjs/common";
-import { Payment, ScheduledTask } from "@vendure/core";
+import { type Order, Payment, ScheduledTask } from "@vendure/core";
 import { In, IsNull, MoreThan, Not } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";
 import { logFailure, SETTINGS } from "./constants.js";
@@ -61,8 +61,9 @@ export class Recovery {
   private async openOrders(since: Date): Promise<string[]> {
     const state = In(liveStates);
     const method = this.settings.paymentMethodCode;
+    const states = [...this.orders.unplacedStates, "PaymentAuthorized"] as Order["state"][];
     const where = [
-      { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull(), state: Not("PaymentSettled" as const) } },
+      { state, order: { id: Not(IsNull()), orderPlacedAt: IsNull(), state: In(states) } },
       { state, method, order: { state: "Cancelled" as const }, refunds: { id: IsNull() } },
       { order: { id: Not(IsNull()) }, refunds: { state: "Failed" as const, updatedAt: MoreThan(since) } },
     ];
@@ -76,12 +77,8 @@ export class Recovery {
     const codes: string[] = [];
     const moved = { from: since, to: new Date(Date.now() + DAY_MS) };
     for (let offset = 0; ; offset += PAGE_SIZE) {
-      const { charges } = await this.checkout.calls.operator.charges({
-        moved,
-        limit: PAGE_SIZE,
-        offset,
-        sort: "oldest",
-      });
+      const query = { moved, limit: PAGE_SIZE, offset, sort: "oldest" } as const;
+      const { charges } = await this.checkout.calls.operator.charges(query);
       codes.push(...charges.flatMap(({ orderId }) => orderId ?? []));
       if (charges.length < PAGE_SIZE) return codes;
     }

@@ -8,14 +8,23 @@ import {
   type CreateRefundResult,
   type Order,
   type Payment,
+  type PaymentService,
   Refund,
   type RequestContext,
   UserInputError,
 } from "@vendure/core";
+import { IsNull, Not } from "typeorm";
 import { GiftcardCheckout } from "./checkout.js";
-import { logFailure } from "./constants.js";
-import { leftCents, Money } from "./money.js";
+import { logFailure, SETTINGS } from "./constants.js";
+import { linesOf } from "./lines.js";
+import { heldCentsOf, leftCents, Money } from "./money.js";
+import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
+
+type RefundLines = Parameters<PaymentService["createRefund"]>[1]["lines"];
+
+const onlyLeft = (amountCents: number, leftCents: number): string =>
+  `${formatCents(amountCents)} can't be refunded: the cards have only ${formatCents(leftCents)} left.`;
 
 /** The refund that Vendure requests. */
 export interface RefundCall {
@@ -23,16 +32,22 @@ export interface RefundCall {
   readonly order: Order;
   readonly payment: Payment;
   readonly amountCents: number;
+  readonly lines: RefundLines;
   /** Whether this is the first payment that the call refunds, so that an error undoes nothing. */
   readonly isFirst: boolean;
 }
 
-const PAGE_SIZE = 100;
+/** The most pending refunds that a run of recovery settles. */
+const MOST_REFUNDS = 1000;
+
+const sumOf = (charges: readonly ChargeView[]): number =>
+  charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
 
 /** Refunds the gift card payment of an order to its cards, by whole charges. */
 @Injectable()
 export class CardRefunds {
   constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
     @Inject(Orders) private readonly orders: Orders,
     @Inject(Money) private readonly money: Money,
@@ -55,13 +70,10 @@ export class CardRefunds {
       const { state, attemptId } = await this.checkout.read(code);
       // A person may have decided that the money stays off the card.
       if (!soldStates.includes(state) || attemptId !== transactionId) return { state: "Failed", transactionId };
-      const refusal = await this.reverse(
-        code,
-        payment,
-        openCents,
-        heldCents,
-        `${payment.id}:${heldCents}:${amountCents}`,
-      );
+      const refusal =
+        (amountCents > heldCents ? onlyLeft(amountCents, heldCents) : undefined) ??
+        (await this.refusalOf(ctx, order, payment, openCents, call.lines)) ??
+        (await this.reverse(code, payment, openCents, `${payment.id}:${heldCents}:${amountCents}`));
       if (refusal !== undefined && call.isFirst) throw new UserInputError(refusal);
       if (refusal !== undefined) return { state: "Failed", transactionId, metadata: { message: refusal } };
     }
@@ -69,29 +81,50 @@ export class CardRefunds {
   }
 
   /**
+   * Returns why no charges of a payment add up to an amount, with the nearest possible amounts.
+   *
+   * @param given the returned lines, if they are known: the cards are to return their part of these
+   */
+  async refusalOf(
+    ctx: RequestContext,
+    { id, code }: Pick<Order, "id" | "code">,
+    payment: Payment,
+    amountCents: number,
+    given: RefundLines = [],
+  ): Promise<string | undefined> {
+    const all = (await this.chargesOf(code, payment)).toReversed();
+    const open = all.filter(({ state }) => chargedStates.includes(state));
+    const openCents = sumOf(open);
+    if (amountCents > openCents) return onlyLeft(amountCents, openCents);
+    const charges = open.map((charge) => ({ ...charge, cents: charge.amountCents }));
+    const plan = planRefund({ amountCents, charges, remainderCents: 0, rule: "cards-first" });
+    if (plan.isPossible) return undefined;
+    const order = await this.orders.service.findOne(ctx, id);
+    const returned = new Map((given ?? []).map((line) => [`line-${line.orderLineId}`, line.quantity]));
+    const others = (await this.money.live(ctx, id)).filter((one) => !this.money.isCard(one));
+    const isByLine = order !== undefined && returned.size > 0;
+    const both = planRefund({
+      ...{ amountCents, charges, remainderCents: Math.max(0, heldCentsOf(others)) },
+      rule: isByLine ? "as-paid" : "cards-first",
+      ...(isByLine && { lines: linesOf(order), returned, reversed: all.filter((one) => !open.includes(one)) }),
+    });
+    const near = plan.nearest.map((split) => formatCents(split.amountCents)).join(" or ");
+    const rest = both.isPossible ? both.split.remainderCents : 0;
+    const split = `${formatCents(amountCents - rest)} here and ${formatCents(rest)} by another payment`;
+    return (
+      `${formatCents(amountCents)} can't be refunded to the cards: a charge goes back to its card only as a whole. ` +
+      `Possible: ${near}${rest > 0 ? `; or ${split}` : ""}.`
+    );
+  }
+
+  /**
    * Reverses the charges that add up to an amount.
    *
-   * @param heldCents what Vendure's payment holds
    * @param id contains the amount held before, so that a repeated request after a crash is the same refund
    * @returns why that is not possible; nothing was refunded then
    */
-  private async reverse(
-    code: string,
-    payment: Payment,
-    amountCents: number,
-    heldCents: number,
-    id: string,
-  ): Promise<string | undefined> {
-    const open = (await this.chargesOf(code, payment)).filter(({ state }) => chargedStates.includes(state));
-    const openCents = open.reduce((sum, charge) => sum + charge.amountCents, 0);
-    if (amountCents > heldCents || amountCents > openCents)
-      return `${formatCents(amountCents)} can't be refunded: the cards have only ${formatCents(Math.min(heldCents, openCents))} left.`;
-    const charges = open.map((charge) => ({ ...charge, cents: charge.amountCents })).toReversed();
-    const plan = planRefund({ amountCents, charges, remainderCents: 0, rule: "cards-first" });
-    if (!plan.isPossible) {
-      const near = plan.nearest.map((split) => formatCents(split.amountCents)).join(" or ");
-      return `${formatCents(amountCents)} can't be refunded to the cards: a charge goes back to its card only as a whole. Possible: ${near}.`;
-    }
+  private async reverse(code: string, payment: Payment, amountCents: number, id: string): Promise<string | undefined> {
+    const openCents = sumOf((await this.chargesOf(code, payment)).filter(({ state }) => chargedStates.includes(state)));
     try {
       if (amountCents === openCents) await this.checkout.calls.refundCards(code);
       else await this.checkout.calls.refund(code, { id, amountCents: cents(amountCents), rule: "cards-first" });
@@ -117,19 +150,12 @@ export class CardRefunds {
   /** Settles Vendure's pending refunds whose charges are reversed. */
   async finishPending(): Promise<void> {
     const refunds = this.orders.connection.rawConnection.getRepository(Refund);
-    for (let skip = 0; ; skip += PAGE_SIZE) {
-      const pending = await refunds.find({
-        where: { state: "Pending" },
-        relations: ["payment", "payment.order"],
-        order: { id: "ASC" },
-        take: PAGE_SIZE,
-        skip,
-      });
-      const ofCards = pending.filter(({ payment }) => payment?.order && this.money.isCard(payment));
-      for (const { id, total, payment } of ofCards)
-        await this.finishRefund(id, total, payment).catch((error: unknown) => logFailure(error, payment.order.code));
-      if (pending.length < PAGE_SIZE) return;
-    }
+    const pending = await refunds.find({
+      where: { state: "Pending", payment: { method: this.settings.paymentMethodCode, order: { id: Not(IsNull()) } } },
+      ...{ relations: ["payment", "payment.order"], take: MOST_REFUNDS },
+    });
+    for (const { id, total, payment } of pending)
+      await this.finishRefund(id, total, payment).catch((error: unknown) => logFailure(error, payment.order.code));
   }
 
   /** Settles a pending refund whose money is back on the cards. If it isn't, and can't be, the refund has failed. */
@@ -144,7 +170,10 @@ export class CardRefunds {
       const [left, offCents] = [leftCents(payment), await this.offCents(code, payment)];
       const isOff = offCents > left;
       // Vendure stores a pending refund, and asks nobody, if the payment method is disabled.
-      const refusal = isOff && (await this.reverse(code, payment, totalCents, left + totalCents, `pending:${id}`));
+      const refusal =
+        isOff &&
+        ((await this.refusalOf(ctx, order, payment, totalCents)) ??
+          (await this.reverse(code, payment, totalCents, `pending:${id}`)));
       if (isOff && !refusal && (await this.isMoving(code, payment))) return;
       // A person may have decided that the money stays off the card.
       if (refusal || (isOff && (await this.offCents(code, payment)) > offCents - totalCents))
@@ -155,7 +184,6 @@ export class CardRefunds {
 
   /** Returns the cents of a gift card payment that are off the cards. */
   private async offCents(code: string, payment: Payment): Promise<number> {
-    const charges = (await this.chargesOf(code, payment)).filter(({ state }) => heldStates.includes(state));
-    return charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
+    return sumOf((await this.chargesOf(code, payment)).filter(({ state }) => heldStates.includes(state)));
   }
 }

@@ -4,7 +4,7 @@ import { OrderService, type RuntimeVendureConfig } from "@vendure/core";
 import { isOutstandingAware } from "./outstanding.js";
 
 /** The last release of Vendure's MolliePlugin that adds payments without a transaction. */
-const LAST_WITHOUT_TRANSACTION = [3, 5, 6] as const;
+const LAST_WITHOUT_TRANSACTION = "3.5.6";
 
 /** The class of a Vendure plugin, with the static options that Vendure's own plugins have. */
 type PluginClass = { readonly name: string; readonly options?: Record<string, unknown> };
@@ -28,25 +28,19 @@ export function checkConfig({ entityOptions, plugins }: RuntimeVendureConfig): v
         "Use StripePlugin.init(outstandingByStripe({ … })) from @giftcard-pay/vendure.",
     );
   const mollie = classes.find(({ name }) => name === "MolliePlugin");
-  if (mollie && "assertInTransaction" in OrderService.prototype && isWithoutTransaction(paymentsPluginVersion()))
+  if (mollie && "assertInTransaction" in OrderService.prototype && isWithoutTransaction())
     throw new Error(
       "GiftcardPlugin: this release of MolliePlugin can't record payments in this release of Vendure: its webhook fails, " +
         "because addPaymentToOrder needs a transaction. Update @vendure/payments-plugin, or use Vendure 3.5.",
     );
 }
 
-/** Returns the version of Vendure's payment plugins in the shop, or undefined if it can't be found. */
-function paymentsPluginVersion(): string | undefined {
+/** Whether the shop's release of MolliePlugin adds payments without a transaction. */
+function isWithoutTransaction(): boolean {
   try {
-    return createRequire(path.join(process.cwd(), "shop.js"))("@vendure/payments-plugin/package.json").version;
+    const { version } = createRequire(path.join(process.cwd(), "shop.js"))("@vendure/payments-plugin/package.json");
+    return version.localeCompare(LAST_WITHOUT_TRANSACTION, "en", { numeric: true }) <= 0;
   } catch {
-    return undefined;
+    return false;
   }
-}
-
-function isWithoutTransaction(version: string | undefined): boolean {
-  if (version === undefined) return false;
-  const parts = version.split(/[.-]/).map(Number);
-  const index = LAST_WITHOUT_TRANSACTION.findIndex((part, at) => part !== parts[at]);
-  return index === -1 || Number(parts[index]) < Number(LAST_WITHOUT_TRANSACTION[index]);
 }

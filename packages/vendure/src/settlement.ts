@@ -14,7 +14,7 @@ import { merge } from "rxjs";
 import { GiftcardCheckout } from "./checkout.js";
 import { logFailure, SETTINGS } from "./constants.js";
 import { isFor } from "./gates.js";
-import { heldCents, Money, wasPlaced } from "./money.js";
+import { heldCents, Money } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { Placement } from "./placement.js";
@@ -25,8 +25,6 @@ interface Waiting {
   origin: RequestContext | undefined;
   readonly work: Promise<void>;
 }
-
-const isPlaced = (order: Order): boolean => wasPlaced(order) && order.state !== "Cancelled";
 
 /** Makes orders and their purchases agree, whatever either of them has missed. */
 @Injectable()
@@ -129,6 +127,8 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     return !isCard && settled.some((one) => one.attemptId === own) ? "settled" : "return";
   }
 
+  private isSold = (order: Order): boolean => this.orders.wasPlaced(order) && order.state !== "Cancelled";
+
   /** Decides whether the cards of an order are kept or reversed. */
   private async decide(ctx: RequestContext, given: Order): Promise<void> {
     const { code } = given;
@@ -144,7 +144,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     const isOpen = purchase.state === "pending" || soldStates.includes(purchase.state);
     // An order that was placed without its cards was paid by another method at the same moment.
     const isByCard = async () => (await this.money.liveCard(ctx, order.id))?.transactionId === purchase.attemptId;
-    const isNeeded = isPlaced(order) ? await isByCard() : this.orders.canBePaid(order) && isFor(purchase, order);
+    const isNeeded = this.isSold(order) ? await isByCard() : this.orders.canBePaid(order) && isFor(purchase, order);
     // The order was canceled, or changed after the cards were charged.
     if (isOpen && !isNeeded) await this.checkout.beginReversal(purchase);
     else if (purchase.state === "pending" && !(await this.noteOvercollection(ctx, order, purchase)))
@@ -189,7 +189,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     if (card?.state === "Authorized") await this.orders.service.settlePayment(ctx, card.id);
     // The process died after the purchase was paid and before Vendure stored the payment.
     const isOld = Date.now() - purchase.createdAt.getTime() > this.settings.leaseMs;
-    if (card || isPlaced(order) || !isOld) return;
+    if (card || this.isSold(order) || !isOld) return;
     const method = this.settings.paymentMethodCode;
     await this.orders.service.addPaymentToOrder(ctx, order.id, { method, metadata: {} });
   }

@@ -1,18 +1,22 @@
+import { formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable, type OnModuleInit } from "@nestjs/common";
 import {
   NothingToRefundError,
   type Order,
+  type OrderService,
   type Payment,
   PaymentService,
   RefundAmountError,
   type RequestContext,
+  UserInputError,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
 import { logFailure, SETTINGS } from "./constants.js";
 import { Gates } from "./gates.js";
-import { heldCents, heldCentsOf, Money } from "./money.js";
+import { heldCents, heldCentsOf, leftCents, liveStates, Money } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
+import { CardRefunds } from "./refunds.js";
 
 /** Vendure's error of a declined payment, which it doesn't export. */
 const declined = (paymentErrorMessage: string) => ({
@@ -22,7 +26,7 @@ const declined = (paymentErrorMessage: string) => ({
 
 /**
  * Asks the gates before Vendure calls a payment provider, whatever its method, and keeps the cards when it merges orders. Vendure
- * has no extension point at these three calls, so this replaces them in its services.
+ * has no extension point at these four calls, so this replaces them in its services.
  */
 @Injectable()
 export class VendureCalls implements OnModuleInit {
@@ -32,6 +36,7 @@ export class VendureCalls implements OnModuleInit {
     @Inject(Gates) private readonly gates: Gates,
     @Inject(Money) private readonly money: Money,
     @Inject(Orders) private readonly orders: Orders,
+    @Inject(CardRefunds) private readonly refunds: CardRefunds,
     @Inject(PaymentService) private readonly payments: PaymentService,
   ) {}
 
@@ -47,6 +52,11 @@ export class VendureCalls implements OnModuleInit {
     payments.createRefund = async (ctx, input, order, payment) =>
       (await this.refundRefusal(ctx, input, order, payment)) ?? createRefund(ctx, input, order, payment);
     const { service } = this.orders;
+    const modifyOrder = service.modifyOrder.bind(service);
+    service.modifyOrder = async (ctx, input) => {
+      if (!input.dryRun) await this.checkModification(ctx, input);
+      return modifyOrder(ctx, input);
+    };
     const mergeOrders = service.mergeOrders.bind(service);
     service.mergeOrders = async (ctx, user, guestOrder, existingOrder) => {
       const merged = await mergeOrders(ctx, user, guestOrder, existingOrder);
@@ -96,9 +106,32 @@ export class VendureCalls implements OnModuleInit {
     const { total } = await this.payments["getRefundAmount"](ctx, input);
     // Both are results of Vendure's `refundOrder`.
     if (!(total > 0)) return new NothingToRefundError() as unknown as RefundAmountError;
-    const live = await this.money.live(ctx, order.id);
-    const chosen = live.find((payment) => payment.id === id);
-    const maximumRefundable = input.amount ? (chosen ? heldCents(chosen) : 0) : heldCentsOf(live);
+    const payments = await this.money.payments(ctx, order.id);
+    // Vendure continues with the next payment, even if that was canceled or declined.
+    const isContinued = !input.amount && payments.every((one) => liveStates.includes(one.state) || leftCents(one) <= 0);
+    const maximumRefundable = heldCentsOf(isContinued ? payments : payments.filter((one) => one.id === id));
     return total > maximumRefundable ? new RefundAmountError({ maximumRefundable }) : undefined;
+  }
+
+  /** Refuses a modification with a refund that can't be made. Vendure would notice it after other providers have refunded. */
+  private async checkModification(
+    ctx: RequestContext,
+    { orderId, refund, refunds }: Parameters<OrderService["modifyOrder"]>[1],
+  ): Promise<void> {
+    const order = await this.orders.service.findOne(ctx, orderId);
+    if (!order || !(await this.checkout.calls.read(order.code))) return;
+    const payments = await this.money.payments(ctx, order.id);
+    const sums = new Map<Payment, number>();
+    for (const { paymentId, amount } of refunds ?? (refund ? [refund] : [])) {
+      const payment = payments.find(({ id }) => String(id) === String(paymentId));
+      if (!payment || !amount) continue;
+      const sumCents = (sums.get(payment) ?? 0) + amount;
+      sums.set(payment, sumCents);
+      const refusal =
+        sumCents > heldCents(payment)
+          ? `The payment by ${payment.method} has only ${formatCents(heldCents(payment))} left.`
+          : this.money.isCard(payment) && (await this.refunds.refusalOf(ctx, order, payment, sumCents));
+      if (refusal) throw new UserInputError(refusal);
+    }
   }
 }

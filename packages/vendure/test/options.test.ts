@@ -29,8 +29,6 @@ const wrong: [string, object][] = [
   ["charges", { charges: "by-order" }],
   ["leaseMs", { leaseMs: 10_000 }],
   ["schema", { schema: "Gift Cards" }],
-  ["sqliteFile", { sqliteFile: "cards.sqlite" }],
-  ["store", { store: {} }],
   ["enviroment", { enviroment: "live" }],
 ];
 

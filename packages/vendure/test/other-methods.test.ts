@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { useStage } from "./support/stage.js";
 
 const stage = useStage();
-const FAULT = "... on ErrorResult { errorCode message } ... on PaymentDeclinedError { paymentErrorMessage }";
+const FAULT_ONLY = "... on ErrorResult { errorCode message }";
+const FAULT = `${FAULT_ONLY} ... on PaymentDeclinedError { paymentErrorMessage }`;
 type Order = Awaited<ReturnType<ReturnType<typeof stage>["order"]>>;
 
 const made = new Map<string, Promise<unknown>>();
@@ -33,13 +34,13 @@ const pay = (order: Pick<Order, "ask">, method: string, metadata = {}) =>
   );
 
 /** Creates a coupon for a percentage off. */
-async function coupon(percent: number): Promise<string> {
+async function coupon(percent: number, conditions: object[] = []): Promise<string> {
   const code = `off-${crypto.randomUUID().slice(0, 8)}`;
   const { id } = await stage()
     .admin()
     .call("mutation ($input: CreatePromotionInput!) { createPromotion(input: $input) { ... on Promotion { id } } }", {
       input: {
-        ...{ enabled: true, couponCode: code, conditions: [] },
+        ...{ enabled: true, conditions, ...(conditions.length === 0 && { couponCode: code }) },
         translations: [{ languageCode: "en", name: code, description: "" }],
         actions: [{ code: "order_percentage_discount", arguments: [{ name: "discount", value: String(percent) }] }],
       },
@@ -152,18 +153,28 @@ test("a provider that refuses a refund three times keeps the order from being pl
   expect(stage().bank.heldCents(order.code)).toBe(1000 + 7498);
 });
 
-test("an order in a state of the shop's own is paid there", async () => {
-  const method = await naive({ refunds: "Settled" });
-  const order = await stage().order(7500);
-  await order.payByCard();
-  await order.moveTo("AwaitingTransfer");
-  expect(await stage().heldByCards(order)).toBe(5000);
-  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
-  // Vendure's default strategy hasn't placed it. Neither an event nor recovery may take it for a cart.
-  const before = await stage().lastRecovery();
-  await expect.poll(() => stage().lastRecovery()).not.toBe(before);
-  expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
-});
+test.each(["AwaitingTransfer", "PaymentReview"])(
+  "an order is paid in %s, and keeps its money in Packing",
+  async (before) => {
+    const method = await naive({ refunds: "Settled" });
+    const order = await stage().order(7500);
+    await order.payByCard();
+    await order.moveTo(before);
+    expect(await stage().heldByCards(order)).toBe(5000);
+    expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+    const move = (state: string) =>
+      stage()
+        .admin()
+        .call(
+          `mutation { transitionOrderToState(id: "${order.id}", state: "${state}") { ... on Order { state } ${FAULT_ONLY} } }`,
+        );
+    expect(await move("Packing")).toEqual({ state: "Packing" });
+    // Vendure's default strategy hasn't placed it. Neither an event nor recovery may take it for a cart.
+    const lastRun = await stage().lastRecovery();
+    await expect.poll(() => stage().lastRecovery()).not.toBe(lastRun);
+    expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
+  },
+);
 
 test("an eligibility checker counts for every call, and applied cards don't block other methods then", async () => {
   const method = await naive({ refunds: "Settled" });
@@ -197,4 +208,139 @@ test("refuses a refund of nothing, and one of more than is held before any provi
   const refund = `mutation { refundOrder(input: ${input}) { ... on Refund { id } ... on ErrorResult { errorCode message } } }`;
   await expect(admin.call(refund)).rejects.toThrow(/amount/);
   expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
+});
+
+const modify = (orderId: string, change: object) =>
+  stage()
+    .admin()
+    .ask(`mutation ($input: ModifyOrderInput!) { modifyOrder(input: $input) { ... on Order { id } ${FAULT_ONLY} } }`, {
+      input: { dryRun: false, orderId, ...change },
+    });
+
+const transition = (orderId: string, state: string) =>
+  stage()
+    .admin()
+    .ask(
+      `mutation { transitionOrderToState(id: "${orderId}", state: "${state}") { ... on Order { state } ${FAULT_ONLY} ... on OrderStateTransitionError { transitionError } } }`,
+    );
+
+test.each([{ cents: 2000 }, { cents: 5001 }])(
+  "a modification whose refund of $cents to the cards is refused calls no other provider",
+  async ({ cents }) => {
+    const method = await naive({ refunds: "Settled" });
+    const order = await stage().order(7500);
+    await order.payByCard();
+    await pay(order, method);
+    const [card, other] = [
+      await stage().paymentOf(order.code, "giftcard"),
+      await stage().paymentOf(order.code, method),
+    ];
+    await transition(order.id, "Modifying");
+    const [line] = (await stage().admin().call(`{ order(id: "${order.id}") { lines { id } } }`)).lines;
+    const refunds = [
+      { paymentId: other.id, amount: 1749, reason: "one less" },
+      { paymentId: card.id, amount: cents, reason: "one less" },
+    ];
+    const change = { adjustOrderLines: [{ orderLineId: line.id, quantity: 1 }], refunds };
+    await expect(modify(order.id, change)).rejects.toThrow(/50\.00|Possible/);
+    expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
+    expect(await refundsOf(order.code, method)).toEqual([]);
+  },
+);
+
+test("a refund by lines goes to payments that hold money, not to a canceled one", async () => {
+  const method = await naive({ refunds: "Settled", ids: "unique", takes: "Authorized" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  expect(await pay(order, method, { amountCents: 1000 })).toMatchObject({ state: "ArrangingPayment" });
+  await order.moveTo("AddingItems");
+  await expect.poll(() => stage().bank.heldCents(order.code)).toBe(0);
+  await order.moveTo("ArrangingPayment");
+  await expect.poll(() => order.payByCard()).toMatchObject({ state: "ArrangingPayment" });
+  const settled = await naive({ refunds: "Settled" });
+  expect(await pay(order, settled)).toMatchObject({ state: "PaymentSettled" });
+  const { payments } = await stage().admin().look(order.code);
+  const card = payments.find((one) => one.method === "giftcard" && one.state === "Settled");
+  const [line] = (await stage().admin().call(`{ order(id: "${order.id}") { lines { id } } }`)).lines;
+  const input = `{ paymentId: "${card?.id}", lines: [{ orderLineId: "${line.id}", quantity: 2 }], shipping: 0, adjustment: 0 }`;
+  const refund = `mutation { refundOrder(input: ${input}) { ... on Refund { id } ${FAULT_ONLY} } }`;
+  expect(await stage().admin().ask(refund)).toMatchObject({ errorCode: "REFUND_AMOUNT_ERROR" });
+  expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
+});
+
+test("staff is told if a shopper's payment repeats the id of one that holds money", async () => {
+  const method = await naive({ refunds: "Settled", ids: "order" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await pay(order, method, { amountCents: 1000 });
+  await expect(pay(order, method, { amountCents: 1000 })).rejects.toThrow("This payment is recorded already.");
+  const history = `{ order(id: "${order.id}") { history(options: { take: 100 }) { items { data } } } }`;
+  await expect
+    .poll(async () => JSON.stringify((await stage().admin().call(history)).history))
+    .toContain("reported the payment");
+});
+
+test("a coupon that Vendure removes at the payment returns the cards at once", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  const code = await coupon(10);
+  await apply(order, code);
+  await order.payByCard();
+  const { items } = await stage().admin().call("{ promotions(options: { take: 100 }) { items { id couponCode } } }");
+  const { id } = items.find(({ couponCode }: { couponCode: string }) => couponCode === code);
+  await stage()
+    .admin()
+    .call(`mutation { updatePromotion(input: { id: "${id}", enabled: false }) { ... on Promotion { id } } }`);
+  expect(await pay(order, method)).toMatchObject({ errorCode: expect.stringMatching(/COUPON|DECLINED/) });
+  expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([0, 0]);
+  await order.payByCard();
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled", totalWithTax: 7498 });
+});
+
+/** Other changes of the total. Each is prepared before the charge. */
+const changes = {
+  "a removed coupon": async (order: Order) => {
+    const code = await coupon(10);
+    await apply(order, code);
+    return () => order.call(`mutation { removeCouponCode(couponCode: "${code}") { id } }`);
+  },
+  "a customer's group": async (order: Order) => {
+    const admin = stage().admin();
+    const group = await admin.call(
+      `mutation { createCustomerGroup(input: { name: "${order.code}", customerIds: [] }) { id } }`,
+    );
+    await coupon(10, [{ code: "customer_group", arguments: [{ name: "customerGroupId", value: `"${group.id}"` }] }]);
+    const { customer } = await admin.call(`{ order(id: "${order.id}") { customer { id } } }`);
+    return async () => {
+      await admin.call(
+        `mutation { addCustomersToGroup(customerGroupId: "${group.id}", customerIds: ["${customer.id}"]) { id } }`,
+      );
+      const address = '{ streetLine1: "Street 2", countryCode: "NL" }';
+      await order.call(`mutation { setOrderShippingAddress(input: ${address}) { ... on Order { id } ${FAULT_ONLY} } }`);
+    };
+  },
+};
+
+test.each(Object.entries(changes))(
+  "%s after the charge returns the cards at once",
+  { tags: "long" },
+  async (_what, prepare) => {
+    const method = await naive({ refunds: "Settled" });
+    const order = await stage().order(7500);
+    const change = await prepare(order);
+    await order.payByCard();
+    const before = await order.look(order.code);
+    await change();
+    const { totalWithTax } = await order.look(order.code);
+    expect(totalWithTax).not.toBe(before.totalWithTax);
+    expect(await stage().heldByCards(order)).toBe(0);
+    expect(await pay(order, method)).toMatchObject({ paymentErrorMessage: expect.stringMatching(/has changed since/) });
+    await order.payByCard();
+    expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+    expect(stage().bank.heldCents(order.code)).toBe(totalWithTax - 5000);
+  },
+);
+
+test("refuses to start if another plugin has replaced the order processes", { tags: "long" }, async () => {
+  await expect(stage().start({ REPLACED: "true" })).rejects.toThrow(/replaced orderOptions\.process/);
 });

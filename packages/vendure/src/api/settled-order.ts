@@ -35,18 +35,25 @@ export class SettledOrderInterceptor implements NestInterceptor {
   /** @param given the answer, or a promise of it that is fulfilled after the commit */
   private async settled(given: unknown, origin: RequestContext, isPayment: boolean): Promise<unknown> {
     const answer = await given;
-    const order = answer instanceof Order ? answer : Object(answer).order;
+    const order =
+      answer instanceof Order ? answer : (Object(answer).order ?? (await this.orderOfError(Object(answer), origin)));
     if (!(order instanceof Order) || order.orderPlacedAt != null) return answer;
     try {
       const purchase = await this.checkout.calls.read(order.code);
       if (!purchase || !(isPayment || cartStates.includes(purchase.state))) return answer;
       await this.settlement.request(order.code, origin);
-      if (!isPayment) return answer;
+      if (!isPayment || !(answer instanceof Order)) return answer;
       return (await this.orders.service.findOne(await this.orders.contextOf(order.code, origin), order.id)) ?? answer;
     } catch (error) {
       // The payment is stored; recovery places the order later.
       logFailure(error, order.code);
       return answer;
     }
+  }
+
+  /** Returns the active order if a call was refused. Vendure may have changed the order nevertheless, such as its coupons. */
+  private async orderOfError({ errorCode }: { errorCode?: string }, { session }: RequestContext) {
+    if (!errorCode || !session?.activeOrderId) return undefined;
+    return this.orders.connection.rawConnection.getRepository(Order).findOneBy({ id: session.activeOrderId });
   }
 }

@@ -33,8 +33,7 @@ export class ShopResolver {
     return answer(async () => {
       const quote = await this.checkout.calls.quote(await this.cart(ctx), checked(input));
       const { quoteId: id, balanceCents: balance, usableCents: usable, remainderCents: remainder } = quote;
-      const { lastFour, limitedBy, expiryDate } = quote;
-      return { __typename: "GiftcardQuote", id, lastFour, balance, usable, limitedBy, remainder, expiryDate };
+      return { ...quote, __typename: "GiftcardQuote", id, balance, usable, remainder };
     });
   }
 
@@ -116,18 +115,9 @@ async function answer<T>(work: () => Promise<T>) {
 
 const showSummary = (summary: CartSummary) => ({
   __typename: "GiftcardSummary",
-  orderCode: summary.cartId,
-  currencyCode: summary.currency,
-  total: summary.totalCents,
-  covered: summary.coveredCents,
-  remainder: summary.remainderCents,
-  notByCard: summary.notByCardCents ?? 0,
-  maxPerCard: summary.maxPerCardCents,
-  maxCards: summary.maxCards,
-  environment: summary.environment,
-  cards: summary.cards.map(({ amountCents, balanceCents, ...card }) => ({
-    ...card,
-    amount: amountCents,
-    balance: balanceCents,
-  })),
+  ...summary,
+  ...{ orderCode: summary.cartId, currencyCode: summary.currency, total: summary.totalCents },
+  ...{ covered: summary.coveredCents, remainder: summary.remainderCents },
+  ...{ notByCard: summary.notByCardCents ?? 0, maxPerCard: summary.maxPerCardCents },
+  cards: summary.cards.map((card) => ({ ...card, amount: card.amountCents, balance: card.balanceCents })),
 });

@@ -10,6 +10,7 @@ import {
   mergeConfig,
   PaymentMethodEligibilityChecker,
   PaymentMethodHandler,
+  VendurePlugin,
 } from "@vendure/core";
 import { MolliePlugin } from "@vendure/payments-plugin/package/mollie/index.js";
 import { StripePlugin } from "@vendure/payments-plugin/package/stripe/index.js";
@@ -18,7 +19,7 @@ import { seed } from "../../../../examples/vendure/seed.js";
 import { readSettings } from "../../../../examples/vendure/settings.js";
 import { configOf } from "../../../../examples/vendure/shop.js";
 
-const { STRIPE_URL, MOLLIE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS, DASHBOARD } = process.env;
+const { STRIPE_URL, MOLLIE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS, DASHBOARD, REPLACED } = process.env;
 
 /** Sends Stripe's SDK to another host. The SDK itself and the plugin are unchanged. @param {string} url */
 function redirectStripe(url) {
@@ -103,13 +104,25 @@ const atMost = new PaymentMethodEligibilityChecker({
   check: (_ctx, { totalWithTax }, { cents }) => totalWithTax <= cents || "This order is too large for gift cards.",
 });
 
-/** A state between `ArrangingPayment` and the placed order, as Vendure's documentation has them. */
-const awaitingTransfer = /** @type {any} */ ({
+/** States of a shop's own: two before the payment, as Vendure's documentation has them, and one after it. */
+const beforePayment = { to: ["PaymentAuthorized", "PaymentSettled", "AddingItems", "Cancelled"] };
+const ownStates = /** @type {any} */ ({
   transitions: {
-    ArrangingPayment: { to: ["AwaitingTransfer"], mergeStrategy: "merge" },
-    AwaitingTransfer: { to: ["PaymentAuthorized", "PaymentSettled", "AddingItems", "Cancelled"] },
+    ArrangingPayment: { to: ["AwaitingTransfer", "PaymentReview"], mergeStrategy: "merge" },
+    ...{ AwaitingTransfer: beforePayment, PaymentReview: beforePayment },
+    PaymentSettled: { to: ["Packing"], mergeStrategy: "merge" },
+    Packing: { to: ["Shipped", "Cancelled"] },
   },
 });
+
+/** A plugin that replaces the order processes, also those that other plugins have added. */
+class ReplacingPlugin {}
+VendurePlugin({
+  configuration: (config) => {
+    config.orderOptions.process = [defaultOrderProcess];
+    return config;
+  },
+})(ReplacingPlugin);
 
 if (STRIPE_URL) redirectStripe(STRIPE_URL);
 if (MOLLIE_URL) redirectMollie(MOLLIE_URL);
@@ -124,11 +137,12 @@ const whole = mergeConfig(config, {
     paymentMethodHandlers: [...config.paymentOptions.paymentMethodHandlers, naiveMethod(openBank(settings.bankUrl))],
     paymentMethodEligibilityCheckers: [atMost],
   },
-  orderOptions: { process: [defaultOrderProcess, awaitingTransfer] },
+  orderOptions: { process: [defaultOrderProcess, ownStates] },
   plugins: [
     ...(config.plugins ?? []),
     stripe,
     ...(DASHBOARD ? [(await loadDashboard()).init({ route: "dashboard", appDir: DASHBOARD })] : []),
+    ...(REPLACED ? [ReplacingPlugin] : []),
     ...(MOLLIE_URL ? [MolliePlugin.init({ vendureHost: "https://shop.example" })] : []),
   ],
   schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
