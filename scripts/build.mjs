@@ -137,6 +137,7 @@ async function buildPart(name, neededHashes, { force, progress, signal }) {
     progress(`${name}: up to date`);
     return hash;
   }
+  progress(`${name}: building`);
   const startedAt = performance.now();
   await rm(stamp, { force: true });
   const run = (/** @type {string} */ step, /** @type {string[]} */ args) =>
