@@ -45,8 +45,8 @@ async function openShop(remainder) {
     async order(input) {
       const card = issuer.issueCard(7500);
       const cart = { id: randomUUID(), totalCents: cents(7498), currency: "EUR" };
-      await checkout.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
-      const { status } = await checkout.pay({ id: cart.id, cart }, { input });
+      const { plan } = await checkout.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
+      const { status } = await checkout.pay({ id: cart.id, cart, plan }, { input });
       const { remainderData } = (await checkout.read(cart.id)) ?? {};
       return { id: cart.id, card, status, data: JSON.parse(remainderData ?? "null") };
     },

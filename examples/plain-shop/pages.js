@@ -51,9 +51,8 @@ const lineTable = (lines, totalCents) => html`<table>
  * @param {import("./orders.js").Cart} cart
  * @param {number} remainderCents the remainder after the applied cards
  * @param {unknown} notice the reason why the order was not placed
- * @param {boolean} isSettling whether a payment with a card isn't finished: the shopper has not agreed to any remainder
  */
-export const checkoutPage = (cart, remainderCents, notice, isSettling) =>
+export const checkoutPage = (cart, remainderCents, notice) =>
   page(
     "Checkout",
     html`${notice && html`<p role="alert">${notice}</p>`}
@@ -66,7 +65,6 @@ export const checkoutPage = (cart, remainderCents, notice, isSettling) =>
         <section class="box">
           <h2>Your order</h2>
           ${lineTable(cart.lines, cart.totalCents)}
-          <input type="hidden" name="remainder" value="${isSettling ? "" : remainderCents}">
           <p class="due">To pay at the bank: <strong id="remainder">${euro(remainderCents)}</strong></p>
           <button class="main">Place order</button>
           <button class="quiet" form="empty">Empty the cart</button>

@@ -102,9 +102,8 @@ async function showCheckout(shop, c, notice) {
     if (placed) return c.redirect(`/orders/${placed}`, 303);
     return c.html(messagePage("Checkout", "Your cart is empty.", { href: "/", text: "To the tickets" }));
   }
-  const { remainderCents, cards } = await checkout.list(viewOf(c, cart));
-  const isSettling = cards.some(({ state }) => state === "settling");
-  return c.html(checkoutPage(cart, remainderCents, notice, isSettling));
+  const { remainderCents } = await checkout.list(viewOf(c, cart));
+  return c.html(checkoutPage(cart, remainderCents, notice));
 }
 
 /** @param {Hono} app @param {Shop} shop */
@@ -146,7 +145,7 @@ function addOrderRoutes(app, shop) {
   const { checkout, orders } = shop;
 
   app.post("/orders", async (c) => {
-    const { remainder } = await c.req.parseBody();
+    const { plan } = await c.req.parseBody();
     const cart = await openCart(shop, sessionOf(c));
     const order = cart && cart.totalCents > 0 ? orders.place(cart) : null;
     // The shopper pressed the button twice, or in two windows. Only one order was placed; its page shows the state.
@@ -156,9 +155,8 @@ function addOrderRoutes(app, shop) {
       quantity,
       totalCents: cents(amountCents),
     }));
-    const wanted = { id: order.id, cart: viewOf(c, cart), lines, expectedRemainderCents: cents(Number(remainder)) };
     try {
-      const result = await checkout.pay(wanted);
+      const result = await checkout.pay({ id: order.id, cart: viewOf(c, cart), lines, plan: String(plan ?? "") });
       return answer(c, order.id, result);
     } catch (error) {
       if (!(error instanceof CheckoutError)) logFailure(error);

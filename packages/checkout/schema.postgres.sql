@@ -81,6 +81,7 @@ create table giftcard_purchase (
   total_cents bigint not null,
   currency text not null,
   remainder_cents bigint not null,
+  plan text not null,
   remainder_data text,
   lines text,
   lease_owner text,

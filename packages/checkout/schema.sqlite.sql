@@ -95,6 +95,8 @@ CREATE TABLE giftcard_purchase (
   total_cents integer not null check (total_cents >= 0),
   currency text not null,
   remainder_cents integer not null check (remainder_cents between 0 and total_cents),
+  -- The amounts as the shopper was shown them.
+  plan text not null,
   remainder_data text,
   lines text,
   lease_owner text,

@@ -98,7 +98,7 @@ async function toBank(shop, card, say) {
   say(
     `cart ${inEuro(applied.totalCents)}: gift card ${inEuro(applied.coveredCents)}, bank ${inEuro(applied.remainderCents)}`,
   );
-  const bank = await visitor.submit(`${shop.url}/orders`, { remainder: String(applied.remainderCents) });
+  const bank = await visitor.submit(`${shop.url}/orders`, { plan: applied.plan });
   assert.ok(bank.url.startsWith(shop.bankUrl), `the order led to ${bank.url}`);
   return {
     decide: (/** @type {string} */ choice) => visitor.submit(bank.url, { choice }),

@@ -97,7 +97,11 @@ export function openShopper(shopUrl, signal, token, channel) {
         }`,
         { input: { cardNumber, pin } },
       ),
-    payByCard: () => pay("giftcard"),
+    /** Charges the cards for the amounts that a page shows now. */
+    async payByCard() {
+      const { plan } = await call("{ giftcards { ... on GiftcardSummary { plan } } }");
+      return pay("giftcard", { plan });
+    },
     /** @param {number} amountCents what the page has shown */
     payByBank: (amountCents) => pay("bank", { amountCents }),
     /** Reads the order, even after it is placed. @param {string} code @returns {Promise<OrderView>} */

@@ -34,6 +34,11 @@ export class Visitor {
     return { url: response.url, text };
   }
 
+  /** Reads JSON. @param {string} url @returns {Promise<any>} */
+  async read(url) {
+    return JSON.parse((await this.open(url)).text);
+  }
+
   /** Sends JSON. @param {string} url @param {unknown} body @returns {Promise<any>} */
   async send(url, body) {
     const headers = { "content-type": "application/json" };

@@ -1,8 +1,10 @@
 // @module-tag long
+
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { CartSummary } from "@giftcard-pay/checkout/storefront";
 import { createClient } from "@giftcard-pay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../scripts/lib/process.mjs";
@@ -46,9 +48,9 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     for (const name of ["favicon.ico", "giftcard-pay.nl.js"])
       expect((await fetch(`${shop.url}/${name}`)).status).toBe(404);
     expect(await (await fetch(`${shop.url}/giftcard-pay.js`)).text()).toContain("giftcard-pay");
-    const { cart, cookie } = await applyAt(shop.url);
+    const { cart, cookie, form } = await applyAt(shop.url);
     for (let time = 0; time < 2; time++) {
-      const paid = await fetch(shop.url, { method: "POST", headers: { cookie } });
+      const paid = await fetch(shop.url, { method: "POST", headers: { cookie }, body: form });
       expect(await paid.text()).toContain(`Order ${cart} is paid, 2498 by invoice. <a`);
       expect(await balanceCents()).toBe(2500);
     }
@@ -183,9 +185,9 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
       ["decline", "isn't paid, and nothing is taken.", 7500],
       ["approve", "is paid.", 2500],
     ] as const) {
-      const { cart, cookie } = await applyAt(changed.url);
+      const { cart, cookie, form } = await applyAt(changed.url);
       const headers = { cookie, origin: changed.url };
-      const placed = await fetch(changed.url, { method: "POST", headers, redirect: "manual" });
+      const placed = await fetch(changed.url, { method: "POST", headers, body: form, redirect: "manual" });
       expect(placed.status).toBe(303);
       const page = String(placed.headers.get("location"));
       expect(new URL(page).origin).toBe(bank.url);
@@ -270,7 +272,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
 });
 
 /** Applies the card on the shop's page. */
-async function applyAt(url: string): Promise<{ cart: string; cookie: string }> {
+async function applyAt(url: string): Promise<{ cart: string; cookie: string; form: URLSearchParams }> {
   const page = await fetch(url);
   const cookie = String(page.headers.get("set-cookie")?.split(";")[0]);
   const cart = String((await page.text()).match(/<html lang="en">[\s\S]*cart="([^"]+)"/)?.[1]);
@@ -279,8 +281,9 @@ async function applyAt(url: string): Promise<{ cart: string; cookie: string }> {
     headers: { cookie, "content-type": "application/json" },
     body: JSON.stringify(card),
   });
-  expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
-  return { cart, cookie };
+  const { plan, ...shown } = (await applied.json()) as CartSummary;
+  expect(shown).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
+  return { cart, cookie, form: new URLSearchParams({ plan }) };
 }
 
 /** Applies a diff to a text. Lines of `@@` separate the diff's parts, and each part must match the text. */
@@ -311,10 +314,11 @@ function reconcile(): Promise<{ stdout: string }> {
 /** Returns the JavaScript source of an order whose cart has the card. */
 async function newOrder(): Promise<string> {
   const cart = { id: randomUUID(), totalCents: 7498, currency: "EUR" };
-  await newcomer.evaluate(
-    `import { checkout } from "./shop.mjs"; await checkout.apply(${JSON.stringify(cart)}, ${JSON.stringify(card)});`,
+  const plan = await newcomer.evaluate(
+    `import { checkout } from "./shop.mjs";
+     console.log((await checkout.apply(${JSON.stringify(cart)}, ${JSON.stringify(card)})).plan);`,
   );
-  return JSON.stringify({ id: `order-${randomBytes(4).toString("hex")}`, cart });
+  return JSON.stringify({ id: `order-${randomBytes(4).toString("hex")}`, cart, plan });
 }
 
 function invoices(): Record<string, unknown>[] {

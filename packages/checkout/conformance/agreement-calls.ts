@@ -268,7 +268,8 @@ const purchase: Call = async (play) => {
   const orderId = pick([newId(play, "order"), pick(orders) ?? newId(play, "order")]);
   if (!orders.includes(orderId)) orders.push(orderId);
   const lines = pick([null, [{ id: "ticket", quantity: 2, totalCents: cents(7498) }]]);
-  const amounts = { totalCents: cents(7498), currency: "EUR", remainderCents: cents(pick([0, 2498])), lines };
+  const remainderCents = cents(pick([0, 2498]));
+  const amounts = { totalCents: cents(7498), currency: "EUR", remainderCents, plan: `plan ${remainderCents}`, lines };
   const begun = { orderId, cartId: pick(play.carts), attemptId: newId(play, "run"), ...amounts };
   const lease = leaseOf(play);
   await both(`begin ${orderId} for ${lease.owner}`, ({ purchases }) => purchases.begin(begun, lease));

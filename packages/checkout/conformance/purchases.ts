@@ -72,6 +72,7 @@ export function purchaseConformance(open: () => PurchaseStore | Promise<Purchase
       orderId: first.orderId,
       totalCents: cents(900),
       remainderCents: cents(0),
+      plan: "900.card",
       lines: null,
     };
     const begun = await book.begin(again, leaseOf("commit"));
@@ -300,6 +301,7 @@ const newOrder = (): NewPurchase => ({
   totalCents: cents(7498),
   currency: "EUR",
   remainderCents: cents(2498),
+  plan: "7498.card",
   lines: [
     { id: "ticket", quantity: 2, totalCents: cents(6998) },
     { id: "shipping", quantity: 1, totalCents: cents(500) },

@@ -42,7 +42,7 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    *
    * @param options.input passed to `authorize` of the remainder method
    * @throws {CheckoutError} refusals; payment_in_progress; cart_completed; amount_changed, also if the order was paid before
-   *   with another cart, total or remainder
+   *   with another cart, total or plan
    * @throws {TypeError} if the lines are invalid; no money has moved then
    * @throws errors of the remainder method. The cards are reversed then
    */

@@ -79,6 +79,11 @@ export interface AppliedCard {
 /** A cart with its gift cards. */
 export interface CartSummary {
   cartId: string;
+  /**
+   * The total, the part of each card and the remainder, as a short text. The shop sends it when the order is paid: if the
+   * amounts are no longer those that the page has shown, nothing is charged.
+   */
+  plan: string;
   /** Of all amounts; ISO 4217. */
   currency: string;
   totalCents: number;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Cents } from "@giftcard-pay/client";
+import { cents } from "@giftcard-pay/client";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { type CartView, type Checkout, type CheckoutOptions, createCheckout, type OrderLine } from "../src/index.js";
 import type { RemainderMethod } from "../src/remainder.js";
@@ -14,8 +14,8 @@ export interface TestOrder {
   readonly id: string;
   readonly cart: CartView;
   readonly lines?: readonly OrderLine[];
-  readonly expectedTotalCents?: Cents;
-  readonly expectedRemainderCents?: Cents;
+  /** As the last answer about its cart has shown it. */
+  readonly plan: string;
 }
 
 /** Matches the refusal of a shopper's call. */
@@ -126,11 +126,23 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
     const lines = typeof ordered === "number" ? undefined : ordered;
     const totalCents = typeof ordered === "number" ? ordered : ordered.reduce((sum, line) => sum + line.totalCents, 0);
     const cart = newCart(totalCents);
-    for (const { cardNumber, pin } of [card, ...more]) await checkout().apply(cart, { cardNumber, pin });
-    return { id: `order_${randomUUID()}`, cart, ...(lines && { lines }) };
+    let plan = "";
+    for (const { cardNumber, pin } of [card, ...more]) ({ plan } = await checkout().apply(cart, { cardNumber, pin }));
+    return { id: `order_${randomUUID()}`, cart, plan, ...(lines && { lines }) };
   }
 
   const pay = (o: TestOrder, by = checkout()) => by.pay(o);
+  /** Loads the page of an order again, perhaps with another total. */
+  const reload = async (o: TestOrder, totalCents: number = o.cart.totalCents): Promise<TestOrder> => {
+    const cart = { ...o.cart, totalCents: cents(totalCents) };
+    return { ...o, cart, plan: (await checkout().list(cart)).plan };
+  };
+  /** Comes back from the bank's page with another total: the first call gives that payment up, and the page shows its cards. */
+  const comeBack = async (o: TestOrder, totalCents: number, by = checkout()): Promise<TestOrder> => {
+    const seen = await reload(o, totalCents);
+    await expect(pay(seen, by)).rejects.toEqual(refusal("amount_changed"));
+    return reload(seen);
+  };
 
   /** Begins to pay an order, and stops at the bank: before it is asked, or once it has answered. */
   async function stopAtBank(
@@ -171,6 +183,8 @@ function createStage(readShop: () => Shop, open: () => Promise<TestStore>) {
     newProcess,
     order,
     pay,
+    reload,
+    comeBack,
     stopAtBank,
     recoverElsewhere,
     stateOf: async (o: TestOrder) => (await store.purchases.read(o.id))?.state,

@@ -107,12 +107,12 @@ describe("the issuer for tests", () => {
     const { issuer, bank, checkout, store } = await newShop();
     const card = issuer.issueCard(7500);
     const cart = newCart(7498);
-    await checkout.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
+    const { plan } = await checkout.apply(cart, { cardNumber: card.cardNumber, pin: card.pin });
     issuer.fail("devalue", fault);
-    await expect(checkout.pay({ id: "order-1", cart })).rejects.toMatchObject({ name: "CheckoutError" });
+    await expect(checkout.pay({ id: "order-1", cart, plan })).rejects.toMatchObject({ name: "CheckoutError" });
     await checkout.recover();
     expect([card.balanceCents, bank.heldCents]).toEqual([balanceCents, 0]);
-    expect(await checkout.pay({ id: "order-1", cart })).toMatchObject({ status: "paid" });
+    expect(await checkout.pay({ id: "order-1", cart, plan })).toMatchObject({ status: "paid" });
     expect([card.balanceCents, bank.heldCents]).toEqual([2500, 2498]);
     store.close();
   });
@@ -160,7 +160,11 @@ describe("an issuer with another currency and another maximum", () => {
     const summary = await checkout.apply(cart, card);
     expect(summary).toMatchObject({ currency: "USD", maxPerCardCents: 10_000, remainderCents: 2999 });
     const lines = [{ id: "seat", quantity: 3, totalCents: cents(12_999) }];
-    expect(await checkout.pay({ id: "order-1", cart, lines })).toMatchObject({ status: "paid", remainderCents: 2999 });
+    const { plan } = summary;
+    expect(await checkout.pay({ id: "order-1", cart, plan, lines })).toMatchObject({
+      status: "paid",
+      remainderCents: 2999,
+    });
     expect(asked).toEqual([[2999, "USD"]]);
     expect([await balanceOf(issuer, card), bank.heldCents]).toEqual([5000, 2999]);
     const oneSeat = { id: "return-1", lines: { seat: 1 } };
@@ -184,8 +188,10 @@ describe("an issuer with another currency and another maximum", () => {
     const card = issuer.issueCard(15_000);
     await expect(checkout.quote(newCart(12_999), card)).rejects.toMatchObject({ code: "currency_not_supported" });
     const cart = dollarCart(12_999);
-    await checkout.apply(cart, card);
-    await expect(checkout.pay({ id: "order-1", cart })).rejects.toMatchObject({ code: "authorize:wrong_currency" });
+    const { plan } = await checkout.apply(cart, card);
+    await expect(checkout.pay({ id: "order-1", cart, plan })).rejects.toMatchObject({
+      code: "authorize:wrong_currency",
+    });
     expect([await balanceOf(issuer, card), bank.heldCents]).toEqual([15_000, 0]);
     await expect(checkout.pay({ id: "order-1", cart: newCart(12_999) })).rejects.toMatchObject({
       code: "currency_not_supported",
@@ -197,8 +203,8 @@ describe("an issuer with another currency and another maximum", () => {
     const { issuer, store, checkout } = await open();
     const card = issuer.issueCard(15_000);
     const cart = dollarCart(4000);
-    await checkout.apply(cart, card);
-    await checkout.pay({ id: "order-1", cart });
+    const { plan } = await checkout.apply(cart, card);
+    await checkout.pay({ id: "order-1", cart, plan });
     await expect(checkout.pay({ id: "order-1", cart: { ...cart, currency: "eur" } })).rejects.toMatchObject({
       code: "amount_changed",
     });

@@ -74,8 +74,8 @@ async function buyAndReturn({ checkout }: Started) {
   const order = { id: `order_${randomUUID()}`, cart, lines: tickets };
   const [quoted] = (await checkout.apply(cart, card)).cards;
   await checkout.remove(cart, quoted?.id ?? "");
-  await checkout.apply(cart, card);
-  const paid = await checkout.pay(order);
+  const { plan } = await checkout.apply(cart, card);
+  const paid = await checkout.pay({ ...order, plan });
   await checkout.assertPaid(order.id, cents(7498));
   const refund = await checkout.refund(order.id, { id: "return", lines: { ticket: 1 } });
   const held = [7500 - (await card.balanceCents()), bank.heldCents];
@@ -89,10 +89,12 @@ async function orderTwice({ checkout }: Started) {
   const cart = newCart(7498);
   const id = `order_${randomUUID()}`;
   bank.mood = "page";
-  await checkout.apply(cart, card);
-  const first = await checkout.pay({ id, cart });
+  const { plan } = await checkout.apply(cart, card);
+  const first = await checkout.pay({ id, cart, plan });
   const larger: CartView = { ...cart, totalCents: cents(8000) };
-  const second = await checkout.pay({ id, cart: larger });
+  const payShown = async () => checkout.pay({ id, cart: larger, plan: (await checkout.list(larger)).plan });
+  await payShown().catch(() => {});
+  const second = await payShown();
   bank.pay();
   await checkout.recover();
   const confirmed = await checkout.confirm(id);
@@ -140,8 +142,8 @@ describe("a database connection that is cut once", () => {
   it("records a person's decision once", async () => {
     const { checkout } = start();
     const cart = newCart(4000);
-    await checkout.apply(cart, card);
-    await checkout.pay({ id: `order_${randomUUID()}`, cart });
+    const { plan } = await checkout.apply(cart, card);
+    await checkout.pay({ id: `order_${randomUUID()}`, cart, plan });
     const [charge] = await store.journal.chargesOfCart(cart.id);
     const reference = charge?.reference ?? "";
     await direct.query("update gift_cards.giftcard_charge set state = 'needs_attention' where reference = $1", [
@@ -227,8 +229,8 @@ describe("a database that stays away", () => {
   it("takes nothing of a payment that can't be stored, and the order can be paid afterwards", async () => {
     const { checkout } = start();
     const cart = newCart(7498);
-    await checkout.apply(cart, card);
-    const order = { id: `order_${randomUUID()}`, cart };
+    const { plan } = await checkout.apply(cart, card);
+    const order = { id: `order_${randomUUID()}`, cart, plan };
     cutAll();
     await expect(checkout.pay(order)).rejects.toEqual(lost);
     proxy.clear();

@@ -6,7 +6,7 @@ import { newId, oneTicket, tickets } from "./tickets.js";
 import { withMollie } from "./with-mollie.js";
 
 onEachStore("a remainder by Mollie", (stage) => {
-  const { store, checkout, order, recoverElsewhere, stateOf } = stage;
+  const { store, checkout, order, reload, comeBack, recoverElsewhere, stateOf } = stage;
   const { played, wire, method, hears, paymentsOf, paymentOf, standing, diesAt } = withMollie(stage);
 
   async function pending(more?: Parameters<typeof method>[0]) {
@@ -89,7 +89,7 @@ onEachStore("a remainder by Mollie", (stage) => {
   it("is canceled if Mollie allows it, and paid anew with a changed cart", async () => {
     const { o, by, payment } = await pending();
     played.payments.allowCancel(payment.id);
-    const anew = await by.pay({ ...o, cart: { ...o.cart, totalCents: cents(6000) } });
+    const anew = await by.pay(await comeBack(o, 6000, by));
     expect(anew).toMatchObject({ status: "pending", remainderCents: 1000 });
     expect(payment.status).toBe("canceled");
     played.payments.pay(String(paymentsOf(o.id).at(-1)?.id));
@@ -99,11 +99,11 @@ onEachStore("a remainder by Mollie", (stage) => {
 
   it("that can't be canceled is settled when it expires; meanwhile the cart can be paid as a new order", async () => {
     const { o, remainder, by, payment } = await pending();
-    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
+    const changed = await reload(o, 6000);
     await expect(by.pay(changed)).rejects.toMatchObject({ name: "CheckoutError" });
     expect(await standing(o)).toEqual(["voiding", 0, 0]);
     await expect(by.pay(o)).rejects.toEqual(refusal("payment_in_progress"));
-    const next = { ...changed, id: `${o.id}-2` };
+    const next = { ...(await reload(changed)), id: `${o.id}-2` };
     expect(await by.pay(next)).toMatchObject({ status: "pending", remainderCents: 1000 });
     played.payments.pay(paymentOf(next).id);
     expect(await by.confirm(next.id)).toMatchObject({ status: "paid" });

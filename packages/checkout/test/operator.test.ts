@@ -101,9 +101,9 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
     /** Pays 74.98, 50.00 of it by card, and adds the order to the shop's records. */
     async function buy(card?: TestCard, by = checkout()): Promise<string> {
       const cart = newCart(7498);
-      await by.apply(cart, card ?? (await shop.card(7500)));
+      const { plan } = await by.apply(cart, card ?? (await shop.card(7500)));
       const id = `order_${randomUUID()}`;
-      const { status, cards } = await by.pay({ id, cart });
+      const { status, cards } = await by.pay({ id, cart, plan });
       const amountCents = cards.reduce((sum, part) => sum + part.amountCents, 0);
       if (status === "paid") orders.set(id, { orderId: id, amountCents });
       return id;

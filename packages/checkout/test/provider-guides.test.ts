@@ -1,4 +1,5 @@
 // @module-tag long
+
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,6 +9,7 @@ import { readBlock, readBlocks } from "../../../test/support/page-blocks.js";
 import { type PlayedMollie, startPlayedMollie } from "../../../test/support/played-mollie.js";
 import { type PlayedStripe, startPlayedStripe } from "../../../test/support/played-stripe.js";
 import { startTlsFront } from "../../../test/support/tls-front.js";
+import type { CartSummary } from "../src/storefront.js";
 import { type Shop, sealingKeys, startShop } from "./shop.js";
 
 const REMAINDER = "docs/shops/remainder.md";
@@ -106,8 +108,10 @@ async function placeOrder(url: string, { cardNumber, pin }: { cardNumber: string
     headers: { cookie, "content-type": "application/json" },
     body: JSON.stringify({ cardNumber, pin }),
   });
-  expect(await applied.json()).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
-  const placed = await fetch(url, { method: "POST", headers: { cookie }, redirect: "manual" });
+  const summary = (await applied.json()) as CartSummary;
+  expect(summary).toMatchObject({ coveredCents: 5000, remainderCents: 2498 });
+  const body = new URLSearchParams({ plan: summary.plan });
+  const placed = await fetch(url, { method: "POST", headers: { cookie }, body, redirect: "manual" });
   return { cartId, status: placed.status, page: String(placed.headers.get("location")) };
 }
 

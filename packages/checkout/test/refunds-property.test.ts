@@ -109,7 +109,7 @@ for (const [name, open] of Object.entries(stores)) {
         cards.push({ card, issuedCents });
       }
       const orderId = `order_${randomUUID()}`;
-      const paid = await by.pay({ id: orderId, cart, lines });
+      const paid = await by.pay({ id: orderId, cart, lines, plan: (await by.list(cart)).plan });
       expect(paid.status).toBe("paid");
       return { story: { orderId, lines, cards, returned: new Map(), backCents: 0 }, by };
     }

@@ -33,13 +33,13 @@ onEachStore("an order", (stage) => {
     });
 
     it("does what the README shows", async () => {
-      const { id, cart } = await order(tickets);
+      const { id, cart, plan } = await order(tickets);
       const text = await readBlock("packages/checkout/README.md", "return.js");
-      const names = ["checkout", "orderId", "cart", "console"];
+      const names = ["checkout", "orderId", "cart", "plan", "console"];
       const run = new ((async () => {}).constructor as FunctionConstructor)(...names, text);
       const printed: unknown[] = [];
       const log = (...values: unknown[]) => void printed.push(...values);
-      await run(checkout(), id, cart, { log });
+      await run(checkout(), id, cart, plan, { log });
       const [lastFour, last] = [card.cardNumber.slice(-4), { amountCents: 2498, refundedCents: 2498 }];
       expect(printed).toEqual([
         ...[[{ lastFour, amountCents: 1251 }], 2498, true],

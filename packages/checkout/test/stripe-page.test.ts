@@ -4,7 +4,7 @@ import { onEachStore } from "./each-store.js";
 import { ASKS_FOR_MORE, DECLINED, VISA, withStripe } from "./with-stripe.js";
 
 onEachStore("a remainder on Stripe's page", (stage) => {
-  const { store, checkout, order, recoverElsewhere } = stage;
+  const { store, checkout, order, comeBack, recoverElsewhere } = stage;
   const { played, wire, onStripesPage, hears, intentsOf, standing, diesAt } = withStripe(stage);
 
   const dataOf = async (id: string) => JSON.parse(String((await store.purchases.read(id))?.remainderData));
@@ -79,8 +79,7 @@ onEachStore("a remainder on Stripe's page", (stage) => {
 
   it("closes the page and pays anew if the shopper comes back with another cart", async () => {
     const { o, by, session } = await pending();
-    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
-    expect(await by.pay(changed)).toMatchObject({ status: "pending", remainderCents: 1000 });
+    expect(await by.pay(await comeBack(o, 6000, by))).toMatchObject({ status: "pending", remainderCents: 1000 });
     expect(() => played.sessions.pay(session, VISA)).toThrow();
     const anew = await dataOf(o.id);
     played.sessions.pay(anew.session, VISA);

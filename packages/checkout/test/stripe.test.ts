@@ -162,7 +162,7 @@ onEachStore("a remainder by Stripe, confirmed by the server,", (stage) => {
 });
 
 onEachStore("a remainder by Stripe, confirmed in the page,", (stage) => {
-  const { store, checkout, order, recoverElsewhere, stateOf } = stage;
+  const { store, checkout, order, reload, comeBack, recoverElsewhere, stateOf } = stage;
   const { played, wire, inPage, options, hears, intentOf, intentsOf, standing, diesAt } = withStripe(stage);
 
   /** Returns a pending order, and the secret of the page. */
@@ -248,8 +248,7 @@ onEachStore("a remainder by Stripe, confirmed in the page,", (stage) => {
 
   it("is canceled and paid anew if the shopper comes back with another cart", async () => {
     const { o, by, secret } = await pending();
-    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
-    const anew = await by.pay(changed);
+    const anew = await by.pay(await comeBack(o, 6000, by));
     expect(anew).toMatchObject({ status: "pending", remainderCents: 1000 });
     expect(await played.confirm(secret, VISA)).toMatchObject({ status: 400 });
     const intent = intentsOf(o.id).find(({ status }) => status !== "canceled");
@@ -262,8 +261,7 @@ onEachStore("a remainder by Stripe, confirmed in the page,", (stage) => {
   it("is not canceled by another cart if it was paid meanwhile", async () => {
     const { o, by, secret } = await pending();
     await played.confirm(secret, VISA);
-    const changed = { ...o, cart: { ...o.cart, totalCents: cents(6000) } };
-    await expect(by.pay(changed)).rejects.toEqual(refusal("amount_changed"));
+    await expect(by.pay(await reload(o, 6000))).rejects.toEqual(refusal("amount_changed"));
     expect(await standing(o)).toEqual(["paid", 5000, 2498]);
   });
 

@@ -239,12 +239,13 @@ describe("quoting and applying a card", () => {
     const engine = shop.engine();
     const cart = newCart(7498);
     const card = await shop.card(1000);
-    await engine.apply(cart, card);
+    const before = await engine.apply(cart, card);
     await shop.pool.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.id]);
     const late = await engine.summary(cart);
     expect(late).toMatchObject({ coveredCents: 0, cards: [{ state: "expired", amountCents: 0 }] });
     const plan = await engine.plan(cart);
-    expect(() => engine.checkCovers(plan, 6498)).toThrow(refusal("applied_card_expired"));
+    expect(() => engine.checkShown(plan, before.plan)).toThrow(refusal("applied_card_expired"));
+    expect(() => engine.checkShown(plan, late.plan)).not.toThrow();
     await engine.recover();
     const { rows } = await shop.pool.query("select sealed_card from giftcard_tender where cart_id = $1", [cart.id]);
     expect(rows).toEqual([{ sealed_card: null }]);

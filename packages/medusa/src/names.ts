@@ -10,7 +10,8 @@ export const PROVIDER_ID = "pp_giftcard_giftcard";
 export const MANUAL_PROVIDER_ID = "pp_system_default";
 
 /**
- * Metadata key of a session: the cards, and the cents of each, by which the cart was to be paid when it was created.
+ * Metadata key of a session, and of a cart that needs none: the plan that the page has shown. A completion can have it in its
+ * body.
  */
 export const PLAN = "giftcard_plan";
 

@@ -114,6 +114,82 @@ describe("a cart that the cards cover in full", () => {
   });
 });
 
+describe("a cart that the cards cover, after its total or a card's part has changed", () => {
+  /** Adds an item in another tab, whose page shows the new amounts or not. @returns what this tab has shown */
+  async function changed(hasSession: boolean) {
+    const { storefront } = shop;
+    const card = await issue(7500);
+    const cartId = await storefront.createCart("open-air-cinema");
+    const { plan } = (await storefront.apply(cartId, card)).body;
+    if (hasSession) await storefront.initiate(cartId);
+    await storefront.addItem(cartId, "open-air-cinema");
+    return { card, cartId, plan };
+  }
+  const refused = { status: 400, body: { code: "amount_changed" } };
+  const completeAs = (cartId: string, plan: unknown) =>
+    shop.storefront.send("POST", `/store/carts/${cartId}/complete`, { giftcard_plan: plan });
+  const shownOf = async (cartId: string) =>
+    (await shop.storefront.ok("GET", `/store/giftcard-pay/carts/${cartId}`)).plan;
+
+  test.each([true, false])("is refused, with a payment session: %s", async (hasSession) => {
+    const { storefront } = shop;
+    const { card, cartId, plan } = await changed(hasSession);
+    expect(await storefront.complete(cartId)).toMatchObject(refused);
+    // The other tab's page has shown them, and this one still hasn't.
+    expect(await shownOf(cartId)).not.toBe(plan);
+    expect(await storefront.complete(cartId)).toMatchObject(refused);
+    await storefront.initiate(cartId);
+    for (const other of [plan, "", 1, "\0"]) expect(await completeAs(cartId, other)).toMatchObject(refused);
+    expect(await shop.balanceCents(card)).toBe(7500);
+    expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order" });
+    expect(await shop.balanceCents(card)).toBe(3500);
+  });
+
+  test("completes for a page that tells which amounts it shows, with any session", async () => {
+    const { storefront } = shop;
+    const { card, cartId } = await changed(false);
+    expect((await completeAs(cartId, await shownOf(cartId))).body).toMatchObject({ type: "order" });
+    expect(await shop.balanceCents(card)).toBe(3500);
+    const split = await storefront.createCart();
+    const { plan } = (await storefront.apply(split, await issue(7500))).body;
+    await storefront.initiate(split);
+    await storefront.addItem(split, "open-air-cinema");
+    await storefront.initiate(split);
+    expect(await completeAs(split, plan)).toMatchObject(refused);
+    expect((await completeAs(split, await shownOf(split))).body).toMatchObject({ type: "order" });
+  });
+
+  test("is refused once taxes were added by their own route", async () => {
+    const { storefront } = shop;
+    const { regions } = await storefront.ok("GET", "/admin/regions?fields=id");
+    const { price_preferences } = await storefront.ok("GET", "/admin/price-preferences?limit=50");
+    const { tax_regions } = await storefront.ok("GET", "/admin/tax-regions?country_code=nl&fields=id");
+    const setTaxes = async (isSeparate: boolean) => {
+      for (const { id } of price_preferences)
+        await storefront.ok("POST", `/admin/price-preferences/${id}`, { is_tax_inclusive: !isSeparate });
+      await storefront.ok("POST", `/admin/regions/${regions[0].id}`, { automatic_taxes: !isSeparate });
+    };
+    expect(tax_regions).not.toEqual([]);
+    await setTaxes(true);
+    try {
+      const card = await issue(7500);
+      const cartId = await storefront.createCart("open-air-cinema");
+      await storefront.apply(cartId, card);
+      await storefront.initiate(cartId);
+      await storefront.ok("POST", `/store/carts/${cartId}/taxes`, {});
+      const { totalCents } = await storefront.ok("GET", `/store/giftcard-pay/carts/${cartId}`);
+      expect(totalCents).toBeGreaterThan(2000);
+      expect(await storefront.complete(cartId)).toMatchObject(refused);
+      expect(await shop.balanceCents(card)).toBe(7500);
+      await storefront.initiate(cartId);
+      expect((await storefront.complete(cartId)).body).toMatchObject({ type: "order" });
+      expect(await shop.balanceCents(card)).toBe(7500 - totalCents);
+    } finally {
+      await setTaxes(false);
+    }
+  });
+});
+
 describe("two cards and another method", () => {
   test("split 120.00 into 50.00, 30.00 and 40.00", async () => {
     const { storefront } = shop;

@@ -209,18 +209,22 @@ const cases: Record<string, Case> = {
   },
   isReady: {
     ask: async (f) => {
-      const isReady = [await carts.isReady(sql, f.readyCartId), await carts.isReady(sql, f.cartId)];
+      const isReady = [await carts.isReady(sql, f.readyCartId, null), await carts.isReady(sql, f.cartId, null)];
+      const plan = "select metadata ->> 'giftcard_plan' as shown from payment_session where id = $1";
+      const [session] = await sql(plan, [f.readySessionId]);
+      for (const shown of [String(session?.shown), "another"])
+        isReady.push(await carts.isReady(sql, f.readyCartId, shown));
       await sql(
         `insert into payment (id, amount, raw_amount, currency_code, provider_id, payment_collection_id, payment_session_id)
          select 'pay_early', amount, raw_amount, currency_code, provider_id, payment_collection_id, id
          from payment_session where id = $1`,
         [f.readySessionId],
       );
-      isReady.push(await carts.isReady(sql, f.readyCartId));
+      isReady.push(await carts.isReady(sql, f.readyCartId, null));
       await sql("insert into refund (id, amount, raw_amount, payment_id) values ('ref_one', 1, '{}', 'pay_early')", []);
-      return [...isReady, await carts.isReady(sql, f.readyCartId)];
+      return [...isReady, await carts.isReady(sql, f.readyCartId, null)];
     },
-    answer: () => [true, false, true, false],
+    answer: () => [true, false, true, false, true, false],
   },
   providersOfCart: {
     ask: async (f) => [

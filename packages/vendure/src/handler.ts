@@ -44,22 +44,12 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
         throw new Error(
           `GiftcardPlugin: the payment method's code has to be "${paymentMethodCode}" (paymentMethodCode).`,
         );
-      const { totalCents, remainderCents } = metadata ?? {};
       try {
-        for (const shown of [totalCents, remainderCents])
-          if (shown !== undefined && !Number.isSafeInteger(shown)) throw new CheckoutError("amount_changed");
-        return await injector.get(CardPayments).pay(ctx, order, {
-          ...(totalCents !== undefined && { expectedTotalCents: totalCents }),
-          ...(remainderCents !== undefined && { expectedRemainderCents: remainderCents }),
-        });
+        return await injector.get(CardPayments).pay(ctx, order, metadata?.plan);
       } catch (error) {
         if (!(error instanceof CheckoutError)) throw error;
-        const { code, message } = error;
-        // A page can send any text, which may not reach Vendure's tables.
-        const shown = Object.entries({ totalCents, remainderCents }).filter(([, cents]) => typeof cents === "number");
-        const given =
-          code === "amount_changed" ? shown.map(([name, cents]) => ` metadata.${name} was ${cents}.`).join("") : "";
-        return { amount: 0, state: "Declined", errorMessage: message + given, metadata: { public: { code } } };
+        const { code, message: errorMessage } = error;
+        return { amount: 0, state: "Declined", errorMessage, metadata: { public: { code } } };
       }
     },
     /** Only the plugin settles the payment, once the remainder is paid. An administrator can't do it earlier. */

@@ -1,4 +1,4 @@
-import { CheckoutError, type Order as CheckoutOrder } from "@giftcard-pay/checkout";
+import { CheckoutError } from "@giftcard-pay/checkout";
 import { type Purchase, reversingStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable } from "@nestjs/common";
@@ -9,8 +9,6 @@ import { cartOf, linesOf } from "./lines.js";
 import { heldCents, heldCentsOf, Money } from "./money.js";
 import { Orders } from "./orders.js";
 import { Settlement } from "./settlement.js";
-
-type ExpectedAmounts = Pick<CheckoutOrder, "expectedTotalCents" | "expectedRemainderCents">;
 
 /** Whether the cards of a purchase are charged, and not being reversed. */
 const isCharged = (purchase: Purchase | null) => purchase?.state === "pending" || purchase?.state === "paid";
@@ -28,16 +26,18 @@ export class CardPayments {
   /**
    * Charges the cards that are applied to an order.
    *
-   * @param expected what the shopper was shown
+   * @param shown the plan that the page has shown
    * @returns the payment for Vendure to store: settled if the cards pay everything, else authorized until the remainder is paid
    * @throws {CheckoutError} then no money was taken, or it is being returned
    */
-  async pay(ctx: RequestContext, given: Order, expected: ExpectedAmounts): Promise<CreatePaymentResult> {
+  async pay(ctx: RequestContext, given: Order, shown: string | undefined): Promise<CreatePaymentResult> {
     const order = await this.orders.service.findOne(ctx, given.id);
     if (!order) throw new CheckoutError("cart_not_found");
     const [cart, { code }] = [cartOf(order), order];
-    const besides = await this.checkOthers(ctx, order);
-    const { status, cards } = await this.checkout.calls.pay({ id: code, cart, lines: linesOf(order), ...expected });
+    const { others: besides, isRetry } = await this.checkOthers(ctx, order);
+    // A page that was loaded since shows spent cards. It must not end the payment that it repeats.
+    const plan = isRetry ? null : shown;
+    const { status, cards } = await this.checkout.calls.pay({ id: code, cart, lines: linesOf(order), plan });
     // Keep the lock until Vendure has stored the payment.
     const now = await this.orders.lock(ctx, code);
     const purchase = await this.checkout.read(code);
@@ -72,14 +72,14 @@ export class CardPayments {
   /**
    * Checks, before any money moves, that cards and earlier payments don't exceed the total.
    *
-   * @returns the payments that other methods made before the cards
+   * @returns the payments that other methods made before the cards, and whether the cards are charged already
    * @throws {CheckoutError} nothing_to_pay; payment_in_progress; amount_changed
    */
-  private async checkOthers(ctx: RequestContext, order: Order): Promise<Payment[]> {
+  private async checkOthers(ctx: RequestContext, order: Order): Promise<{ others: Payment[]; isRetry: boolean }> {
     const others = await this.othersOf(ctx, order);
     const known = await this.checkout.calls.read(order.code);
     // If this is a retry after a lost response, the cards are spent already, and the purchase has the amounts.
-    if (known && isCharged(known) && isFor(known, order)) return others;
+    if (known && isCharged(known) && isFor(known, order)) return { others, isRetry: true };
     // The cards of the old total get their money back first.
     if (known && (isCharged(known) || reversingStates.includes(known.state))) {
       this.settlement.soon(order.code);
@@ -92,7 +92,7 @@ export class CardPayments {
     if (this.money.hasOld(await this.money.live(ctx, order.id), undefined))
       throw new CheckoutError("payment_in_progress");
     const otherCents = heldCentsOf(others);
-    if (coveredCents + otherCents <= totalCents) return others;
+    if (coveredCents + otherCents <= totalCents) return { others, isRetry: false };
     const message = `Other payments of ${formatCents(otherCents)} exist already. The cards may pay at most ${formatCents(totalCents - otherCents)}.`;
     throw new CheckoutError("amount_changed", { message });
   }

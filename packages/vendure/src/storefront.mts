@@ -14,7 +14,7 @@ export interface ShopApi {
 
 const ERROR = "... on GiftcardError { code message retryAfterSeconds }";
 const SUMMARY = `__typename ${ERROR} ... on GiftcardSummary {
-  cartId: orderCode currency: currencyCode totalCents: total coveredCents: covered remainderCents: remainder
+  cartId: orderCode plan currency: currencyCode totalCents: total coveredCents: covered remainderCents: remainder
   notByCardCents: notByCard maxPerCardCents: maxPerCard maxCards environment
   cards { id lastFour amountCents: amount balanceCents: balance expiryDate limitedBy state refusal }
 }`;

@@ -69,14 +69,18 @@ export class FormAssociatedElement extends GiftcardElement {
   }
 
   /**
-   * Sets the CSS states, if the browser supports them, and whether the form can be submitted.
+   * Sets the CSS states, if the browser supports them, whether the form can be submitted, and its field.
    * @param hindrance why it can't
+   * @param plan the value of the field `plan`, which the form submits unless there is a hindrance; none if it is empty
    */
-  protected reflect(states: Record<string, boolean>, hindrance: ErrorCode | undefined): void {
+  protected reflect(states: Record<string, boolean>, hindrance: ErrorCode | undefined, plan = ""): void {
     const { states: shown } = this.#internals;
     for (const [name, isOn] of Object.entries(states)) shown?.[isOn ? "add" : "delete"](name);
     this.#hindrance = hindrance;
     this.#internals.setValidity({ customError: !!hindrance }, hindrance && this.words.texts.errors[hindrance]);
+    const fields = new FormData();
+    if (plan && !hindrance) fields.set("plan", plan);
+    this.#internals.setFormValue(fields);
   }
 
   /** Submits the form again. */

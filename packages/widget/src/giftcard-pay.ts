@@ -13,7 +13,7 @@ import { isErrorCode } from "./messages/index.js";
 
 /**
  * Takes gift cards at a checkout: shoppers enter number and PIN, see the balance, and apply or remove the card. No money
- * is taken before the order is placed.
+ * is taken before the order is placed. The form around it submits a field `plan`: the amounts that the shopper sees.
  *
  * @tag giftcard-pay
  *
@@ -159,6 +159,7 @@ export class GiftcardPay extends FormAssociatedElement {
     this.reflect(
       { shown: true, covered: isCovered, applied: isApplied, settling: mustWait, busy: this.busy },
       this.#hindrance,
+      this.summary?.plan,
     );
   }
 

@@ -24,13 +24,25 @@ async function showForm(cart: TestCart) {
 }
 
 describe("in a form", () => {
-  it("belongs to the form, is valid while empty, and adds no data", async () => {
-    const { form, widget, sent, button } = await showForm(await makeCart());
+  it("belongs to the form, is valid while empty, and submits the amounts that it shows", async () => {
+    const cart = await makeCart();
+    const { form, widget, sent, button } = await showForm(cart);
     expect(widget.element.form).to.equal(form);
     expect([...form.elements]).to.include(widget.element);
     expect(widget.element.checkValidity()).to.equal(true);
     await widget.press(button);
-    expect(sent.map((data) => [...data])).to.deep.equal([[["order", "yes"]]]);
+    await widget.check(rich);
+    await widget.press("#apply");
+    await widget.press(button);
+    const [id] = widget.element.summary?.cards.map((card) => card.id) ?? [];
+    expect(sent.map((data) => [...data])).to.deep.equal([
+      [...[["plan", "7498"]], ["order", "yes"]],
+      [...[["plan", `7498 ${id}:5000`]], ["order", "yes"]],
+    ]);
+    await cart.change({ totalCents: 9000 });
+    await widget.element.refresh();
+    await widget.press(button);
+    expect(sent.at(-1)?.get("plan")).to.equal(`9000 ${id}:5000`);
   });
 
   it("blocks the form while a card is entered or checked but not applied, and says why", async () => {

@@ -86,8 +86,8 @@ async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingK
         body: JSON.stringify(card),
       }),
     );
-    const { coveredCents } = await answer.json();
-    const { status, remainderCents } = await checkout.pay({ id: cart.id, cart });
+    const { coveredCents, plan } = await answer.json();
+    const { status, remainderCents } = await checkout.pay({ id: cart.id, cart, plan });
     const { balanceCents: paidCents } = await client.balance(card);
     const charges = (await checkout.cancel(cart.id)).map(({ state }) => state);
     const { balanceCents } = await client.balance(card);

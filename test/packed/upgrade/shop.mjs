@@ -17,8 +17,8 @@ const cart = { id: "cart-1", totalCents: cents(7498), currency: "EUR" };
 const order = { id: "order-1", cart };
 
 if (process.argv[2] === "pay") {
-  await checkout.apply(cart, card);
-  const paid = await checkout.pay(order);
+  const { plan } = await checkout.apply(cart, card);
+  const paid = await checkout.pay({ ...order, plan });
   assert.deepEqual([paid.status, paid.remainderCents], ["paid", 2498]);
   assert.equal((await client.balance(card)).balanceCents, 2500);
 } else {

@@ -80,6 +80,9 @@ const pay = (shopper: Shopper, method: string, metadata: object = {}) =>
     { input: { method, metadata } },
   );
 
+/** The amounts of cards and remainder that the page shows. */
+const shownTo = (shopper: Shopper) => shopper.call("{ giftcards { ... on GiftcardSummary { plan } } }");
+
 /** The amount that the page shows as left to pay. */
 async function remainderOf(shopper: Shopper): Promise<number> {
   const order = await shopper.call("{ activeOrder { totalWithTax giftcardPayment { state remainder } } }");
@@ -143,7 +146,7 @@ function stepsOf(scene: Scene, shopper: Shopper, cardOf: () => Promise<IssuedCar
       ),
     "back to the cart": () => shopper.moveTo("AddingItems"),
     "to payment": () => shopper.moveTo("ArrangingPayment"),
-    "pay by card": () => pay(shopper, "giftcard"),
+    "pay by card": async () => pay(shopper, "giftcard", await shownTo(shopper)),
     "pay by bank": async () => pay(shopper, "bank", { amountCents: await remainderOf(shopper) }),
     // It takes what Vendure names. Its ids repeat for an order.
     "pay by a naive method": () => pay(shopper, "naive"),

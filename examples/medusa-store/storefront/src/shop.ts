@@ -1,4 +1,5 @@
 import type { PaidBy } from "@giftcard-pay/medusa/paid-by";
+import type { TotalDetail } from "@giftcard-pay/widget";
 import Medusa from "@medusajs/js-sdk";
 import type { HttpTypes } from "@medusajs/types";
 import type { Config } from "./config.js";
@@ -111,11 +112,12 @@ export class Shop {
   /**
    * Creates a payment session at the bank for the remainder, if any, and places the order.
    *
+   * @param shown the amounts that the page shows
    * @throws {Error} with the shop's reason if the order is not placed; the cart is still open
    */
-  async placeOrder(cart: Cart, isCovered: boolean): Promise<Order> {
-    if (!isCovered) await this.#sdk.store.payment.initiatePaymentSession(cart, { provider_id: BANK });
-    const result = await this.#complete(cart.id);
+  async placeOrder(cart: Cart, shown: TotalDetail["summary"] | undefined): Promise<Order> {
+    if (shown?.remainderCents !== 0) await this.#sdk.store.payment.initiatePaymentSession(cart, { provider_id: BANK });
+    const result = await this.#complete(cart.id, shown?.plan);
     if (result.type !== "order") throw new Error(result.error.message);
     localStorage.removeItem(CART_KEY);
     return result.order;
@@ -125,10 +127,11 @@ export class Shop {
    * Completes the cart. While many orders are being placed, the shop answers 409, and the page calls again. It also
    * calls again without a response: the order may have been placed, and then the next call returns it.
    */
-  async #complete(cartId: string): Promise<HttpTypes.StoreCompleteCartResponse> {
+  async #complete(cartId: string, giftcard_plan: string | undefined): Promise<HttpTypes.StoreCompleteCartResponse> {
+    const body = { giftcard_plan };
     for (const until = Date.now() + PATIENCE_MS; ; ) {
       try {
-        return await this.#sdk.store.cart.complete(cartId);
+        return await this.#sdk.client.fetch(`/store/carts/${cartId}/complete`, { method: "POST", body });
       } catch (error) {
         const { status = 409 } = error as { status?: number };
         if (status !== 409 || Date.now() > until) throw error;

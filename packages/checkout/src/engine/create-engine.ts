@@ -63,8 +63,8 @@ export function createEngine(options: EngineOptions): Engine {
     ...tenders,
     ...createDecisions(context, recovery),
     ...createRefunds(context, recovery),
-    checkCovers(plan, remainderCents) {
-      if (remainderCents === plan.remainderCents) return;
+    checkShown(plan, shown) {
+      if (shown === plan.shown) return;
       if (plan.hasSettling) throw new CheckoutError("payment_in_progress");
       throw new CheckoutError(plan.hasExpired ? "applied_card_expired" : "amount_changed");
     },

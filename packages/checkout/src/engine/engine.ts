@@ -56,6 +56,8 @@ export interface ChargeAllOptions {
 export interface PaymentPlan {
   /** Cards that pay something, oldest first. */
   readonly parts: readonly PlannedPart[];
+  /** The `plan` of the cart's summary: its amounts as a page shows them. */
+  readonly shown: string;
   readonly coveredCents: Cents;
   readonly remainderCents: Cents;
   /** True if an applied card has expired, so that it pays nothing. */
@@ -177,11 +179,11 @@ export interface Engine {
    */
   recoverCart(cartId: string, options?: RecoverOptions): Promise<void>;
   /**
-   * Refuses a completion if its cards and other payments don't add up to the total.
-   * @param remainderCents the amount that the order's other payments will authorize
+   * Refuses to charge other amounts than the shopper was shown.
+   * @param shown the plan that the page has shown, as far as it is known
    * @throws {CheckoutError} payment_in_progress, applied_card_expired or amount_changed, depending on the cause
    */
-  checkCovers(plan: PaymentPlan, remainderCents: number): void;
+  checkShown(plan: PaymentPlan, shown: unknown): void;
   /**
    * Charges all cards of an order: records all charges, then sends one after the other. Before each step, it renews their leases
    * and counts them: if recovery has taken one over, nothing else is sent, and no remainder may be authorized.

@@ -45,7 +45,7 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
   amount_changed: {
     status: 409,
     message:
-      "The payment of the remainder is missing, or is for another amount. Start it again for the current remainder.",
+      "The amounts aren't those that the page has shown, or the summary's `plan` is missing. Show the current amounts, and start the payment again.",
   },
   cart_not_found: { status: 404, message: "There is no such cart." },
   cart_completed: { status: 409, message: "The cart is already an order." },

@@ -19,6 +19,7 @@ import { tenderAudience } from "./context.js";
 import type { CartView, PaymentPlan, TenderChange } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import { createGuessLimits, type Guesser, type GuessLimits } from "./guess-limits.js";
+import { shownPlan } from "./shown-plan.js";
 
 /** Returns how much of an open amount a card pays: up to its balance, and to the issuer's limit. */
 export function cardShare(
@@ -65,7 +66,7 @@ export function createTenders(context: TenderContext) {
     return sharesOf(Math.max(0, coveredCents - shortCents), tenders, issuer.maxDeductionCents);
   }
   const planOf = (cart: CartView, tenders: readonly Tender[]) =>
-    toPlan(cart, toAppliedCards(tenders, layOut(cart, tenders)), tenders);
+    toPlan(cart, toAppliedCards(tenders, layOut(cart, tenders)), tenders, issuer.currency);
 
   async function plan(cart: CartView, tenders?: readonly Tender[]): Promise<PaymentPlan> {
     const { id } = checkedCart(cart);
@@ -74,7 +75,7 @@ export function createTenders(context: TenderContext) {
 
   async function summary(cart: CartView): Promise<CartSummary> {
     const tenders = await journal.tenders(checkedCart(cart).id);
-    const { coveredCents, remainderCents } = planOf(cart, tenders);
+    const { coveredCents, remainderCents, shown } = planOf(cart, tenders);
     const refusals = tenders.length > 0 ? refusalsOf(await journal.chargesOfCart(cart.id)) : new Map();
     const cards = toAppliedCards(tenders, layOut(cart, tenders)).map((card): AppliedCard => {
       const refusal = card.state === "applied" ? refusals.get(card.id) : undefined;
@@ -82,6 +83,7 @@ export function createTenders(context: TenderContext) {
     });
     return {
       cartId: cart.id,
+      plan: shown,
       currency: issuer.currency,
       totalCents: cart.totalCents,
       coveredCents,
@@ -238,7 +240,12 @@ const toAppliedCards = (tenders: readonly Tender[], shares: readonly Share[]): A
     ...(shares[index] as Share),
   }));
 
-function toPlan(cart: CartView, cards: readonly AppliedCard[], tenders: readonly Tender[]): PaymentPlan {
+function toPlan(
+  { totalCents }: CartView,
+  cards: readonly AppliedCard[],
+  tenders: readonly Tender[],
+  currency: string,
+): PaymentPlan {
   const parts = cards.flatMap(({ id, lastFour, amountCents }, index) => {
     const sealedCard = tenders[index]?.sealedCard ?? "";
     return amountCents > 0 ? [{ tenderId: id, lastFour, amountCents, sealedCard }] : [];
@@ -246,8 +253,9 @@ function toPlan(cart: CartView, cards: readonly AppliedCard[], tenders: readonly
   const coveredCents = coveredOf(cards);
   return {
     parts,
+    shown: shownPlan(currency, totalCents, parts),
     coveredCents: cents(coveredCents),
-    remainderCents: cents(cart.totalCents - coveredCents),
+    remainderCents: cents(totalCents - coveredCents),
     hasExpired: cards.some((card) => card.state === "expired"),
     hasSettling: cards.some((card) => card.state === "settling"),
   };

@@ -1,4 +1,3 @@
-import type { Cents } from "@giftcard-pay/client";
 import { isCents, unitCount } from "../engine/charge-layout.js";
 import type { CartView } from "../engine/engine.js";
 import type { OrderLine } from "../store/order-line.js";
@@ -8,12 +7,10 @@ export interface Order {
   readonly id: string;
   readonly cart: CartView;
   /**
-   * The total that the shopper has agreed to, as the page has shown it. If the cart's is another, the order is refused before
-   * any money moves, also if cards pay all of it.
+   * The `plan` of the summary that the page has shown. If the total, a card's part or the remainder is another now, the order
+   * is refused before any money moves. Required if cards pay.
    */
-  readonly expectedTotalCents?: Cents;
-  /** The remainder that the shopper has seen. If it differs, the order is refused before any money moves. */
-  readonly expectedRemainderCents?: Cents;
+  readonly plan?: string | null | undefined;
   /**
    * The order's lines, with unique ids. They add up to the cart's total, and shipping comes last. With lines, units can be
    * refunded. At most 10,000 units.

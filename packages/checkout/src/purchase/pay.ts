@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Cents } from "@giftcard-pay/client";
 import { layCharges } from "../engine/charge-layout.js";
 import type { PaymentPlan } from "../engine/engine.js";
 import { CheckoutError } from "../engine/errors.js";
@@ -18,23 +17,33 @@ interface FlowOptions extends PurchaseContext {
   readonly maxChargesPerCard: number;
 }
 
-/** Whether an amount is the one that the shopper was shown, as far as the shop says it. */
-const isExpected = (expectedCents: Cents | undefined, cents: Cents) =>
-  expectedCents === undefined || expectedCents === cents;
-
 /** Pays orders, at once or when the shopper returns. */
 export function createPurchaseFlow(options: FlowOptions) {
   const { steps, engine, journal, purchases, remainder, leaseMs, pendingRemainderMs, announce, report } = options;
   const { resultOf, decidePending, ...later } = createPending(options);
 
-  /** Whether a purchase has this order's cart, total and remainder. */
-  const isOf = ({ cart, expectedRemainderCents }: Order, purchase: Purchase): boolean =>
+  /** Whether a purchase has this order's cart, total and plan. */
+  const isOf = ({ cart, plan }: Order, purchase: Purchase): boolean =>
     purchase.cartId === cart.id &&
     purchase.totalCents === cart.totalCents &&
     purchase.currency === cart.currency.toUpperCase() &&
-    isExpected(expectedRemainderCents, purchase.remainderCents);
+    (plan || purchase.plan) === purchase.plan;
 
-  /** Returns the result of a repeated payment. Refuses another cart, total or remainder. */
+  /** Plans the payment as the cart is now. @throws {CheckoutError} if the page has shown another plan */
+  async function planShown(order: Order): Promise<PaymentPlan> {
+    const plan = await engine.plan(order.cart);
+    const hasCards = plan.parts.length > 0 || plan.hasSettling || plan.hasExpired;
+    engine.checkShown(plan, order.plan || (hasCards ? null : plan.shown));
+    return plan;
+  }
+
+  /** Gives up a pending payment. A page that is out of date can't end what another page has begun. */
+  async function giveUpPending(order: Order, pending: Purchase): Promise<Purchase> {
+    if (order.plan !== pending.plan) await planShown(order);
+    return decidePending(pending, true);
+  }
+
+  /** Returns the result of a repeated payment. Refuses another cart, total or plan. */
   function repeatedResult(order: Order, purchase: Purchase): Promise<PayResult> {
     if (!isOf(order, purchase)) throw new CheckoutError("amount_changed");
     if (purchase.state === "voiding") throw new CheckoutError("payment_in_progress");
@@ -46,11 +55,12 @@ export function createPurchaseFlow(options: FlowOptions) {
    *
    * @throws {CheckoutError} as `refuseOther`
    */
-  async function giveUpOther({ id, cart }: Order): Promise<void> {
+  async function giveUpOther(order: Order): Promise<void> {
+    const { id, cart } = order;
     const { orderId = id } = (await purchases.ofCart(cart.id)) ?? {};
     if (orderId === id) return;
     const other = await readSettled(orderId);
-    if (other) refuseOther(other.state === "pending" ? await decidePending(other, true) : other);
+    if (other) refuseOther(other.state === "pending" ? await giveUpPending(order, other) : other);
   }
 
   /** Refuses the cart if this purchase of its other order is paid or can be paid still. */
@@ -63,11 +73,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function planOf(order: Order): Promise<PaymentPlan> {
     await giveUpOther(order);
     await engine.recoverCart(order.cart.id, { orderOf: steps.orderOf });
-    const plan = await engine.plan(order.cart);
-    // If a card has expired or is being settled, the shopper may not have seen this remainder.
-    const isUnseen = plan.hasSettling || plan.hasExpired;
-    const { expectedRemainderCents = isUnseen ? Number.NaN : plan.remainderCents } = order;
-    engine.checkCovers(plan, expectedRemainderCents);
+    const plan = await planShown(order);
     if (plan.remainderCents > 0 && !remainder.isConfigured)
       throw new TypeError("The cards don't cover the order: createCheckout needs remainder.");
     return plan;
@@ -113,19 +119,18 @@ export function createPurchaseFlow(options: FlowOptions) {
   async function pay(order: Order, { input }: { input?: unknown } = {}): Promise<PayResult> {
     checkId("order.id", order.id);
     const cart = checkCart(order.cart);
-    // First, so that a page with an old total doesn't even end the payment that another page has begun.
-    if (!isExpected(order.expectedTotalCents, cart.totalCents)) throw new CheckoutError("amount_changed");
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
     if (options.charges === "by-line" && !lines) throw new TypeError('order.lines are needed if charges is "by-line".');
     let earlier = await readSettled(order.id);
     // The shopper has left the bank's page, and changed the cart.
-    if (earlier?.state === "pending" && !isOf(order, earlier)) earlier = await decidePending(earlier, true);
+    if (earlier?.state === "pending" && !isOf(order, earlier)) earlier = await giveUpPending(order, earlier);
     if (earlier && earlier.state !== "failed") return repeatedResult(order, earlier);
     const plan = await planOf(order);
     const attemptId = randomUUID();
     const ids = { orderId: order.id, cartId: cart.id, attemptId };
     const currency = order.cart.currency.toUpperCase();
-    const wanted = { ...ids, totalCents: cart.totalCents, currency, remainderCents: plan.remainderCents, lines };
+    const amounts = { totalCents: cart.totalCents, currency, remainderCents: plan.remainderCents, plan: plan.shown };
+    const wanted = { ...ids, ...amounts, lines };
     const purchase = await purchases.begin(wanted, { owner: attemptId, forMs: leaseMs });
     if (purchase.attemptId === attemptId) {
       announce(purchase);

@@ -23,6 +23,8 @@ export interface Purchase extends Attempt {
   /** The failed attempts that this one has replaced, the oldest first. */
   readonly earlierAttempts: readonly Attempt[];
   readonly state: PurchaseState;
+  /** The amounts as the shopper was shown them; see `CartSummary.plan`. */
+  readonly plan: string;
   /** The shop's data of a pending remainder, such as the address of a bank's page. JSON. */
   readonly remainderData: string | null;
   /** The order's lines as they were paid; null if the shop gave none. */
@@ -145,7 +147,7 @@ export interface PurchaseStore {
 /** A purchase to begin. */
 export type NewPurchase = Pick<
   Purchase,
-  "orderId" | "cartId" | "attemptId" | "totalCents" | "currency" | "remainderCents" | "lines"
+  "orderId" | "cartId" | "attemptId" | "totalCents" | "currency" | "remainderCents" | "plan" | "lines"
 >;
 
 /** The storage of a checkout: the journal of charges, and the purchases that they belong to. */
@@ -165,6 +167,7 @@ export function toPurchase(row: Record<string, unknown>): Purchase {
     totalCents: cents(Number(row.total_cents)),
     currency: String(row.currency),
     remainderCents: cents(Number(row.remainder_cents)),
+    plan: String(row.plan),
     remainderData: row.remainder_data as string | null,
     lines: row.lines === null ? null : JSON.parse(String(row.lines)),
     tries: Number(row.tries),

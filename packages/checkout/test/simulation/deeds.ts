@@ -147,13 +147,9 @@ export class Deeds {
     if (shown) story.agreed.add(agreement(shown));
     else story.isUnshown = true;
     const { view, lines } = story.cart;
-    const expected = shown && {
-      expectedTotalCents: cents(shown.totalCents),
-      expectedRemainderCents: cents(shown.remainderCents),
-    };
     const { mood, visit } = act;
     const result = await checkout
-      .pay({ id: story.id, cart: view, lines, ...expected }, { input: { mood, visit } })
+      .pay({ id: story.id, cart: view, lines, plan: shown?.plan }, { input: { mood, visit } })
       .catch((error: unknown) => {
         story.refusals.push(codeOf(error as Error));
         throw error;

@@ -16,6 +16,7 @@ const totalOf = (lines: readonly OrderLine[]) => cents(lines.reduce((sum, { tota
 
 /** The amounts that a page has shown to the shopper. */
 export interface Shown {
+  readonly plan: string;
   readonly totalCents: number;
   readonly remainderCents: number;
 }
@@ -65,4 +66,4 @@ export interface Story {
 }
 
 /** Names amounts that a shopper has agreed to. */
-export const agreement = ({ totalCents, remainderCents }: Shown): string => `${totalCents}/${remainderCents}`;
+export const agreement = ({ totalCents, remainderCents }: Omit<Shown, "plan">): string => `${totalCents}/${remainderCents}`;

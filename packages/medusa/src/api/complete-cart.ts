@@ -4,6 +4,7 @@ import { confirmOrder, explainRefusal, prepareCompletion, type Race } from "../c
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
+import { PLAN } from "../names.js";
 import { handleAnswer } from "./answer.js";
 
 /** Medusa's code for a failure that it doesn't know. */
@@ -29,9 +30,10 @@ interface Answer {
 export async function prepareCart(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   // Express removes the path's parameters before Medusa's error handler answers.
   const cartId = String(req.params.id);
+  const shown = (req.body as { [PLAN]?: unknown } | undefined)?.[PLAN] ?? null;
   let release: Release | null;
   try {
-    release = await prepareCompletion(req.scope, cartId);
+    release = await prepareCompletion(req.scope, cartId, shown === null ? null : String(shown));
   } catch (error) {
     const refusal = inMedusa(req, error);
     // Medusa answers for an unknown cart.

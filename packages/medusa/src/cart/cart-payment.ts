@@ -14,7 +14,7 @@ import {
   readPlacedOrders,
   type SessionView,
 } from "../medusa-tables/carts.js";
-import { PROVIDER_ID } from "../names.js";
+import { PLAN, PROVIDER_ID } from "../names.js";
 import { readSoldLines, type SoldLine } from "./order-lines.js";
 
 type Line = Pick<SoldLine, "id" | "total">;
@@ -28,6 +28,8 @@ export interface CartPayment {
   /** The lines of the cart, or of its order, that are gift cards, if no card may pay for them. */
   readonly giftcardItemIds: readonly string[];
   readonly collectionId: string | null;
+  /** The plan that a page has last shown while the cards covered the cart. */
+  readonly shownPlan: unknown;
   /** Gift card sessions. Only the plugin creates them. */
   readonly giftSessions: readonly SessionView[];
   /** Sessions of other methods that are authorized, or can still be. */
@@ -42,13 +44,14 @@ interface CartRow {
   total: BigNumberInput;
   raw_total?: BigNumberInput;
   completed_at?: string | Date | null;
+  metadata?: Record<string, unknown> | null;
   /** With their totals, since the cart's own total is computed from them. */
   items?: Line[];
 }
 
 /** Reads a cart and its payment. @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {
-  const select = ["id", "currency_code", "completed_at", "total", "raw_total"] as never[];
+  const select = ["id", "currency_code", "completed_at", "metadata", "total", "raw_total"] as never[];
   const { sql, settings } = contextOf(container);
   const [carts, sessions, orderIds, giftcardItemIds] = await Promise.all([
     container.resolve(Modules.CART).listCarts({ id: cartId }, { select, take: 1 }),
@@ -68,7 +71,7 @@ export async function readCartPayment(container: MedusaContainer, cartId: string
     giftcardItemIds,
     lines: row.items ?? [],
   };
-  return { ...toCartPayment(cartId, due, sessions), isReopened };
+  return { ...toCartPayment(cartId, due, sessions), isReopened, shownPlan: row.metadata?.[PLAN] };
 }
 
 /** Closes a cart as its completion had. If its order is deleted at this moment, the cart stays open. */
@@ -130,6 +133,7 @@ function toCartPayment(
     isEuro: String(currency).toLowerCase() === "eur",
     isCompleted,
     isReopened: false,
+    shownPlan: null,
     giftcardItemIds,
     collectionId,
     giftSessions: sessions.filter((s) => s.provider_id === PROVIDER_ID && !isDead(s)),

@@ -115,9 +115,11 @@ export async function createGiftSession(
  */
 export async function createEmptySession(
   container: MedusaContainer,
-  { collectionId, otherSessions, deadSessions, giftSessions }: CartPayment,
+  payment: CartPayment,
   plan: PaymentPlan,
 ): Promise<void> {
+  const { collectionId, otherSessions, deadSessions, giftSessions } = payment;
+  await noteShown(container, payment, plan);
   await deleteSessions(container, [...otherSessions, ...deadSessions, ...giftSessions]);
   await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", {
     provider_id: MANUAL_PROVIDER_ID,
@@ -137,6 +139,7 @@ export async function dropStaleSessions(
   payment: CartPayment,
   plan: PaymentPlan,
 ): Promise<void> {
+  await noteShown(container, payment, plan);
   const stale = payment.otherSessions.filter((session) => !isForRemainder(session, plan));
   await deleteSessions(container, [...stale, ...payment.deadSessions, ...payment.giftSessions]);
 }
@@ -166,17 +169,19 @@ export function declined(): MedusaError {
   return new MedusaError(type, "Payment authorization failed", type);
 }
 
-/** Describes which cards pay how much. A card that expired and is entered again counts as the same. */
-const noteOf = ({ parts }: PaymentPlan) =>
-  parts.map(({ lastFour, amountCents }) => `${lastFour}:${amountCents}`).join(" ");
+/** Records on a cart that a page shows this plan, if the cards leave nothing to pay: such a cart needs no session. */
+async function noteShown(container: MedusaContainer, { cart, shownPlan }: CartPayment, plan: PaymentPlan) {
+  if (!isCovered(plan) || shownPlan === plan.shown) return;
+  await container.resolve(Modules.CART).updateCarts(cart.id, { metadata: planMetadata(plan) });
+}
 
-export function planMetadata(plan: PaymentPlan): Record<string, string> {
-  return plan.parts.length > 0 ? { [PLAN]: noteOf(plan) } : {};
+export function planMetadata({ parts, shown }: PaymentPlan): Record<string, string> {
+  return parts.length > 0 ? { [PLAN]: shown } : {};
 }
 
 /** Tells whether a session of another method is for what this plan's cards leave to pay. */
 function isForRemainder({ amountCents, metadata }: SessionView, plan: PaymentPlan): boolean {
-  return amountCents === plan.remainderCents && (metadata?.[PLAN] ?? "") === noteOf(plan);
+  return amountCents === plan.remainderCents && metadata?.[PLAN] === planMetadata(plan)[PLAN];
 }
 
 export const isCovered = (plan: PaymentPlan) => plan.parts.length > 0 && plan.remainderCents === 0;
@@ -197,9 +202,8 @@ export function checkSessions(engine: Engine, payment: CartPayment, plan: Paymen
   const [gift] = giftSessions;
   const [remainder] = otherSessions;
   const fits = isCovered(plan)
-    ? gift?.amountCents === plan.parts[0]?.amountCents && gift?.metadata?.[PLAN] === noteOf(plan)
+    ? gift?.amountCents === plan.parts[0]?.amountCents && gift?.metadata?.[PLAN] === plan.shown
     : remainder !== undefined && isForRemainder(remainder, plan);
-  // No remainder is -1, so this throws with the reason for which it doesn't fit.
-  engine.checkCovers(plan, all.length === 1 && fits ? plan.remainderCents : -1);
+  engine.checkShown(plan, all.length === 1 && fits ? plan.shown : null);
   return remainder ?? null;
 }

@@ -36,23 +36,28 @@ const createCollectionWorkflow = createWorkflow(
  * Takes the lease of a cart for its completion, and prepares the cart: it deletes dead sessions, and every gift card
  * session but the one that Medusa needs to complete a cart which the cards pay alone. The cards are charged later, in
  * the completion, which reads and checks everything again. So a cart that looks ready isn't read twice.
+ * @param shown the plan that the page shows, if it tells
  * @returns a function that ends the completion's turn, to call once Medusa has responded; null if no card was ever on the cart
- * @throws {CheckoutError} amount_changed if no session fits the cards
+ * @throws {CheckoutError} amount_changed if no session fits the cards, or the page has shown other amounts
  */
-export async function prepareCompletion(container: MedusaContainer, cartId: string): Promise<Release | null> {
+export async function prepareCompletion(
+  container: MedusaContainer,
+  cartId: string,
+  shown: string | null,
+): Promise<Release | null> {
   const { leases, sql } = contextOf(container);
   if (!(await hadCards(sql, cartId))) return null;
   // If it can't be read, it is prepared, and that fails with the cause.
-  const ready = isReady(sql, cartId).catch(() => false);
+  const ready = isReady(sql, cartId, shown).catch(() => false);
   const free = await leases.take(cartId);
   if (free && (await ready)) return free;
   await free?.();
-  const { turn } = await beginTurn(container, cartId, () => prepareSessions(container, cartId), PATIENCE_MS);
+  const { turn } = await beginTurn(container, cartId, () => prepareSessions(container, cartId, shown), PATIENCE_MS);
   await turn.giveWay();
   return turn.release;
 }
 
-async function prepareSessions(container: MedusaContainer, cartId: string): Promise<void> {
+async function prepareSessions(container: MedusaContainer, cartId: string, shown: string | null): Promise<void> {
   const giftcard = contextOf(container);
   const { engine } = giftcard;
   const payment = await readCartPayment(container, cartId);
@@ -67,12 +72,14 @@ async function prepareSessions(container: MedusaContainer, cartId: string): Prom
   if (!payment.isEuro) return deleteSessions(container, ours);
   await settleCart(giftcard, cartId);
   const plan = await engine.plan(payment.cart);
+  if (shown !== null) engine.checkShown(plan, shown);
   if (!isCovered(plan)) {
     refuseEnded(payment, plan);
     await deleteSessions(container, ours);
     checkSessions(engine, { ...payment, giftSessions: [], deadSessions: [] }, plan);
     return;
   }
+  engine.checkShown(plan, shown ?? payment.shownPlan);
   refusePaid(otherSessions);
   await deleteSessions(container, [...otherSessions, ...ours]);
   // A page that has nothing else to pay creates no collection.

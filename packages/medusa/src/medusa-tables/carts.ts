@@ -61,8 +61,9 @@ export const hadCards = (sql: Sql, cartId: string): Promise<boolean> =>
  * Tells whether a cart with cards can be completed as it is: nothing is left of an earlier completion, and its only
  * session is that of a remainder, which was never refunded. Code that moves money reads again. Reads cart, order_cart,
  * cart_payment_collection, payment_session, payment and refund, and the cart's tenders.
+ * @param shown the plan that the page shows, if it tells
  */
-export const isReady = (sql: Sql, cartId: string): Promise<boolean> =>
+export const isReady = (sql: Sql, cartId: string, shown: string | null): Promise<boolean> =>
   hasRows(
     sql,
     `select 1 from cart where id = $1 and completed_at is null and deleted_at is null
@@ -70,12 +71,13 @@ export const isReady = (sql: Sql, cartId: string): Promise<boolean> =>
          and not exists (select 1 from order_cart where cart_id = $1 and deleted_at is null)
          and (select count(*) = 1 and bool_and(
              s.provider_id <> $2 and s.status = any($3::text[]) and s.metadata ? '${PLAN}' and s.amount > 0
+             and ($4::text is null or s.metadata ->> '${PLAN}' = $4)
              and p.canceled_at is null and not exists (select 1 from refund where payment_id = p.id and deleted_at is null))
            from cart_payment_collection l
            join payment_session s on s.payment_collection_id = l.payment_collection_id and s.deleted_at is null
            left join payment p on p.payment_session_id = s.id and p.deleted_at is null
            where l.cart_id = $1 and l.deleted_at is null)`,
-    [cartId, PROVIDER_ID, processable],
+    [cartId, PROVIDER_ID, processable, shown],
   );
 
 /**

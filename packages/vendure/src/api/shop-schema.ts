@@ -50,6 +50,8 @@ export const shopSchema = parse(/* GraphQL */ `
   "The gift cards of the active order."
   type GiftcardSummary {
     orderCode: String!
+    "Identifies these amounts: the metadata of addPaymentToOrder."
+    plan: String!
     currencyCode: CurrencyCode!
     total: Money!
     "The sum that the applied cards pay."

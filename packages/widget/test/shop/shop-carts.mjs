@@ -166,6 +166,7 @@ function summaryOf(cart) {
   });
   return {
     cartId: cart.id,
+    plan: [cart.totalCents, ...cards.map(({ id, amountCents }) => `${id}:${amountCents}`)].join(" "),
     currency: "EUR",
     totalCents: cart.totalCents,
     coveredCents: cart.totalCents - notByCardCents - owedCents,

@@ -50,8 +50,9 @@ export const actions = {
 
   /** Places the order. @returns whether it is paid, or waits for the bank */
   async place(world: World, purchase: PlainPurchase, url = world.url): Promise<boolean> {
-    const remainder = String(purchase.remainderCents);
-    const page = await maybe(purchase.visitor.submit(`${url}/orders`, { remainder }));
+    const { visitor, cartId } = purchase;
+    const shown = await maybe(visitor.read(`${url}/giftcards/carts/${cartId}`));
+    const page = await maybe(visitor.submit(`${url}/orders`, { plan: shown?.plan ?? "" }));
     if (page?.url.includes("/pay/")) purchase.bankPage = page.url;
     purchase.bankPage ??= page?.text.match(bankLink)?.[1];
     return purchase.bankPage !== undefined || isPaid(page);

@@ -137,7 +137,7 @@ class Checkout {
   async #complete({ email, address }: { email: string; address: Address }) {
     const { shop } = this.#place;
     this.#cart = await shop.setDetails(this.#cart, email, address);
-    return shop.placeOrder(this.#cart, this.#total?.remainderCents === 0);
+    return shop.placeOrder(this.#cart, this.#total?.summary);
   }
 
   /** Runs one change at a time, and shows a failure. */

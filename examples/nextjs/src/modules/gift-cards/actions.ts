@@ -85,10 +85,12 @@ export type Refusal = {
  *
  * @param cartId the cart. Default: that of the shopper
  * @param providerId the method that the shopper has chosen, if any
+ * @param plan the amounts that the page shows
  */
 export async function completeCart(
   cartId: string | undefined,
-  providerId: string | undefined
+  providerId: string | undefined,
+  plan: string | undefined
 ): Promise<Refusal> {
   const id = cartId || (await getCartId())
   if (!id) return { status: 404, code: "cart_not_found" }
@@ -101,7 +103,7 @@ export async function completeCart(
         "x-publishable-api-key": publishableKey,
         ...(await getAuthHeaders()),
       },
-      body: "{}",
+      body: JSON.stringify({ giftcard_plan: plan }),
       cache: "no-store",
     })
   } catch (error) {

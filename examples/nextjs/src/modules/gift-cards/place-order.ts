@@ -18,8 +18,10 @@ export async function placeOrder(cartId?: string): Promise<void> {
   // An entered card isn't applied, or a payment with a card isn't finished. The tag shows what to do.
   if (tag && !tag.reportValidity()) throw new Error(tag.validationMessage)
   const chosen = tag && sessionStorage.getItem(chosenKey(tag.cart))
+  // If the amounts are others by now, nothing is charged.
+  const plan = tag?.summary?.plan
   for (const until = Date.now() + PATIENCE_MS; ; ) {
-    const refusal = await completeCart(cartId, chosen ?? undefined).catch(
+    const refusal = await completeCart(cartId, chosen ?? undefined, plan).catch(
       ifLost
     )
     // The page moves on to the confirmation.

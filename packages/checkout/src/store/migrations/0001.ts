@@ -117,6 +117,8 @@ create table giftcard_purchase (
   total_cents {cents} not null check (total_cents >= 0),
   currency text not null,
   remainder_cents {cents} not null check (remainder_cents between 0 and total_cents),
+  -- The amounts as the shopper was shown them.
+  plan text not null,
   remainder_data text,
   lines text,
   lease_owner text,

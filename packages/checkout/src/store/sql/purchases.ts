@@ -59,16 +59,16 @@ export function createPurchases({ query, write, ms, ...database }: Database): Pu
   const ofCart = (cartId: string) =>
     first(`select * from giftcard_purchase where cart_id = $1 and state in (${sqlList(cartStates)})`, [cartId]);
   const begin: PurchaseStore["begin"] = async (purchase, lease) => {
-    const { orderId, cartId, attemptId, totalCents, currency, remainderCents, lines } = purchase;
+    const { orderId, cartId, attemptId, totalCents, currency, remainderCents, plan, lines } = purchase;
     const begun = await first(
       `insert into giftcard_purchase as old
-           (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until, currency,
+           (order_id, cart_id, attempt_id, state, total_cents, remainder_cents, lines, lease_owner, lease_until, currency, plan,
             next_try_at, created_at, updated_at)
-         values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${ms("$7")}, $9, now(), now(), now())
+         values ($1, $2, $3, 'charging', $4, $5, $8, $6, now() + ${ms("$7")}, $9, $10, now(), now(), now())
          on conflict (order_id) do update set cart_id = $2, attempt_id = $3,
            earlier_attempts = ${database.append("old.earlier_attempts", attemptFields)},
            state = 'charging', total_cents = $4,
-           currency = $9, remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${ms("$7")},
+           currency = $9, plan = $10, remainder_cents = $5, remainder_data = null, lines = $8, lease_owner = $6, lease_until = now() + ${ms("$7")},
            next_try_at = now(), tries = 0, last_error = null, last_actor = null, remainder_settled_by = null, created_at = now(), updated_at = now()
          where old.state = 'failed' returning *`,
       [
@@ -81,6 +81,7 @@ export function createPurchases({ query, write, ms, ...database }: Database): Pu
         lease.forMs,
         lines && JSON.stringify(lines),
         currency,
+        plan,
       ],
     ).catch((error: unknown) => {
       if (isUniqueViolation(error)) return ofCart(cartId);
