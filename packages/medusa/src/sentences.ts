@@ -12,8 +12,11 @@ export const SENTENCES = {
   missing: "There is no such order, or it is canceled.",
   unplanned: "It can't be planned ({{fault}}): look at it, and refund it on its own page.",
   byHand: "{{amountCents}} of it was refunded by hand, and may have been for these units.",
+  settled: "{{amountCents}} of it was settled by a credit line or a transaction, and may have been for these units.",
   awaitsReturn: "A return of it was requested: receive or cancel it first.",
   due: "Its customer still has to pay {{amountCents}}: get that paid, or remove it from the order by an edit.",
+  partlyCaptured:
+    "{{amountCents}} of its other payment isn't captured: capture it on the order's page, or refund the order there.",
   pending: "Its other payment is still pending, and could settle after the refund: cancel the order instead.",
   short: "Only {{amountCents}} of its payments is left to refund: the remainder was refunded before.",
   openChange: "An edit, return, exchange, claim or transfer is open: confirm or cancel it.",

@@ -64,7 +64,7 @@ describe("how an order was paid", () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.body).toEqual({
-      ...{ orderId, currency: "EUR", totalCents: 7498 },
+      ...{ orderId, currency: "EUR", totalCents: 7498, dueCents: 0 },
       cards: [byCard(first, 1875), byCard(second, 1234)],
       others: [byBank(4389)],
     });

@@ -25,6 +25,7 @@ import {
   finishRefundsFirst,
   makeCollectionInTurn,
   refuseCancel,
+  refuseVoid,
 } from "./turns.js";
 
 /** Removes the gift card from the listed payment methods: a page can't start a payment with it. */
@@ -127,9 +128,11 @@ export default defineMiddlewares({
     ...changesCart.map((route) => on(["POST", "DELETE"], `/store/carts/:id${route}`, changeCartInTurn)),
     onPost("/admin/payments/:id/capture", refusePartialCapture, changePaymentInTurn),
     onPost("/admin/payments/:id/refund", refundByHand),
+    onPost("/admin/orders/:id/credit-lines", changeOrderInTurn),
     onPost("/admin/orders/:id/cancel", changeOrderInTurn, finishRefundsFirst, refuseCancel),
     ...beginsChange.map((matcher) => onPost(matcher, changeOrderInTurn)),
-    ...confirmsChange.map((matcher) => onPost(matcher, balanceOrder)),
+    onPost("/admin/returns/:id/request", refuseVoid),
+    ...confirmsChange.map((matcher) => onPost(matcher, refuseVoid, balanceOrder)),
     onPost("/admin/payment-collections/:id/payment-sessions", refuseSecondPayment),
     // Room for ten thousand order ids.
     ...["/admin/giftcard-pay/refund-plan", "/admin/giftcard-pay/bulk-refunds"].map((matcher) => ({

@@ -79,10 +79,10 @@ async function check(
       "A payment of this order isn't captured yet. Capture it first, or use the refund under Gift cards on the order's " +
         "page, which captures it.",
     );
-  const wasRefunded = books.refunds.some(({ units }) => units !== null);
-  if (isNoted && wasRefunded && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
+  const wasSettled = books.settledCents < 0 || books.refunds.some(({ units }) => units !== null);
+  if (isNoted && wasSettled && amountCents > owedCents + ROUNDING_CENTS && !body.note?.trim())
     throw refuse(
-      `The amount that this order owed was already refunded, and ${euro(owedCents)} is owed now. Reload the ` +
+      `The amount that this order owed was already refunded or settled, and ${euro(owedCents)} is owed now. Reload the ` +
         "order. To refund more than that, state the reason in the refund's note.",
     );
   if (!isNoted || !isOwed) return;

@@ -1,10 +1,13 @@
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
+import type { BigNumberInput } from "@medusajs/framework/types";
+import { MathBN, Modules } from "@medusajs/framework/utils";
+import { euro } from "../amount.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, toMedusaError } from "../errors.js";
 import { cartOfOrder, hadCards, orderOfPayment, type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
-import { hasOpenChange, readOrderOwner } from "../medusa-tables/orders.js";
+import { hasOpenChange, readHeldInChange, readOrderOwner } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
@@ -123,6 +126,24 @@ async function takeTurn(
 export async function refuseCancel(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const isOpen = await hasOpenChange(contextOf(req.scope).sql, String(req.params.id));
   next(isOpen ? openChange("cancel the order") : undefined);
+}
+
+/**
+ * Refuses to confirm a change of an order with cards if Medusa would void what isn't captured. Medusa does so if the customer
+ * still has to pay something after the change, and asks them to pay all of it again.
+ */
+export async function refuseVoid(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
+  const id = String(req.params.id);
+  const held = id.includes("\0") ? null : await readHeldInChange(contextOf(req.scope).sql, id);
+  if (!held) return next();
+  const { summary } = await req.scope.resolve(Modules.ORDER).previewOrderChange(held.orderId);
+  if (MathBN.lte((summary as { pending_difference: BigNumberInput }).pending_difference, 0)) return next();
+  next(
+    refusal(
+      `${euro(held.cents)} of this order is authorized and isn't captured yet, and Medusa would void it with this change. ` +
+        "Capture the order's payments first, then confirm the change. Nothing was changed.",
+    ),
+  );
 }
 
 export function openChange(what: string) {

@@ -71,16 +71,25 @@ export async function withLock<T>(container: MedusaContainer, cartId: string, jo
   }
 }
 
-/** Runs a job while nobody else changes this order, in any process. @throws {CheckoutError} payment_in_progress */
+/** Renews a job's lease. @throws {CheckoutError} payment_in_progress if it is lost: nothing may be done */
+export type Keep = () => Promise<void>;
+
+/**
+ * Runs a job while nobody else changes this order, in any process.
+ * @param job calls `keep` before each step that moves money: it may have stalled for longer than its lease
+ * @throws {CheckoutError} payment_in_progress if another job has the order for too long
+ */
 export async function withOrderLease<T>(
   container: MedusaContainer,
   orderId: string,
-  job: () => Promise<T>,
+  job: (keep: Keep) => Promise<T>,
 ): Promise<T> {
   const { leases, sql } = contextOf(container);
   const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
   try {
-    return await job();
+    return await job(async () => {
+      if (!(await release.keep())) throw new CheckoutError("payment_in_progress");
+    });
   } finally {
     await release();
   }

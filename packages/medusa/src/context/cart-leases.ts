@@ -6,6 +6,12 @@ import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 /** Ends this job's part of a turn. Never throws. Idempotent. */
 export type Release = () => Promise<void>;
 
+/** A lease, and how to end it. */
+export interface Lease extends Release {
+  /** Renews it. Call it before each step that moves money. @returns false if it is lost, and another job may have it */
+  keep(): Promise<boolean>;
+}
+
 /** A turn that gives way to a completion until its job has Medusa's lock on the cart. */
 export interface Turn {
   readonly release: Release;
@@ -198,9 +204,13 @@ export function createCartLeases(sql: Sql, leaseMs: number) {
      * Takes the turn once it is free, after the jobs of this process that already wait.
      * @throws {CheckoutError} payment_in_progress after `timeoutMs`
      */
-    async wait(cartId: string, timeoutMs: number): Promise<Release> {
+    async wait(cartId: string, timeoutMs: number): Promise<Lease> {
       const mine = await obtain(cartId, timeoutMs, false);
-      return onlyOnce(() => leave(cartId, mine));
+      const keep = async () => !mine.isOver && changeWay(cartId, mine, false);
+      return Object.assign(
+        onlyOnce(() => leave(cartId, mine)),
+        { keep },
+      );
     },
     /** Like `wait`, for a job that will take Medusa's lock on the cart. */
     async waitGivingWay(cartId: string, timeoutMs: number): Promise<Turn> {

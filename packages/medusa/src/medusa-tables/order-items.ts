@@ -17,6 +17,8 @@ export interface ItemVersion {
   readonly quantity: number;
   /** How many units the buyer keeps: those that were not returned. */
   readonly kept: number;
+  /** How many of these are to be returned: a return was requested, and isn't received. */
+  readonly requested: number;
   /** The price of a unit, in major units with tax, before discounts. */
   readonly price: string;
   /** The discounts on all its units, in major units with tax. */
@@ -36,9 +38,10 @@ const taxFactor = (table: string, column: string, id: string) =>
 export const ITEMS = `
 with step as (
   select item_id as id, version, created_at, quantity, unit_price,
-    coalesce(return_received_quantity, 0) + coalesce(return_dismissed_quantity, 0) as returned
+    coalesce(return_received_quantity, 0) + coalesce(return_dismissed_quantity, 0) as returned,
+    coalesce(return_requested_quantity, 0) as requested
   from order_item where order_id = o.id and version >= start.version and deleted_at is null
-  union select shipping_method_id, version, created_at, 1, null, 0
+  union select shipping_method_id, version, created_at, 1, null, 0, 0
   from order_shipping where order_id = o.id and version >= start.version and deleted_at is null
 ), line as (
   select id, variant_id, product_id, unit_price, is_tax_inclusive, false as is_shipping,
@@ -60,6 +63,7 @@ with step as (
 ), history as (
   select step.id, max(step.version) as last, json_agg(json_build_object('createdAt', step.created_at,
     'isPlaced', step.version = start.version, 'quantity', step.quantity::float8, 'kept', (step.quantity - step.returned)::float8,
+    'requested', step.requested::float8,
     'price', (coalesce(step.unit_price, line.unit_price) * case when line.is_tax_inclusive then 1 else line.tax_factor end)::text,
     'discount', coalesce(discount.amount, 0)::text, 'isDiscountedAnew', replaced.id is not null) order by step.version) as versions
   from step join line on line.id = step.id

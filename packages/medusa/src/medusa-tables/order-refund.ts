@@ -1,6 +1,7 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
-import { centsSql } from "../amount.js";
+import { MathBN } from "@medusajs/framework/utils";
+import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
 import { readRow } from "../rows.js";
@@ -14,11 +15,13 @@ export interface OpenPayment {
   readonly isGiftcard: boolean;
   readonly capturedCents: number;
   readonly leftCents: number;
-  /**
-   * Authorized, and neither captured nor canceled. A capture that was begun and never finished doesn't count. 0 for another
-   * method's payment of which a part is captured: its method may have released the rest.
-   */
+  /** Authorized, and neither captured nor canceled. A capture that was begun and never finished doesn't count. */
   readonly uncapturedCents: number;
+  /**
+   * The rest of another method's payment of which a part is captured. Its method may hold it, or may have released it, so a
+   * refund never captures it.
+   */
+  readonly restCents: number;
 }
 
 export interface BookedRefund {
@@ -32,6 +35,8 @@ export interface BookedRefund {
    * whole charges. Otherwise Medusa waived as much in the order.
    */
   readonly aheadCents: number;
+  /** The amount that Medusa waived in the order for this refund, in major units. */
+  readonly waived: string;
 }
 
 /** The data that an order's refunds depend on, as recorded by Medusa and the plugin. */
@@ -44,6 +49,11 @@ export interface RefundableOrder {
   readonly placedCents: number;
   /** The amount that the customer has to pay according to Medusa, in major units. Below 0, the order owes. */
   readonly pending: string;
+  /**
+   * The amount that staff or an integration settled beside payments and refunds: credit lines that neither Medusa nor the
+   * plugin wrote, and transactions. Above 0, the customer doesn't have to pay it; below 0, the customer has it already.
+   */
+  readonly settledCents: number;
   /** Oldest first. */
   readonly payments: readonly OpenPayment[];
   /** Oldest first. */
@@ -62,8 +72,9 @@ export interface RefundableOrder {
 /** The reference of the credit lines with which the plugin keeps Medusa's books at the cents that it owes. */
 export const BALANCE_REFERENCE = "giftcard_balance";
 
-/** The amount that the customer has to pay according to the summary `summary`, in major units. */
-const PENDING = `coalesce(summary.totals -> 'raw_pending_difference' ->> 'value', summary.totals ->> 'pending_difference', '0')`;
+/** The amount that the customer has to pay according to a summary, in major units. */
+const pendingOf = (summary: string) =>
+  `coalesce(${summary}.totals -> 'raw_pending_difference' ->> 'value', ${summary}.totals ->> 'pending_difference', '0')`;
 
 /**
  * The version of the order `o` with the cart `cart` that its customer paid. Draft orders have versions before it: the last one that was
@@ -75,20 +86,37 @@ const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce(
       join capture c on c.payment_id = p.id and c.deleted_at is null)), 1) end`;
 
 /**
- * The amount that Medusa waived for the refund `r`. Medusa's credit line doesn't name the refund. It is the first change
- * after the refund, since refunds of an order are made one at a time. Versions of an order copy credit lines, so this
- * query reads changes.
+ * The amount that Medusa waived for the refund `r` of the payment `p`: the first credit line after the refund, if Medusa
+ * asked for money then, and if the line has the names that Medusa gives it. Recovery's line names its refund.
  */
-const BEYOND = `(select coalesce(sum((line.raw_amount ->> 'value')::numeric), 0)
+const WAIVED = `coalesce((select (line.raw_amount ->> 'value')::numeric
   from order_change change join order_change_action line on line.order_change_id = change.id
     and line.action = 'CREDIT_LINE_ADD' and line.deleted_at is null
-  where change.order_id = o.id and change.change_type = 'credit_line' and change.status = 'confirmed'
-    and change.deleted_at is null and line.reference is distinct from '${BALANCE_REFERENCE}'
-    and case when line.reference = 'refund' then line.reference_id = r.id else change.created_at >= r.created_at
-      and not exists (select from refund later join payment other on other.id = later.payment_id
-        where other.payment_collection_id in (select payment_collection_id from order_payment_collection
-          where order_id = o.id and deleted_at is null)
-        and later.deleted_at is null and later.created_at > r.created_at and later.created_at <= change.created_at) end)`;
+  left join order_summary before on before.order_id = o.id and before.version = change.version - 1 and before.deleted_at is null
+  where change.order_id = o.id and change.change_type = 'credit_line' and change.status = 'confirmed' and change.deleted_at is null
+    and case when line.reference = 'refund' then line.reference_id = r.id
+      else change.created_at >= r.created_at and (line.raw_amount ->> 'value')::numeric between 0 and (r.raw_amount ->> 'value')::numeric
+        and ${pendingOf("before")}::numeric > 0
+        and (line.reference, line.reference_id) = (coalesce(reason.label, 'payment_collection'), coalesce(reason.code, line.reference_id))
+        and (reason.id is not null or line.reference_id in (select payment_collection_id from order_payment_collection
+          where order_id = o.id and deleted_at is null))
+        and not exists (select from refund later join payment other on other.id = later.payment_id
+          join order_payment_collection pays on pays.payment_collection_id = other.payment_collection_id and pays.deleted_at is null
+          where pays.order_id = o.id and later.deleted_at is null and later.created_at > r.created_at
+            and later.created_at <= change.created_at) end
+  order by change.version limit 1), 0)`;
+
+/** The credit lines of the order `o` in a version, without the plugin's own, in major units. Medusa copies them into each version. */
+const creditLines = (
+  version: string,
+) => `(select coalesce(sum((raw_amount ->> 'value')::numeric), 0) from order_credit_line
+  where order_id = o.id and version = ${version} and deleted_at is null and reference is distinct from '${BALANCE_REFERENCE}')`;
+
+/** The transactions of the order `o` that are no capture or refund of its payments, in major units. */
+const OTHER_TRANSACTIONS = `(select coalesce(sum((t.raw_amount ->> 'value')::numeric), 0) from order_transaction t
+  where t.order_id = o.id and t.deleted_at is null and not exists (select from ${paymentsOf("o.id")}
+    where t.reference_id = p.id or exists (select from capture where id = t.reference_id and payment_id = p.id)
+      or exists (select from refund where id = t.reference_id and payment_id = p.id)))`;
 
 /** The captures of the payment `p`, without one that Medusa began and never finished: its process died. */
 const CAPTURED = `(select coalesce(sum((c.raw_amount ->> 'value')::numeric), 0) from capture c
@@ -106,10 +134,10 @@ from ${paymentsOf("o.id")}`;
 const REFUNDS = `
 select json_agg(json_build_object('id', r.id, 'cents', ${centsSql("(r.raw_amount ->> 'value')::numeric")}::integer,
     'createdAt', r.created_at, 'units', r.metadata -> '${REFUND_UNITS}',
-    'aheadCents', case when r.metadata ? '${REFUND_UNITS}' then coalesce((r.metadata ->> '${REFUND_AHEAD}')::integer, 0)
-      else ${centsSql(BEYOND)}::integer end)
+    'ahead', (r.metadata ->> '${REFUND_AHEAD}')::integer, 'waived', ${WAIVED}::text)
   order by r.created_at, r.id) as all
-from ${paymentsOf("o.id")} join refund r on r.payment_id = p.id and r.deleted_at is null`;
+from ${paymentsOf("o.id")} join refund r on r.payment_id = p.id and r.deleted_at is null
+left join refund_reason reason on reason.id = r.refund_reason_id`;
 
 const REFUNDING = `exists (select from ${paymentsOf("o.id")} join refund r on r.payment_id = p.id and r.deleted_at is null
   where not ${isRecordedSql("r.id", "p.id", "'refund'", "o.id")})`;
@@ -123,7 +151,9 @@ interface Row {
   payments:
     | { id: string; session: string; provider: string; captured: number; refunded: number; amount: number }[]
     | null;
-  refunds: (Omit<BookedRefund, "units"> & { units: unknown })[] | null;
+  refunds:
+    | (Pick<BookedRefund, "id" | "cents" | "createdAt" | "waived"> & { units: unknown; ahead: number | null })[]
+    | null;
 }
 
 /**
@@ -133,7 +163,7 @@ interface Row {
 export async function readPending(sql: Sql, orderId: string): Promise<{ pending: string; isCanceled: boolean }> {
   const row = await readRow<{ pending: string; isCanceled: boolean }>(
     sql,
-    `select ${PENDING} as pending, o.status = 'canceled' as "isCanceled" from "order" o
+    `select ${pendingOf("summary")} as pending, o.status = 'canceled' as "isCanceled" from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
      where o.id = $1 and o.deleted_at is null`,
     [orderId],
@@ -153,7 +183,8 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
        ${REFUNDING} as is_refunding,
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
          and now.return_requested_quantity > 0) as awaits_return,
-       ${PENDING} as pending,
+       ${pendingOf("summary")} as pending,
+       (${creditLines("o.version")} - ${creditLines("start.version")} + ${OTHER_TRANSACTIONS})::text as settled,
        coalesce(fact.total_cents, ${centsSql("(placed.totals -> 'raw_current_order_total' ->> 'value')::numeric")})::integer as placed_cents
      from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
@@ -172,6 +203,7 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
 
 function toRefundable(row: Record<string, unknown>): RefundableOrder {
   const { items, payments, refunds } = row as unknown as Row;
+  const waived = (refunds ?? []).map((refund) => refund.waived);
   return {
     orderId: String(row.id),
     orderName: `#${row.display_id}`,
@@ -179,25 +211,28 @@ function toRefundable(row: Record<string, unknown>): RefundableOrder {
     isCanceled: row.is_canceled === true,
     placedCents: Number(row.placed_cents ?? 0),
     pending: String(row.pending),
+    settledCents: toCents(MathBN.sub(String(row.settled), MathBN.sum(0, ...waived))),
     lines: row.lines as readonly OrderLine[] | null,
     awaitsReturn: row.awaits_return === true,
     isExtended: row.is_extended === true,
     isRefunding: row.is_refunding === true,
     items: items ?? [],
-    payments: (payments ?? []).map(({ id, session, provider, captured, refunded, amount }) => ({
-      id,
-      sessionId: session,
-      providerId: provider,
-      isGiftcard: provider === PROVIDER_ID,
-      capturedCents: captured,
-      leftCents: Math.max(0, captured - refunded),
-      uncapturedCents: captured > 0 && provider !== PROVIDER_ID ? 0 : Math.max(0, amount - captured),
-    })),
-    refunds: (refunds ?? []).map(({ units, aheadCents, ...refund }) => ({
-      ...refund,
-      units: unitsOfRefund(units),
-      aheadCents: Math.min(aheadCents, refund.cents),
-    })),
+    payments: (payments ?? []).map(({ id, session, provider, captured, refunded, amount }) => {
+      const isGiftcard = provider === PROVIDER_ID;
+      const openCents = Math.max(0, amount - captured);
+      const isPartial = captured > 0 && !isGiftcard;
+      return {
+        ...{ id, sessionId: session, providerId: provider, isGiftcard, capturedCents: captured },
+        leftCents: Math.max(0, captured - refunded),
+        uncapturedCents: isPartial ? 0 : openCents,
+        restCents: isPartial ? openCents : 0,
+      };
+    }),
+    refunds: (refunds ?? []).map(({ units, ahead, ...refund }) => {
+      const named = unitsOfRefund(units);
+      const aheadCents = named ? (ahead ?? 0) : toCents(refund.waived);
+      return { ...refund, units: named, aheadCents: Math.min(aheadCents, refund.cents) };
+    }),
   };
 }
 

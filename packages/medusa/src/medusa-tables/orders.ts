@@ -1,7 +1,10 @@
 import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
+import { centsSql } from "../amount.js";
+import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRow } from "../rows.js";
 import type { OrderPayment } from "./order-payment.js";
+import { paymentsOf, sumOf } from "./payments.js";
 
 /** Reads the display names of the orders that these rows name, such as `#12`, by their ids. Reads order. */
 export async function readOrderNames(
@@ -81,6 +84,27 @@ export const hasOpenChange = (
     `select 1 from "order" o where o.id = $1 and exists (select 1 from order_change
        where order_id = o.id and status in ('pending', 'requested') and deleted_at is null and change_type is distinct from $2)`,
     [orderId, but],
+  );
+
+/**
+ * Reads what is authorized and not captured of an order with cards that has an open change; null if there is nothing. Reads
+ * order_change, order_payment_collection, payment_collection, payment and capture.
+ * @param id the id of the order, or of the change's return, exchange or claim
+ */
+export const readHeldInChange = (sql: Sql, id: string): Promise<{ orderId: string; cents: number } | null> =>
+  readRow(
+    sql,
+    `select held.* from (select change.order_id as "orderId",
+       (select ${centsSql(`sum((p.raw_amount ->> 'value')::numeric - coalesce(${sumOf("capture")}, 0))`)}::integer
+         from ${paymentsOf("change.order_id")}
+         join payment_collection c on c.id = p.payment_collection_id and c.status in ('authorized', 'partially_authorized')
+         where p.captured_at is null and p.canceled_at is null) as cents
+       from order_change change
+       where $1 in (change.order_id, change.return_id, change.exchange_id, change.claim_id)
+         and change.status in ('pending', 'requested') and change.deleted_at is null
+         and exists (select from ${paymentsOf("change.order_id")} where p.provider_id = '${PROVIDER_ID}') limit 1) held
+     where held.cents > 0`,
+    [id],
   );
 
 /** Returns whether a payment of the order was promised and hasn't settled. Reads order_payment_collection and payment_session. */

@@ -27,15 +27,23 @@ export async function endCreditLines(container: MedusaContainer, orderId: string
 
 /**
  * Writes a credit line into an order.
- * @param line its purpose. Without a `referenceId`, it names its own change
+ * @param line its purpose. Without a `referenceId`, it names its own change. `actor`: the id of the person
  */
 export async function addCreditLine(
   container: MedusaContainer,
   orderId: string,
-  { reference, referenceId, amount }: { reference: string; referenceId?: string; amount: BigNumberInput },
+  {
+    reference,
+    referenceId,
+    amount,
+    actor: created_by,
+  }: { reference: string; referenceId?: string; amount: BigNumberInput; actor?: string | undefined },
 ): Promise<void> {
   const orders = container.resolve(Modules.ORDER);
-  const change = await orders.createOrderChange({ order_id: orderId, change_type: "credit_line" } as never);
+  const change = await orders.createOrderChange({
+    ...{ order_id: orderId, change_type: "credit_line" as const },
+    ...(created_by !== undefined && { created_by }),
+  } as never);
   const line = { action: "CREDIT_LINE_ADD", reference, reference_id: referenceId ?? change.id, amount };
   await orders.addOrderAction({ order_change_id: change.id, ...line } as never);
   await orders.confirmOrderChange(change.id);

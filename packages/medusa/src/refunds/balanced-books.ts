@@ -1,7 +1,7 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN } from "@medusajs/framework/utils";
 import { fromCents, isCentAtMost } from "../amount.js";
-import { withOrderLease } from "../cart/cart-turn.js";
+import { type Keep, withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { cartOfOrder } from "../medusa-tables/carts.js";
 import { BALANCE_REFERENCE } from "../medusa-tables/order-refund.js";
@@ -13,7 +13,8 @@ import { type OrderBooks, readBooks } from "./order-books.js";
 /**
  * Writes the difference between Medusa's pending difference and the order's books into the order, as a credit line. Its
  * page, its status and Medusa's refund button then use the cents that are owed. Medusa differs by fractions of a cent, by a
- * discount that an edit leaves on the remaining units, and by units that were refunded before they were removed.
+ * discount that an edit leaves on the remaining units, and by units that were refunded before they were removed. The books
+ * contain everything that somebody settled in Medusa, so the line never takes that back.
  *
  * Does nothing while the order takes no change, while it lacks a refund that was begun, while a return is requested (Medusa
  * already counts it as owed), or if its lines aren't recorded.
@@ -44,12 +45,12 @@ export async function readBalanced(container: MedusaContainer, orderId: string):
 export const withOrder = <T>(
   container: MedusaContainer,
   orderId: string,
-  job: (books: OrderBooks) => Promise<T>,
+  job: (books: OrderBooks, keep: Keep) => Promise<T>,
 ): Promise<T> =>
-  withOrderLease(container, orderId, async () => {
+  withOrderLease(container, orderId, async (keep) => {
     const cartId = await cartOfOrder(contextOf(container).sql, orderId);
     if (cartId !== null) await finishBegunRefunds(container, cartId);
-    const answer = await job(await readBalanced(container, orderId));
+    const answer = await job(await readBalanced(container, orderId), keep);
     await readBalanced(container, orderId);
     return answer;
   });

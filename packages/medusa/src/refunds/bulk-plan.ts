@@ -132,12 +132,13 @@ export async function planRest(
  * value.
  */
 function worthOf(
-  { isNoted, isExtended, dueCents, leftCents, owedCents, back: before, keptCents, owedWith }: OrderBooks,
+  { isNoted, isExtended, dueCents, leftCents, settledCents, owedCents, back: before, keptCents, owedWith }: OrderBooks,
   back: UnitsBack,
 ) {
   const worthCents = keptCents(before) - keptCents(back);
   const fractionCents = isExtended ? FRACTION_CENTS : 0;
-  const isPlain = !isNoted || dueCents > 0 || leftCents + fractionCents < worthCents;
+  const paidCents = leftCents + Math.max(0, settledCents);
+  const isPlain = !isNoted || dueCents > 0 || paidCents + fractionCents < worthCents;
   return isPlain ? worthCents : Math.min(worthCents, owedWith(back) - owedCents);
 }
 
@@ -176,7 +177,9 @@ async function planBooks(
 ): Promise<PlannedOrder | RefusedOrder | null> {
   const books = actual.asCaptured();
   const { captures } = actual;
-  const { orderId, orderName, leftCents, owedCents, dueCents, byHandCents } = books;
+  const { orderId, orderName, owedCents, dueCents, byHandCents, unclearCents, notCapturedCents } = books;
+  // The customer has the other part already.
+  const leftCents = Math.max(0, books.leftCents + Math.min(0, books.settledCents));
   const isWhole = "orderIds" in sold;
   const back = backWith(sold, books);
   const worthCents = isWhole ? leftCents : worthOf(books, back);
@@ -208,10 +211,14 @@ async function planBooks(
     if (!isRest && (await isHeld(sql, orderId, bulkRefundId))) return [{ code: "held" }];
     if (byHandCents > ROUNDING_CENTS && !isWhole)
       return [{ code: "byHand", values: { amountCents: byHandCents } }, onItsPage(books)];
+    if (unclearCents > ROUNDING_CENTS && !isWhole)
+      return [{ code: "settled", values: { amountCents: unclearCents } }, onItsPage(books)];
     if (books.awaitsReturn) return [{ code: "awaitsReturn" }];
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) return [undecided];
     if (dueCents > 0 && !isWhole) return [{ code: "due", values: { amountCents: dueCents } }, onItsPage(books)];
+    if (notCapturedCents > 0 && !isWhole)
+      return [{ code: "partlyCaptured", values: { amountCents: notCapturedCents } }];
     if (dueCents > 0 && (await awaitsPayment(sql, orderId))) return [{ code: "pending" }];
     if (leftCents < amountCents) return [{ code: "short", values: { amountCents: leftCents } }, onItsPage(books)];
     if (await hasOpenChange(sql, orderId, { but: "credit_line" })) return [{ code: "openChange" }];

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { MedusaContainer } from "@medusajs/framework/types";
+import type { Keep } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { nameOf, reasonsOf } from "../errors.js";
 import { readBulkRefundBasis, readBulkRefundParts } from "../medusa-tables/bulk-refunds.js";
@@ -41,7 +42,9 @@ export async function workBulkRefunds(
 async function workOrder(container: MedusaContainer, order: BulkRefundOrder): Promise<void> {
   const { sql } = contextOf(container);
   try {
-    const end = await withOrder(container, order.orderId, (books) => refundOnce(container, order, books));
+    const end = await withOrder(container, order.orderId, (books, keep) =>
+      refundOnce(container, order, { books, keep }),
+    );
     if (end !== "wait") await endOrder(sql, order, end === "done" ? "done" : "person", end === "done" ? null : end);
   } catch (error) {
     reportFailure(container, order, error);
@@ -65,7 +68,7 @@ const stopped = (failure: unknown): Reason => ({ code: "stopped", values: { faul
 async function refundOnce(
   container: MedusaContainer,
   order: BulkRefundOrder,
-  books: OrderBooks,
+  { books, keep }: { books: OrderBooks; keep: Keep },
 ): Promise<"done" | "wait" | readonly Reason[]> {
   const { sql, settings } = contextOf(container);
   if (!(await holdOrder(sql, order, settings.leaseMs))) return "wait";
@@ -75,7 +78,7 @@ async function refundOnce(
   if (isFirst && !(await isAsPlanned(container, order))) return changed(books);
   // After a crash in between, the plan is still the same, with fewer payments to capture. The order may change while a slow
   // payment method captures.
-  const now = isFirst ? await captureFirst(container, books) : books;
+  const now = isFirst ? await captureFirst(container, books, { keep }) : books;
   if (now !== books && !(await isAsPlanned(container, order))) return changed(now);
   const basis = await readBulkRefundBasis(sql, order);
   // If the order has changed since the first part, nothing more is refunded.
@@ -88,12 +91,13 @@ async function refundOnce(
     if (made) continue;
     if (isChanged) return changed(books);
     if (!(await holdOrder(sql, order, settings.leaseMs, isFirst ? basis : null))) return "wait";
-    const named = { units: new Map(Object.entries(order.units)), also: { [BULK_REFUND]: order.bulkRefundId } };
+    const named = { keep, units: new Map(Object.entries(order.units)), also: { [BULK_REFUND]: order.bulkRefundId } };
     const failure = await refundPart(container, part, named).then(
       () => null,
       (error: unknown) => error,
     );
     if (failure === null) continue;
+    if (failure instanceof CheckoutError) throw failure;
     reportFailure(container, order, failure);
     return part.lastFour === null ? [stopped(failure), UNSURE] : [stopped(failure)];
   }

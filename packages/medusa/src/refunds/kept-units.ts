@@ -23,6 +23,8 @@ export interface ItemHistory {
   readonly sold: number;
   /** How many are back: returned, exchanged, removed by an edit, or named by a refund. */
   readonly back: number;
+  /** How many are back once the requested returns are received. */
+  readonly backSoon: number;
   /** Oldest first. */
   readonly kept: readonly KeptUnits[];
 }
@@ -71,7 +73,9 @@ export function historyOf(item: BookedItem, refunds: readonly BookedRefund[], ti
   }
   for (const { count } of counts) removeBack(Math.min(sold, count));
   if (item.removedAt !== null && isPast({ createdAt: item.removedAt })) removeBack(sold);
-  return { item, placed, paidEach: first?.isPlaced ? eachOf(first) : 0, sold, back, kept };
+  const returned = sold - (versions.at(-1)?.kept ?? 0) + (versions.at(-1)?.requested ?? 0);
+  const backSoon = Math.max(back, Math.min(sold, returned));
+  return { item, placed, paidEach: first?.isPlaced ? eachOf(first) : 0, sold, back, backSoon, kept };
 }
 
 export const isBefore = (time: string, other: string): boolean => Date.parse(time) < Date.parse(other);

@@ -12,6 +12,10 @@ export type UnitsBack = ReadonlyMap<string, number>;
 export const backOf = (items: readonly ItemHistory[]): UnitsBack =>
   new Map(items.map((history) => [history.item.id, history.back]));
 
+/** How many units of each line are back once the requested returns are received. */
+export const backSoonOf = (items: readonly ItemHistory[]): UnitsBack =>
+  new Map(items.map((history) => [history.item.id, history.backSoon]));
+
 /** Computes the lines of an order as they were sold, if nobody recorded them when it was placed. */
 export const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number): OrderLine[] =>
   shareCents(

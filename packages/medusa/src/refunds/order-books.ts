@@ -4,7 +4,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, MedusaError } from "@medusajs/framework/utils";
 import { fromCents, toCents } from "../amount.js";
 import { capturePayment } from "../capture/captures.js";
-import { withLock } from "../cart/cart-turn.js";
+import { type Keep, withLock } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded } from "../errors.js";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../medusa-tables/order-refund.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
 import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
-import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
+import { backOf, backSoonOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
 
 /** The part of a refund that goes to one payment. */
 export interface RefundPart {
@@ -58,13 +58,20 @@ export interface OrderBooks extends Omit<RefundableOrder, "items">, ReturnType<t
   readonly back: UnitsBack;
   readonly leftCents: number;
   readonly owedCents: number;
-  /** The amount that the customer still has to pay, apart from payments that aren't captured yet. */
+  /** The amount that the customer still has to pay, apart from payments that aren't captured yet and requested returns. */
   readonly dueCents: number;
+  /** The part of what Medusa calls outstanding that is authorized, and not captured yet. */
+  readonly notCapturedCents: number;
   /**
    * The amount of refunds by hand that named no unit and wasn't owed, and hasn't become owed since. It counts toward what the
    * order owes next, and the customer doesn't have to pay it back.
    */
   readonly byHandCents: number;
+  /**
+   * The amount that the order owes only because of what somebody settled, or that Medusa and the plugin differ on since. Nobody
+   * but a person knows what it was for.
+   */
+  readonly unclearCents: number;
   /** The correct value of Medusa's pending difference, in cents. Below 0, the order owes. */
   readonly pendingCents: number;
   /** Returns the books as they will be once every payment is captured. */
@@ -119,50 +126,66 @@ const openOf = ({ payments }: Noted, { charges, booked }: Charged): Charge[] =>
 
 type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines" | "isNoted">;
 
+/**
+ * Computes what an order owes, and what its customer owes. It is the only place that decides that: pages, bulk refunds,
+ * Medusa's own refund button and credit lines use it. What staff or an integration settled beside payments counts as settled.
+ */
 function toBooks(order: Noted, charged: Charged): OrderBooks {
   const { charges } = charged;
+  const { payments, settledCents } = order;
   const value = valuer(order, charges);
   const back = backOf(order.items);
-  const payments = order.payments;
   const leftCents = sum(payments.map((payment) => payment.leftCents));
   const capturedCents = sum(payments.map((payment) => payment.capturedCents));
-  const uncapturedCents = sum(payments.map((payment) => payment.uncapturedCents));
-  const heldCents = capturedCents - sum(order.refunds.map(({ cents }) => cents));
+  const openCents = sum(payments.map(({ uncapturedCents, restCents }) => uncapturedCents + restCents));
+  const heldCents = capturedCents - sum(order.refunds.map(({ cents }) => cents)) + settledCents;
   const owedWith = (units: UnitsBack) => Math.min(leftCents, Math.max(0, heldCents - value.keptCents(units)));
   /** Above 0, the order owes this amount. Below 0, its customer owes it, or was refunded ahead. */
   const balanceCents = heldCents - value.keptCents(back);
-  // The plugin refunds only what is owed: by then, every earlier refund ahead has become owed.
-  const latest = order.refunds.findLastIndex(({ units }) => units !== null);
-  const lately = order.refunds.slice(Math.max(0, latest));
-  const latelyByHand = lately.filter(({ units }) => units === null);
-  const aheadCents = aheadOf(order, charges, lately);
-  const missingCents = Math.max(0, -balanceCents - uncapturedCents - aheadCents);
-  const byHand = order.refunds.filter(({ units }) => units === null);
+  // A change whose return isn't received yet has added its new items already.
+  const soonCents = order.awaitsReturn ? heldCents - value.keptCents(backSoonOf(order.items)) : balanceCents;
+  const { aheadCents, byHandCents } = aheadOf(order, charges);
+  const missingCents = Math.max(0, -soonCents - aheadCents);
   // Medusa may have crashed after a refund by hand, before it waived what wasn't owed.
-  const unwaivedCents = sum(byHand.map(({ cents, aheadCents }) => cents - aheadCents));
-  const crashedCents = order.isExtended ? 0 : Math.min(missingCents, unwaivedCents);
-  const shortByMedusa = Math.max(0, toCents(order.pending) - uncapturedCents);
-  const shortCents = order.isNoted ? missingCents - crashedCents : shortByMedusa;
-  const isFraction = shortCents <= FRACTION_CENTS && (order.isExtended || !order.isNoted);
-  const dueCents = isFraction ? 0 : shortCents;
-  const owedByMedusa = Math.min(leftCents, Math.max(0, -toCents(order.pending)));
-  const owedCents = order.isNoted ? owedWith(back) : owedByMedusa;
+  const unwaivedCents = sum(order.refunds.map(({ units, cents, aheadCents }) => (units ? 0 : cents - aheadCents)));
+  const crashedCents = order.isExtended ? 0 : Math.min(Math.max(0, missingCents - openCents), unwaivedCents);
+  const medusaCents = toCents(order.pending);
+  const shortCents = order.isNoted
+    ? atMost(missingCents - crashedCents, medusaCents, settledCents)
+    : Math.max(0, medusaCents);
+  const dueCents = Math.max(0, shortCents - openCents);
+  const isFraction = dueCents <= FRACTION_CENTS && (order.isExtended || !order.isNoted);
+  const owedByMedusa = Math.min(leftCents, Math.max(0, -medusaCents));
+  const owedCents = order.isNoted ? atMost(owedWith(back), -medusaCents, settledCents) : owedByMedusa;
+  const unclearCents = order.isNoted
+    ? Math.abs(owedWith(back) - owedCents) + missingCents - crashedCents - shortCents
+    : 0;
+  const isOver = order.isCanceled;
   return {
     ...order,
     ...value,
     charges,
     open: openOf(order, charged),
-    captures: capturesOf(order.payments, charges),
+    captures: capturesOf(payments, charges),
     asCaptured: () => toBooks(withCaptures(order), charged),
     back,
     leftCents,
-    byHandCents: crashedCents + Math.min(aheadCents, sum(latelyByHand.map((refund) => refund.aheadCents))),
+    byHandCents: crashedCents + byHandCents,
     owedWith,
-    owedCents: order.isCanceled ? 0 : owedCents,
-    dueCents: order.isCanceled ? 0 : dueCents,
-    pendingCents: balanceCents > 0 ? -owedWith(back) : dueCents + Math.min(uncapturedCents, -balanceCents),
+    owedCents: isOver ? 0 : owedCents,
+    dueCents: isOver || isFraction ? 0 : dueCents,
+    unclearCents: unclearCents + Math.min(owedCents, Math.max(0, settledCents)),
+    notCapturedCents: isOver ? 0 : Math.min(openCents, shortCents),
+    pendingCents: balanceCents > 0 ? -owedCents : (isFraction ? 0 : dueCents) + Math.min(openCents, -balanceCents),
   };
 }
+
+/**
+ * Limits an amount to Medusa's if somebody has settled something: a person decided by Medusa's figure. The plugin's figures
+ * differ from it by fractions of a cent.
+ */
+const atMost = (cents: number, medusaCents: number, settledCents: number) =>
+  settledCents === 0 || cents <= medusaCents + ROUNDING_CENTS ? cents : Math.max(0, medusaCents);
 
 /** Lists the payments that aren't captured yet. */
 const capturesOf = (payments: readonly OpenPayment[], charges: readonly Charge[]): PlannedCapture[] =>
@@ -189,14 +212,17 @@ function withCaptures<T extends Pick<RefundableOrder, "pending" | "payments">>(o
 }
 
 /**
- * Returns how much of these refunds wasn't owed when they were made, and hasn't become owed since. A refund becomes owed as the
- * buyer keeps less than at its time, the oldest refund first.
+ * Returns how much of an order's refunds wasn't owed when they were made, and hasn't become owed since. A refund becomes
+ * owed as the buyer keeps less than at its time, the oldest refund first.
+ * @returns also the part that was refunded by hand
  */
-function aheadOf(order: Noted, charges: readonly Charge[], refunds: readonly BookedRefund[]): number {
-  const ahead = refunds.filter(({ aheadCents }) => aheadCents > 0);
-  if (ahead.length === 0) return 0;
+function aheadOf({ refunds, ...order }: Noted, charges: readonly Charge[]) {
+  // The plugin refunds only what is owed: by then, every earlier refund ahead has become owed.
+  const latest = refunds.findLastIndex(({ units }) => units !== null);
+  const ahead = refunds.slice(Math.max(0, latest)).filter(({ aheadCents }) => aheadCents > 0);
+  if (ahead.length === 0) return { aheadCents: 0, byHandCents: 0 };
   const keptCentsAt = (time: string) => {
-    const items = order.items.map(({ item }) => historyOf(item, order.refunds, time));
+    const items = order.items.map(({ item }) => historyOf(item, refunds, time));
     return valuer({ ...order, items }, charges).keptCents(backOf(items));
   };
   const times = new Set(
@@ -210,7 +236,9 @@ function aheadOf(order: Noted, charges: readonly Charge[], refunds: readonly Boo
     const usedCents = Math.max(0, ...later.map((time) => keptCentsAt(createdAt) - keptCentsAt(time)));
     return sum(ahead.slice(index).map(({ aheadCents }) => aheadCents)) - usedCents;
   };
-  return Math.max(0, ...ahead.map(unusedOf));
+  const aheadCents = Math.max(0, ...ahead.map(unusedOf));
+  const byHand = ahead.filter(({ units }) => units === null);
+  return { aheadCents, byHandCents: Math.min(aheadCents, sum(byHand.map((refund) => refund.aheadCents))) };
 }
 
 export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
@@ -218,18 +246,24 @@ export const sumOfCaptures = (captures: readonly PlannedCapture[]): number =>
 
 /**
  * Captures everything of an order that isn't captured yet, before its refund. The caller has the order's lease.
- * @param actor the id of the person, for Medusa's captures
+ * @param by `actor`: the id of the person, for Medusa's captures; `keep`: renews the lease
  * @returns the order's books afterwards. A draft order counts as placed with its first capture
  * @throws {MedusaError} if a payment can't be captured: nothing of the order may be refunded
  */
-export async function captureFirst(container: MedusaContainer, books: OrderBooks, actor?: string): Promise<OrderBooks> {
+export async function captureFirst(
+  container: MedusaContainer,
+  books: OrderBooks,
+  { actor, keep }: { actor?: string | undefined; keep: Keep },
+): Promise<OrderBooks> {
   const { orderId, cartId, captures } = books;
   if (captures.length === 0) return books;
   const captureAll = async () => {
-    for (const planned of captures)
+    for (const planned of captures) {
+      await keep();
       await capturePayment(container, { paymentId: planned.paymentId, orderId, actor }).catch((error: unknown) => {
         throw notCaptured(planned, error);
       });
+    }
   };
   await (cartId === null ? captureAll() : withLock(container, cartId, captureAll));
   return readBooks(container, orderId);

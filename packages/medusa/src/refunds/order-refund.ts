@@ -1,14 +1,17 @@
+import { CheckoutError } from "@giftcard-pay/checkout";
 import { planRefund, type RefundPlan, type RefundSplit, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError } from "@medusajs/framework/utils";
 import { refundPaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { fromCents } from "../amount.js";
+import type { Keep } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, withReasons } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
+import { addCreditLine } from "../recovery/credit-lines.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import type { Reason } from "../sentences.js";
@@ -34,6 +37,9 @@ export interface OwedRefund {
   readonly orderId: string;
   readonly owedCents: number;
   readonly dueCents: number;
+  readonly notCapturedCents: number;
+  readonly settledCents: number;
+  readonly awaitsReturn: boolean;
   readonly isPossible: boolean;
   /** The split if it is possible; otherwise the nearest ones. */
   readonly splits: readonly SplitRefund[];
@@ -91,9 +97,10 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
 /** Plans the refund of what an order owes. */
 export function toOwedRefund(actual: OrderBooks): OwedRefund {
   const books = actual.asCaptured();
-  const { captures } = actual;
-  const { orderId, owedCents, dueCents } = books;
-  const owed = { orderId, owedCents, dueCents, captures, captureCents: sumOfCaptures(captures) };
+  const { orderId, owedCents, dueCents, settledCents, awaitsReturn } = books;
+  const { captures, notCapturedCents } = actual;
+  const state = { orderId, owedCents, dueCents, notCapturedCents, settledCents, awaitsReturn };
+  const owed = { ...state, captures, captureCents: sumOfCaptures(captures) };
   if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
   const plan = planOf(books, owedCents, books.back);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
@@ -145,20 +152,43 @@ export async function refundOrder(
   actor: string | undefined,
 ): Promise<SplitRefund> {
   const { sql } = contextOf(container);
-  return withOrder(container, orderId, async (books) => {
+  return withOrder(container, orderId, async (books, keep) => {
     const { splits, owedCents, captureCents } = toOwedRefund(books);
     const split = findWanted(splits, captureCents, wanted);
     const undecided = await whyUndecided(container, books);
     if (undecided !== null) throw notRefunded(undecided);
     if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId))) throw notRefunded({ code: "openChange" });
-    const now = await captureFirst(container, books, actor);
+    const now = await captureFirst(container, books, { actor, keep });
     // The order may have changed while a slow payment method captured.
     const { splits: splitsNow } = toOwedRefund(now);
     findWanted(splitsNow, 0, { ...split, captureCents: 0 });
-    await refundParts(container, split, { actor, units: now.back }, split.amountCents - owedCents);
+    await refundParts(container, split, { actor, keep, units: now.back }, split.amountCents - owedCents);
     return split;
   });
 }
+
+/** The reference of the credit line for what a person has paid out in another way. */
+const PAID_OUT = "giftcard_paid_out";
+
+/**
+ * Records that a person has paid out what an order owes, such as in cash or by a new gift card. Refunds nothing.
+ * @param wanted `amountCents`: what the person has seen as owed
+ * @throws {MedusaError} if that has changed, or if the order takes no change now
+ */
+export const recordPayout = (
+  container: MedusaContainer,
+  orderId: string,
+  wanted: unknown,
+  actor: string | undefined,
+): Promise<{ amountCents: number; isPaidOut: true }> =>
+  withOrder(container, orderId, async (books) => {
+    const { owedCents: amountCents } = toOwedRefund(books);
+    const isSeen = (wanted as { amountCents?: unknown }).amountCents === amountCents;
+    if (amountCents === 0 || !isSeen) throw notRefunded({ code: "owedChanged" });
+    if (await hasOpenChange(contextOf(container).sql, orderId)) throw notRefunded({ code: "openChange" });
+    await addCreditLine(container, orderId, { reference: PAID_OUT, amount: fromCents(-amountCents), actor });
+    return { amountCents, isPaidOut: true };
+  });
 
 /**
  * Finds the split that a person has confirmed: the same sum, the same payments, and the same cents of each.
@@ -186,26 +216,33 @@ export async function refundParts(
     try {
       await refundPart(container, part, { ...named, also });
     } catch (error) {
+      if (error instanceof CheckoutError && done.length === 0) throw error;
       throw stopped(error, sumCents(done));
     }
     done.push(part);
   }
 }
 
-/** The metadata that Medusa stores with a refund. */
+/** How to make a refund: the metadata that Medusa stores with it, and the lease that it needs. */
 interface NamedRefund {
   readonly actor?: string | undefined;
+  readonly keep: Keep;
   /** How many units of each line are back once all parts of the refund are made. */
   readonly units: UnitsBack;
   readonly also?: Record<string, unknown>;
 }
 
-/** Refunds one payment's part through Medusa's own refund. @throws the error of Medusa or the payment method */
+/**
+ * Refunds one payment's part through Medusa's own refund.
+ * @throws the error of Medusa or the payment method
+ * @throws {CheckoutError} payment_in_progress if the lease is lost: nothing was refunded
+ */
 export async function refundPart(
   container: MedusaContainer,
   { paymentId, cents, references }: RefundPart,
-  { actor, units, also = {} }: NamedRefund,
+  { actor, keep, units, also = {} }: NamedRefund,
 ): Promise<void> {
+  await keep();
   const charges = references.length > 0 ? { [REFUND_CHARGES]: references } : {};
   const metadata = { ...charges, [REFUND_UNITS]: Object.fromEntries(units), ...also };
   const input = { payment_id: paymentId, amount: fromCents(cents), created_by: actor, metadata };

@@ -40,13 +40,14 @@ export const refundRest = (
   wanted: unknown,
   actor: string | undefined,
 ): Promise<SplitRefund> =>
-  withOrder(container, orderId, async (books) => {
+  withOrder(container, orderId, async (books, keep) => {
     await findRest(container, books, wanted);
-    const now = await captureFirst(container, books, actor);
+    const now = await captureFirst(container, books, { actor, keep });
     // The order may have changed while a slow payment method captured.
     const { amountCents, parts, units } = await findRest(container, now, { ...(wanted as object), captureCents: 0 });
     if (!now.isNoted) await noteLines(contextOf(container).sql, now, now.lines);
-    await refundParts(container, { amountCents, parts }, { actor, units: new Map(Object.entries(units)) }, 0);
+    const named = { actor, keep, units: new Map(Object.entries(units)) };
+    await refundParts(container, { amountCents, parts }, named, 0);
     return { amountCents, parts };
   });
 

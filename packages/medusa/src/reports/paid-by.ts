@@ -1,6 +1,7 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
 import { readOrderPayment } from "../medusa-tables/order-payment.js";
+import { readBooks } from "../refunds/order-books.js";
 
 /** One gift card's payment for an order, in whole cents. */
 export interface PaidByCard {
@@ -30,6 +31,8 @@ export interface PaidBy {
   currency: "EUR";
   /** The order's current total in Medusa, which edits and returns change. */
   totalCents: number;
+  /** The amount that the customer still has to pay, without what is authorized already. */
+  dueCents: number;
   /** In the order in which they were charged. */
   cards: PaidByCard[];
   /** In the order in which they were authorized. */
@@ -52,11 +55,14 @@ export interface PaidBy {
 export async function readPaidBy(container: MedusaContainer, orderId: string): Promise<PaidBy | null> {
   const order = await readOrderPayment(contextOf(container).sql, orderId);
   if (order?.currency !== "eur") return null;
-  const { paid, currentTotalCents, totalCents } = order;
+  const { paid, currentTotalCents, totalCents: placedCents } = order;
+  const totalCents = currentTotalCents ?? placedCents ?? 0;
+  const heldCents = paid.reduce((sum, { amountCents, refundedCents }) => sum + amountCents - refundedCents, 0);
   return {
     orderId,
     currency: "EUR",
-    totalCents: currentTotalCents ?? totalCents ?? 0,
+    totalCents,
+    dueCents: heldCents < totalCents ? (await readBooks(container, orderId)).dueCents : 0,
     cards: paid.flatMap(({ lastFour, amountCents, refundedCents }) =>
       lastFour === null ? [] : [{ lastFour, amountCents, refundedCents }],
     ),
@@ -135,7 +141,7 @@ export interface RenderedPaidBy {
  * @param paidBy the result of `readPaidBy`
  */
 export function renderPaidBy(paidBy: PaidBy, { language, nameOf }: PaidByOptions): RenderedPaidBy {
-  const { currency, totalCents, cards, others } = paidBy;
+  const { currency, dueCents, cards, others } = paidBy;
   const texts = labels[language];
   const format = new Intl.NumberFormat(texts.locale, { style: "currency", currency });
   const rowOf = (label: string, cents: number) => ({ label, amount: format.format(cents / 100) });
@@ -144,12 +150,10 @@ export function renderPaidBy(paidBy: PaidBy, { language, nameOf }: PaidByOptions
     ...(refundedCents > 0 ? [rowOf(`${label}, ${texts.refunded}`, -refundedCents)] : []),
   ];
   const otherName = cards.length > 0 ? texts.other : texts.payment;
-  const paidCents = [...cards, ...others].reduce((sum, { amountCents }) => sum + amountCents, 0);
   const rows = [
     ...cards.flatMap((card) => rowsOf(texts.card.replace("{lastFour}", card.lastFour), card)),
     ...others.flatMap((other) => rowsOf(nameOf?.(other.providerId) ?? otherName, other)),
-    // Refunds don't count: nobody has to pay a goodwill refund again.
-    ...(paidCents < totalCents ? [rowOf(texts.stillToPay, totalCents - paidCents)] : []),
+    ...(dueCents > 0 ? [rowOf(texts.stillToPay, dueCents)] : []),
   ];
   return {
     html: tableHtml(texts, rows),

@@ -56,7 +56,27 @@ export async function exchange(
   await receive(s, asked.return_id, items);
 }
 
-async function receive(s: Storefront, returnId: string, items: unknown): Promise<void> {
+/** Asks for one fulfilled unit back, and promises another product instead, by an exchange or a claim. */
+export async function requestSwap(
+  s: Storefront,
+  orderId: string,
+  { kind, back, instead }: { readonly kind: "exchange" | "claim"; readonly back: string; readonly instead: string },
+) {
+  const items = [{ id: (await itemsOf(s, orderId))[back]?.id, quantity: 1 }];
+  const { products } = await s.ok("GET", `/store/products?handle=${instead}&fields=variants.id`);
+  const begun = await s.ok("POST", `/admin/${kind}s`, {
+    order_id: orderId,
+    ...(kind === "claim" && { type: "replace" }),
+  });
+  const path = `/admin/${kind}s/${begun[kind].id}`;
+  await s.ok("POST", `${path}/inbound/items`, { items });
+  await s.ok("POST", `${path}/outbound/items`, { items: [{ variant_id: products[0].variants[0].id, quantity: 1 }] });
+  const asked = await s.ok("POST", `${path}/request`, {});
+  return { returnId: asked[kind].return_id as string, items };
+}
+
+/** Receives units of a requested return. */
+export async function receive(s: Storefront, returnId: string, items: unknown): Promise<void> {
   await s.ok("POST", `/admin/returns/${returnId}/receive`, {});
   await s.ok("POST", `/admin/returns/${returnId}/receive-items`, { items });
   await s.ok("POST", `/admin/returns/${returnId}/receive/confirm`, {});

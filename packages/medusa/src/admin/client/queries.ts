@@ -80,7 +80,9 @@ export type Decision = "retry" | "mark-taken" | "mark-not-taken";
 /** The titles of order lines, by their ids. */
 export type LineTitles = Readonly<Record<string, string>>;
 
-type RefundRequest = SplitRefund & { readonly captureCents: number; readonly isRest?: boolean };
+type RefundRequest =
+  | (SplitRefund & { readonly captureCents: number; readonly isRest?: boolean })
+  | { readonly amountCents: number; readonly isPaidOut: true };
 
 interface ProductChoice {
   id: string;
@@ -183,8 +185,10 @@ export const useOrderRefund = (orderId: string) =>
 
 export function useRefundOrder(orderId: string) {
   const { t, money } = useTexts();
-  return usePost<RefundRequest, { refunded: SplitRefund }>((body) => ({ path: `orders/${orderId}/refund`, body }), {
-    onSuccess: ({ refunded }) => toast.success(t("refund.done", { amount: money(refunded.amountCents) })),
+  type Refunded = { readonly amountCents: number; readonly isPaidOut?: true };
+  return usePost<RefundRequest, { refunded: Refunded }>((body) => ({ path: `orders/${orderId}/refund`, body }), {
+    onSuccess: ({ refunded: { amountCents, isPaidOut } }) =>
+      toast.success(t(isPaidOut ? "refund.payoutDone" : "refund.done", { amount: money(amountCents) })),
     changesMedusa: true,
   });
 }

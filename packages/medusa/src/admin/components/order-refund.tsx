@@ -6,21 +6,29 @@ import { useTexts } from "../i18n/use-texts.js";
 import { partsText, targetOf } from "./labels.js";
 import { SmallButton, Strong } from "./section.js";
 
-/** Shows what the customer owes, and refunds what the order owes, or all that is left of it. */
+/** Shows what the customer owes and what is still to happen, and refunds what the order owes, or all that is left of it. */
 export function OrderRefundSections({ orderId }: { orderId: string }) {
+  const { t } = useTexts();
   const { data } = useOrderRefund(orderId);
   const refund = data?.refund;
   if (!refund) return null;
+  const { dueCents, notCapturedCents, settledCents, awaitsReturn } = refund;
   return (
     <>
-      {refund.dueCents > 0 && <Due cents={refund.dueCents} />}
+      {dueCents > 0 && <State name={t("refund.due")} cents={dueCents} note={t("refund.dueHow")} />}
+      {notCapturedCents > 0 && (
+        <State name={t("refund.notCaptured")} cents={notCapturedCents} note={t("refund.notCapturedHow")} />
+      )}
+      {settledCents < 0 && <State name={t("refund.paidOut")} cents={-settledCents} note={t("refund.settledHow")} />}
+      {settledCents > 0 && <State name={t("refund.waived")} cents={settledCents} note={t("refund.settledHow")} />}
+      {awaitsReturn && <State name={t("refund.awaitsReturn")} note={t("refund.awaitsReturnHow")} />}
       {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
       {refund.rest && <Rest orderId={orderId} refund={refund} rest={refund.rest} />}
     </>
   );
 }
 
-/** Asks for confirmation, then refunds. */
+/** Asks for confirmation, then refunds, or records that a person has paid out what is owed. */
 function useConfirmedRefund(orderId: string, { captureCents, owedCents }: OrderRefund) {
   const texts = useTexts();
   const { t, money } = texts;
@@ -43,19 +51,29 @@ function useConfirmedRefund(orderId: string, { captureCents, owedCents }: OrderR
     if (!isConfirmed) return;
     await mutateAsync({ amountCents, parts, captureCents, ...(isRest && { isRest }) }).catch(() => null);
   }
-  return { refund, isPending };
+  async function recordPayout(): Promise<void> {
+    const isConfirmed = await prompt({
+      title: t("refund.payoutQuestion", { amount: money(owedCents) }),
+      description: t("refund.payoutHow"),
+      confirmText: t("refund.payoutConfirm"),
+      cancelText: t("common.cancel"),
+      variant: "confirmation",
+    });
+    if (isConfirmed) await mutateAsync({ amountCents: owedCents, isPaidOut: true }).catch(() => null);
+  }
+  return { refund, recordPayout, isPending };
 }
 
-/** Shows the amount that the customer still has to pay after an edit or exchange, and how to collect it. */
-function Due({ cents }: { cents: number }) {
-  const { t, money } = useTexts();
+/** Shows a state of the order's money, and what it means. */
+function State({ name, cents, note }: { name: string; cents?: number; note: string }) {
+  const { money } = useTexts();
   return (
-    <section aria-label={t("refund.due")} className="flex flex-col gap-y-2 px-6 py-4">
+    <section aria-label={name} className="flex flex-col gap-y-2 px-6 py-4">
       <div className="flex items-center justify-between">
-        <Strong>{t("refund.due")}</Strong>
-        <Strong>{money(cents)}</Strong>
+        <Strong>{name}</Strong>
+        {cents !== undefined && <Strong>{money(cents)}</Strong>}
       </div>
-      <Note>{t("refund.dueHow")}</Note>
+      <Note>{note}</Note>
     </section>
   );
 }
@@ -64,7 +82,7 @@ function Due({ cents }: { cents: number }) {
 function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
   const texts = useTexts();
   const { t, money } = texts;
-  const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
+  const { refund: make, recordPayout, isPending } = useConfirmedRefund(orderId, refund);
   const owed = money(refund.owedCents);
   return (
     <section aria-label={t("refund.owed")} className="flex flex-col gap-y-3 px-6 py-4">
@@ -93,6 +111,15 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
           </SmallButton>
         </div>
       ))}
+      <Button
+        className="self-end"
+        size="small"
+        variant="transparent"
+        isLoading={isPending}
+        onClick={() => void recordPayout()}
+      >
+        {t("refund.payout")}
+      </Button>
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { refundOrder } from "../../../../../../refunds/order-refund.js";
+import { recordPayout, refundOrder } from "../../../../../../refunds/order-refund.js";
 import { readOrderRefund, refundRest } from "../../../../../../refunds/rest-refund.js";
 import { adminRoute } from "../../../admin-route.js";
 
@@ -9,10 +9,10 @@ export const GET = adminRoute(async ({ req }) => ({
 
 /**
  * Makes a refund as the person has seen it. The body is one of the `splits`, or the `rest` with `isRest: true`; with the
- * `captureCents` if there are any.
+ * `captureCents` if there are any. `{ amountCents, isPaidOut: true }` records that the owed amount was paid out in another way.
  */
 export const POST = adminRoute(async ({ req }) => {
-  const { isRest } = (req.body ?? {}) as { isRest?: unknown };
-  const refund = isRest === true ? refundRest : refundOrder;
-  return { refunded: await refund(req.scope, String(req.params.id), req.body, req.auth_context.actor_id) };
+  const { isRest, isPaidOut } = (req.body ?? {}) as { isRest?: unknown; isPaidOut?: unknown };
+  const refund = isPaidOut === true ? recordPayout : isRest === true ? refundRest : refundOrder;
+  return { refunded: await refund(req.scope, String(req.params.id), req.body ?? {}, req.auth_context.actor_id) };
 });
