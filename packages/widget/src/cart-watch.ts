@@ -18,7 +18,7 @@ export class CartWatch implements ReactiveController {
   /** @param onChange called if the cart should be loaded again; with true if the browser is online again */
   constructor(
     host: ReactiveControllerHost,
-    private readonly isSettling: () => boolean,
+    private readonly cards: { readonly isSettling: boolean },
     private readonly onChange: (isOnline: boolean) => void,
   ) {
     host.addController(this);
@@ -27,7 +27,7 @@ export class CartWatch implements ReactiveController {
   hostConnected(): void {
     // A capturing listener, since not every browser lets `visibilitychange` bubble to the window.
     for (const type of returns) addEventListener(type, this.#onReturn, true);
-    this.#timer = setInterval(() => this.isSettling() && this.onChange(false), settlingMs);
+    this.#timer = setInterval(() => this.cards.isSettling && this.onChange(false), settlingMs);
   }
 
   hostDisconnected(): void {

@@ -211,8 +211,7 @@ export class EntryForm {
     if (!isComposing && !inputType.includes("history")) {
       // A keyboard's clipboard, a drop, dictation, or a password manager inserts number and PIN without a paste event.
       const { id, value } = (target ?? {}) as HTMLInputElement;
-      const isInserted = id && data?.length !== 1 && !inputType.includes("delete");
-      if (isInserted && (this.#fillIn(id, value) || this.#fillIn(id, data ?? ""))) return;
+      if (id && data?.length !== 1 && (this.#fillIn(id, value) || this.#fillIn(id, data ?? ""))) return;
       showGroups(this.#input("number"));
     }
     const empty = this.#empty;

@@ -83,11 +83,6 @@ export class FormAssociatedElement extends GiftcardElement {
     this.#internals.setFormValue(fields);
   }
 
-  /** Submits the form again. */
-  protected resubmit(): void {
-    this.#form?.requestSubmit();
-  }
-
   readonly #onInvalid = (event: Event): void => {
     event.preventDefault();
     if (this.#hindrance) this.calls.show("order", this.#hindrance);

@@ -57,16 +57,12 @@ export class GiftcardPay extends FormAssociatedElement {
   protected open = true;
 
   readonly #cards = new CartCards(this, this.calls);
-  readonly #watch = new CartWatch(
-    this,
-    () => this.#cards.isSettling,
-    (isOnline) => {
-      // A card that is being corrected is not sent before the shopper has finished.
-      if (isOnline && this.calls.error?.code === "offline") {
-        if (!this.entry.isEdited) this.#retry();
-      } else void this.#refresh(true);
-    },
-  );
+  readonly #watch = new CartWatch(this, this.#cards, (isOnline) => {
+    // A card that is being corrected is not sent before the shopper has finished.
+    if (isOnline && this.calls.error?.code === "offline") {
+      if (!this.entry.isEdited) this.#retry();
+    } else void this.#refresh(true);
+  });
   /** The address of the cart that is shown. */
   #shown = "";
 
@@ -145,7 +141,7 @@ export class GiftcardPay extends FormAssociatedElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     super.willUpdate(changed);
     const { error } = this.calls;
-    if (/^un/.test(`${error?.code}`) && error?.code !== this.#hindrance) this.calls.error = undefined;
+    if (error?.code.startsWith("un") && error.code !== this.#hindrance) this.calls.error = undefined;
     if (this.hasUpdated && this.#cards.isClosed) {
       this.entry.clear();
       this.#cards.quote = undefined;
@@ -155,12 +151,8 @@ export class GiftcardPay extends FormAssociatedElement {
 
   protected override updated(): void {
     if (this.cart && !this.endpoint) hint("the tag has a cart but no endpoint.");
-    const { isCovered, isApplied, mustWait } = this.#cards;
-    this.reflect(
-      { shown: true, covered: isCovered, applied: isApplied, settling: mustWait, busy: this.busy },
-      this.#hindrance,
-      this.summary?.plan,
-    );
+    const { isCovered: covered, isApplied: applied, mustWait: settling } = this.#cards;
+    this.reflect({ shown: true, covered, applied, settling, busy: this.busy }, this.#hindrance, this.summary?.plan);
   }
 
   protected override render(): TemplateResult {
@@ -263,7 +255,7 @@ export class GiftcardPay extends FormAssociatedElement {
   readonly #orderWithout = async (): Promise<void> => {
     this.#cards.agree();
     await moveFocus(this, "#summary");
-    this.resubmit();
+    this.form?.requestSubmit();
   };
 
   readonly #remove = async (card: AppliedCard): Promise<void> => {

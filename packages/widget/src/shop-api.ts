@@ -1,7 +1,6 @@
 import type { ApplyRequest } from "@giftcard-pay/checkout/storefront";
 import { CallError } from "./call-errors.js";
 import { isUnclear } from "./entry-parser.js";
-import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
 
 /** A function that sends a request: `fetch`, or one with the same signature. */
@@ -64,7 +63,6 @@ export async function callShop<Answer>(
 function refusal({ status, headers }: Response, { code, retryAfterSeconds }: Record<string, unknown>): CallError {
   const byStatus = status === 429 ? "too_many_attempts" : status >= 500 ? "service_unavailable" : "internal";
   const known = isErrorCode(code) ? code : byStatus;
-  if (known === "internal") hint(`the endpoint answered ${status}.`);
   if (known !== "too_many_attempts") return new CallError(known, undefined, status);
   const after = `${retryAfterSeconds ?? headers.get("retry-after")}`;
   const seconds = Number(after) || (Date.parse(after) - Date.now()) / 1000;

@@ -152,23 +152,6 @@ describe("a cart", () => {
     expect(calls.map(({ method, headers }) => [method, headers["x-shop"]])).to.deep.equal([["GET", "1"]]);
   });
 
-  it("is the same in two tags", async () => {
-    const cart = await makeCart();
-    const first = await show(cart);
-    const second = await show(cart);
-    const other = await show(await makeCart());
-    const totals = listen(other, "giftcard-total");
-    await showQuote(first);
-    await first.key("Enter");
-    await second.until(() => second.text.includes("Card ending in 1234"), "the second tag shows the card");
-    await first.until(() => first.focused === "add", "the focus is on Add another card");
-    await second.until(() => !second.element.busy, "nothing is pending");
-    second.find("[data-remove]")?.focus();
-    await second.key("Enter");
-    await first.until(() => !first.text.includes("Card ending in 1234"), "the first tag does not show it any more");
-    expect(totals).to.have.length(0);
-  });
-
   it("that needs no payment any more keeps the focus in the element", async () => {
     const cart = await makeCart();
     const widget = await show(cart);

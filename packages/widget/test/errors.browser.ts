@@ -4,7 +4,7 @@ import { en } from "../src/messages/en.js";
 import { builtInLanguages, loadMessages, textsFor } from "../src/messages/index.js";
 import { expect, listen, makeCart, plain, poor, rich, show } from "./shop/page.js";
 
-const codes = Object.keys(en.errors).filter((code) => code !== "offline" && code !== "unfinished") as ShopErrorCode[];
+const codes = Object.keys(en.errors).filter((code) => !/^(offline|un)/.test(code)) as ShopErrorCode[];
 
 describe("errors", () => {
   for (const lang of builtInLanguages())
@@ -197,26 +197,20 @@ describe("errors", () => {
     expect(errors[0]?.detail.status).to.equal(429);
   });
 
-  it("logs a hint for the developer, once, if the key or the endpoint is wrong", async () => {
-    const widget = await show(await makeCart());
+  it("logs a hint for the developer, once, if the endpoint is missing", async () => {
     const hints: string[] = [];
     const { warn } = console;
     console.warn = (text: string) => hints.push(text);
     try {
-      for (const status of [401, 404, 404]) {
-        widget.element.transport = async () => new Response("", { status });
-        await widget.check(rich);
+      for (const cart of [await makeCart(), await makeCart()]) {
+        const { element } = await show(cart);
+        element.endpoint = "";
+        await element.updateComplete;
       }
-      widget.element.endpoint = "";
-      await widget.element.updateComplete;
     } finally {
       console.warn = warn;
     }
-    expect(hints).to.deep.equal([
-      "giftcard-pay: the endpoint answered 401.",
-      "giftcard-pay: the endpoint answered 404.",
-      "giftcard-pay: the tag has a cart but no endpoint.",
-    ]);
+    expect(hints).to.deep.equal(["giftcard-pay: the tag has a cart but no endpoint."]);
   });
 
   for (const cut of ["before", "after"] as const) {

@@ -22,15 +22,13 @@ export const de: Messages = {
   another: "Weitere Karte hinzufügen",
   remove: "Entfernen",
   removeCard: "Karte mit den Endziffern {last4} entfernen",
-  expired:
-    "Die Angaben dieser Karte liegen uns nicht mehr vor, sie zahlt also nichts. Geben Sie die Karte erneut ein, um sie zu nutzen.",
+  expired: "Wir haben die Daten dieser Karte nicht mehr. Geben Sie sie erneut ein, um sie zu nutzen.",
   settling:
-    "Eine Zahlung mit dieser Karte ist noch nicht abgeschlossen. Das kann einige Minuten dauern. Kommt sie nicht zustande, geht das Geld auf die Karte zurück.",
+    "Eine Zahlung mit dieser Karte läuft noch. Das kann einige Minuten dauern. Kommt sie nicht zustande, geht das Geld auf die Karte zurück.",
   notPlaced: "Ihre Bestellung wurde nicht aufgegeben.",
   covered: "Geschenkkarten",
   nothingLeft: "Nichts mehr zu zahlen",
-  maxCards:
-    "Für diese Bestellung sind keine weiteren Geschenkkarten möglich (höchstens {count}). Zahlen Sie den Rest auf andere Weise.",
+  maxCards: "Weitere Geschenkkarten sind nicht möglich (höchstens {count}). Zahlen Sie den Rest auf andere Weise.",
   sandbox: "Testmodus",
   retry: "Erneut versuchen",
   without: "{amount} ohne die Karte zahlen",
@@ -47,43 +45,33 @@ export const de: Messages = {
   errors: {
     offline: "Keine Antwort vom Shop. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.",
     unfinished: "Diese Karte ist noch nicht eingelöst. Lösen Sie sie ein, oder leeren Sie die Felder.",
-    unsettled:
-      "Die Zahlung mit Ihrer Karte ist noch nicht abgeschlossen. Bitte warten Sie: Das Ergebnis erscheint hier.",
+    unsettled: "Die Zahlung mit Ihrer Karte läuft noch. Bitte warten Sie: Das Ergebnis erscheint hier.",
     invalid_request: "Diese Angaben sind nicht lesbar. Prüfen Sie Kartennummer und PIN.",
     invalid_card: "Kartennummer und PIN gehören nicht zusammen. Prüfen Sie beide und geben Sie die PIN erneut ein.",
-    card_blocked:
-      "Diese Karte ist gesperrt. Fragen Sie dort nach, wo Sie sie bekommen haben, oder nehmen Sie eine andere.",
+    card_blocked: "Diese Karte ist gesperrt. Nehmen Sie eine andere, oder fragen Sie die Verkaufsstelle.",
     card_expired: "Diese Karte ist abgelaufen. Nehmen Sie eine andere Karte.",
     card_no_balance: "Auf dieser Karte ist kein Guthaben mehr. Nehmen Sie eine andere Karte.",
-    card_not_active:
-      "Diese Karte ist nicht aktiv. Fragen Sie dort nach, wo Sie sie bekommen haben, oder nehmen Sie eine andere.",
+    card_not_active: "Diese Karte ist nicht aktiv. Nehmen Sie eine andere, oder fragen Sie die Verkaufsstelle.",
     card_already_applied: "Diese Karte zahlt bereits einen Teil dieser Bestellung. Nehmen Sie eine andere Karte.",
-    too_many_cards:
-      "Diese Bestellung nimmt keine weiteren Geschenkkarten an. Entfernen Sie zuerst eine, oder zahlen Sie den Rest auf andere Weise.",
+    too_many_cards: "Weitere Geschenkkarten sind nicht möglich. Entfernen Sie eine, oder zahlen Sie anders.",
     too_many_attempts: "Das wurde zu oft versucht.",
     nothing_to_pay: "Für diese Bestellung ist nichts mehr zu zahlen.",
     giftcard_not_payable:
-      "Mit einer Geschenkkarte lässt sich keine Geschenkkarte bezahlen. Zahlen Sie diese auf andere Weise.",
+      "Geschenkkarten kann man nicht mit Geschenkkarten kaufen. Wählen Sie eine andere Zahlungsart.",
     quote_expired: "Das ist zu lange her. Geben Sie die PIN erneut ein, um das Guthaben zu prüfen.",
     applied_card_not_found: "Diese Karte gehörte nicht mehr zu Ihrer Bestellung.",
-    applied_card_expired:
-      "Die Angaben einer Ihrer Karten liegen uns nicht mehr vor. Entfernen Sie sie und geben Sie sie erneut ein.",
-    balance_changed:
-      "Das Guthaben dieser Karte hat sich geändert. Geben Sie die PIN erneut ein, um das neue Guthaben zu sehen.",
-    amount_changed:
-      "Der Betrag Ihrer Bestellung hat sich geändert. Geben Sie die PIN erneut ein, um zu sehen, was diese Karte zahlt.",
+    applied_card_expired: "Wir haben die Daten einer Ihrer Karten nicht mehr. Geben Sie sie noch einmal ein.",
+    balance_changed: "Das Guthaben dieser Karte hat sich geändert. Geben Sie die PIN erneut ein.",
+    amount_changed: "Ihre Bestellung hat sich geändert. Geben Sie die PIN erneut ein.",
     cart_not_found: "Wir finden Ihre Bestellung nicht mehr. Laden Sie die Seite neu.",
     cart_completed: "Diese Bestellung ist bereits aufgegeben. Von Ihrer Karte wird nichts mehr abgebucht.",
-    currency_not_supported:
-      "Mit Geschenkkarten kann nicht in dieser Währung bezahlt werden. Zahlen Sie auf andere Weise.",
-    giftcards_not_accepted:
-      "Mit Geschenkkarten lässt sich diese Bestellung nicht bezahlen. Zahlen Sie auf andere Weise.",
-    payment_in_progress:
-      "Eine Zahlung für diese Bestellung läuft bereits. Warten Sie einen Moment und versuchen Sie es erneut.",
+    currency_not_supported: "In dieser Währung gelten Geschenkkarten nicht. Wählen Sie eine andere Zahlungsart.",
+    giftcards_not_accepted: "Für diese Bestellung gelten Geschenkkarten nicht. Wählen Sie eine andere Zahlungsart.",
+    payment_in_progress: "Eine Zahlung für diese Bestellung läuft bereits. Versuchen Sie es gleich erneut.",
     outcome_unknown:
       "Wir wissen noch nicht, ob die Zahlung geklappt hat. Was für diese Bestellung abgebucht wurde, kommt von selbst auf Ihre Karte zurück; zahlen Sie noch nicht erneut.",
     service_unavailable:
-      "Geschenkkarten lassen sich gerade nicht prüfen. Versuchen Sie es erneut, oder zahlen Sie auf andere Weise.",
+      "Geschenkkarten lassen sich gerade nicht prüfen. Versuchen Sie es erneut, oder zahlen Sie anders.",
     insufficient_inventory: "Ausverkauft, oder es sind nicht genug übrig. Ihre Bestellung wurde nicht aufgegeben.",
     payment_authorization_error:
       "Die Zahlung wurde abgelehnt, Ihre Bestellung also nicht aufgegeben. Geld von Geschenkkarten kommt auf diese zurück. Wählen Sie eine andere Zahlungsart.",

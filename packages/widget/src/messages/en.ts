@@ -68,7 +68,7 @@ export const en: Messages = {
     giftcards_not_accepted: "Gift cards can't pay for this order. Pay another way.",
     payment_in_progress: "A payment for this order is under way. Wait a moment and try again.",
     outcome_unknown:
-      "We don't know yet whether the payment went through. Money taken for this order goes back to your card automatically; don't pay again yet.",
+      "We don't know yet whether the payment went through. If it didn't, the money goes back to your card. Don't pay again yet.",
     service_unavailable: "Gift cards can't be checked right now. Try again, or pay another way.",
     insufficient_inventory: "Too few left. Your order wasn't placed.",
     payment_authorization_error: "The payment was declined. Gift cards get their money back. Pay another way.",

@@ -22,8 +22,7 @@ export const fr: Messages = {
   another: "Ajouter une autre carte",
   remove: "Retirer",
   removeCard: "Retirer la carte se terminant par {last4}",
-  expired:
-    "Nous n’avons plus les données de cette carte, elle ne paie donc rien. Saisissez-la à nouveau pour l’utiliser.",
+  expired: "Nous n’avons plus les données de cette carte. Saisissez-la à nouveau pour l’utiliser.",
   settling:
     "Un paiement avec cette carte n’est pas encore terminé. Cela peut prendre quelques minutes. S’il n’aboutit pas, l’argent revient sur la carte.",
   notPlaced: "Votre commande n’a pas été passée.",
@@ -46,19 +45,15 @@ export const fr: Messages = {
   errors: {
     offline: "Pas de réponse de la boutique. Vérifiez votre connexion et réessayez.",
     unfinished: "Cette carte n’est pas encore appliquée. Utilisez-la, ou videz les champs.",
-    unsettled:
-      "Le paiement avec votre carte n’est pas encore terminé. Veuillez patienter : le résultat s’affichera ici.",
+    unsettled: "Le paiement avec votre carte est encore en cours. Patientez : le résultat s’affichera ici.",
     invalid_request: "Ces données sont illisibles. Vérifiez le numéro de carte et le code PIN.",
-    invalid_card:
-      "Ce numéro et ce code PIN ne vont pas ensemble. Vérifiez les deux et saisissez à nouveau le code PIN.",
+    invalid_card: "Ce numéro et ce code PIN ne correspondent pas. Vérifiez-les et ressaisissez le code PIN.",
     card_blocked: "Cette carte est bloquée. Renseignez-vous là où vous l’avez reçue, ou prenez une autre carte.",
     card_expired: "Cette carte n’est plus valable. Prenez une autre carte.",
     card_no_balance: "Il n’y a plus d’argent sur cette carte. Prenez une autre carte.",
-    card_not_active:
-      "Cette carte n’est pas active. Renseignez-vous là où vous l’avez reçue, ou prenez une autre carte.",
+    card_not_active: "Cette carte n’est pas active. Prenez une autre carte, ou demandez au magasin qui l’a vendue.",
     card_already_applied: "Cette carte paie déjà une partie de cette commande. Prenez une autre carte.",
-    too_many_cards:
-      "Cette commande n’accepte plus de carte cadeau. Retirez-en une d’abord, ou payez le reste d’une autre manière.",
+    too_many_cards: "Cette commande n’accepte plus de carte cadeau. Retirez-en une, ou payez le reste autrement.",
     too_many_attempts: "Trop d’essais.",
     nothing_to_pay: "Il n’y a plus rien à payer pour cette commande.",
     giftcard_not_payable: "Une carte cadeau ne peut pas payer une carte cadeau. Payez celle-ci d’une autre manière.",
@@ -66,18 +61,15 @@ export const fr: Messages = {
     applied_card_not_found: "Cette carte ne faisait plus partie de votre commande.",
     applied_card_expired: "Nous n’avons plus les données d’une de vos cartes. Retirez-la et saisissez-la à nouveau.",
     balance_changed: "Le solde de cette carte a changé. Saisissez à nouveau le code PIN pour voir le nouveau solde.",
-    amount_changed:
-      "Le montant de votre commande a changé. Saisissez à nouveau le code PIN pour voir ce que paie cette carte.",
+    amount_changed: "Votre commande a changé. Saisissez à nouveau le code PIN.",
     cart_not_found: "Nous ne trouvons plus votre commande. Rechargez la page.",
     cart_completed: "Cette commande est déjà passée. Plus rien n’est débité de votre carte.",
-    currency_not_supported:
-      "Les cartes cadeaux ne permettent pas de payer dans cette devise. Payez d’une autre manière.",
+    currency_not_supported: "Les cartes cadeaux ne sont pas acceptées dans cette devise. Payez autrement.",
     giftcards_not_accepted: "Cette commande ne peut pas être payée par carte cadeau. Payez d’une autre manière.",
     payment_in_progress: "Un paiement de cette commande est en cours. Attendez un moment et réessayez.",
     outcome_unknown:
       "Nous ne savons pas encore si le paiement a abouti. Ce qui a été débité pour cette commande revient de lui-même sur votre carte ; ne payez pas encore une seconde fois.",
-    service_unavailable:
-      "Les cartes cadeaux ne peuvent pas être vérifiées pour le moment. Réessayez, ou payez d’une autre manière.",
+    service_unavailable: "Impossible de vérifier les cartes cadeaux pour le moment. Réessayez, ou payez autrement.",
     insufficient_inventory: "Épuisé, ou il n’en reste pas assez. Votre commande n’a pas été passée.",
     payment_authorization_error:
       "Le paiement a été refusé, votre commande n’a donc pas été passée. L’argent des cartes cadeaux y revient. Choisissez un autre moyen de paiement.",

@@ -69,8 +69,7 @@ export const it: Messages = {
     payment_in_progress: "Un pagamento per questo ordine è già in corso. Aspetta un momento e riprova.",
     outcome_unknown:
       "Non sappiamo ancora se il pagamento è riuscito. Quanto è stato addebitato per questo ordine torna da solo sulla tua carta; non pagare ancora una seconda volta.",
-    service_unavailable:
-      "In questo momento le carte regalo non possono essere verificate. Riprova o paga in un altro modo.",
+    service_unavailable: "Ora non è possibile verificare le carte regalo. Riprova o paga in un altro modo.",
     insufficient_inventory: "Esaurito, o non ce ne sono abbastanza. Il tuo ordine non è stato effettuato.",
     payment_authorization_error:
       "Il pagamento è stato rifiutato, quindi il tuo ordine non è stato effettuato. Il denaro delle carte regalo torna su di esse. Scegli un altro metodo di pagamento.",

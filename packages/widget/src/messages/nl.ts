@@ -22,15 +22,13 @@ export const nl: Messages = {
   another: "Nog een kaart toevoegen",
   remove: "Verwijderen",
   removeCard: "Kaart eindigend op {last4} verwijderen",
-  expired:
-    "We hebben de gegevens van deze kaart niet meer, dus ze betaalt niets. Vul de kaart opnieuw in om haar te gebruiken.",
+  expired: "We hebben de gegevens van deze kaart niet meer. Vul de kaart opnieuw in om haar te gebruiken.",
   settling:
     "Een betaling met deze kaart is nog niet afgerond. Dat kan een paar minuten duren. Gaat ze niet door, dan komt het geld terug op de kaart.",
   notPlaced: "Je bestelling is niet geplaatst.",
   covered: "Cadeaukaarten",
   nothingLeft: "Niets meer te betalen",
-  maxCards:
-    "Er passen geen cadeaukaarten meer bij deze bestelling (hoogstens {count}). Betaal de rest op een andere manier.",
+  maxCards: "Meer cadeaukaarten kan niet (hoogstens {count}). Betaal de rest op een andere manier.",
   sandbox: "Testmodus",
   retry: "Opnieuw proberen",
   without: "{amount} zonder de kaart betalen",
@@ -49,25 +47,21 @@ export const nl: Messages = {
     unfinished: "Deze kaart is nog niet toegepast. Pas ze toe, of haal ze uit het formulier.",
     unsettled: "De betaling met je kaart is nog niet afgerond. Wacht even: het resultaat verschijnt hier.",
     invalid_request: "We kunnen deze gegevens niet lezen. Controleer het kaartnummer en de pincode.",
-    invalid_card:
-      "Dit kaartnummer en deze pincode horen niet bij elkaar. Controleer beide en vul de pincode opnieuw in.",
+    invalid_card: "Dit kaartnummer en deze pincode horen niet bij elkaar. Controleer ze en vul de pincode weer in.",
     card_blocked: "Deze kaart is geblokkeerd. Vraag het na waar je ze kreeg, of gebruik een andere kaart.",
     card_expired: "De geldigheid van deze kaart is verlopen. Gebruik een andere kaart.",
     card_no_balance: "Er staat geen geld meer op deze kaart. Gebruik een andere kaart.",
     card_not_active: "Deze kaart is niet actief. Vraag het na waar je ze kreeg, of gebruik een andere kaart.",
     card_already_applied: "Deze kaart betaalt al mee aan deze bestelling. Gebruik een andere kaart.",
-    too_many_cards:
-      "Deze bestelling neemt geen cadeaukaarten meer aan. Verwijder er eerst een, of betaal de rest op een andere manier.",
+    too_many_cards: "Meer cadeaukaarten kan niet. Verwijder er een, of betaal de rest op een andere manier.",
     too_many_attempts: "Dit is te vaak geprobeerd.",
     nothing_to_pay: "Er is voor deze bestelling niets meer te betalen.",
     giftcard_not_payable: "Met een cadeaukaart kun je geen cadeaukaart betalen. Betaal die op een andere manier.",
     quote_expired: "Dat is te lang geleden. Vul de pincode opnieuw in om het saldo te bekijken.",
     applied_card_not_found: "Deze kaart hoorde niet meer bij je bestelling.",
-    applied_card_expired:
-      "We hebben de gegevens van een van je kaarten niet meer. Verwijder die kaart en vul haar opnieuw in.",
+    applied_card_expired: "We hebben de gegevens van een van je kaarten niet meer. Vul die kaart opnieuw in.",
     balance_changed: "Het saldo van deze kaart is veranderd. Vul de pincode opnieuw in om het nieuwe saldo te zien.",
-    amount_changed:
-      "Het bedrag van je bestelling is veranderd. Vul de pincode opnieuw in om te zien wat deze kaart betaalt.",
+    amount_changed: "Je bestelling is veranderd. Vul de pincode opnieuw in.",
     cart_not_found: "We kunnen je bestelling niet meer vinden. Laad de pagina opnieuw.",
     cart_completed: "Deze bestelling is al geplaatst. Er wordt niets meer van je kaart afgeschreven.",
     currency_not_supported: "Met cadeaukaarten kun je niet in deze valuta betalen. Betaal op een andere manier.",
@@ -75,8 +69,7 @@ export const nl: Messages = {
     payment_in_progress: "Er loopt al een betaling voor deze bestelling. Wacht even en probeer het opnieuw.",
     outcome_unknown:
       "We weten nog niet of de betaling gelukt is. Wat voor deze bestelling is afgeschreven, komt vanzelf terug op je kaart; betaal nog niet opnieuw.",
-    service_unavailable:
-      "Cadeaukaarten kunnen nu niet worden gecontroleerd. Probeer het opnieuw, of betaal op een andere manier.",
+    service_unavailable: "We kunnen cadeaukaarten nu niet controleren. Probeer het opnieuw, of betaal anders.",
     insufficient_inventory: "Uitverkocht, of er zijn er niet genoeg meer. Je bestelling is niet geplaatst.",
     payment_authorization_error:
       "De betaling is geweigerd, dus je bestelling is niet geplaatst. Geld van cadeaukaarten komt erop terug. Kies een andere betaalmethode.",

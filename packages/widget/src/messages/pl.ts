@@ -28,8 +28,7 @@ export const pl: Messages = {
   notPlaced: "Twoje zamówienie nie zostało złożone.",
   covered: "Karty podarunkowe",
   nothingLeft: "Nic więcej do zapłaty",
-  maxCards:
-    "Do tego zamówienia nie można dodać więcej kart podarunkowych (limit: {count}). Zapłać resztę w inny sposób.",
+  maxCards: "Nie można dodać więcej kart podarunkowych (limit: {count}). Zapłać resztę w inny sposób.",
   sandbox: "Tryb testowy",
   retry: "Spróbuj ponownie",
   without: "Zapłać {amount} bez karty",
@@ -54,8 +53,7 @@ export const pl: Messages = {
     card_no_balance: "Na tej karcie nie ma już środków. Użyj innej karty.",
     card_not_active: "Ta karta nie jest aktywna. Użyj innej karty albo zapytaj w sklepie, który ją sprzedał.",
     card_already_applied: "Ta karta jest już dodana do tego zamówienia. Użyj innej karty.",
-    too_many_cards:
-      "Do tego zamówienia nie można dodać więcej kart podarunkowych. Usuń jedną z nich albo zapłać resztę w inny sposób.",
+    too_many_cards: "Nie można dodać więcej kart podarunkowych. Usuń jedną z nich albo zapłać resztę inaczej.",
     too_many_attempts: "Było zbyt wiele prób.",
     nothing_to_pay: "W tym zamówieniu nie pozostało nic do zapłaty.",
     giftcard_not_payable: "Kartą podarunkową nie można zapłacić za kartę podarunkową. Zapłać za nią w inny sposób.",

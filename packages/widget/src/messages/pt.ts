@@ -69,8 +69,7 @@ export const pt: Messages = {
     payment_in_progress: "Já há um pagamento em curso para esta compra. Aguarde um momento e tente novamente.",
     outcome_unknown:
       "Ainda não sabemos se o pagamento foi concluído. O que foi cobrado por esta compra volta automaticamente para o seu cartão; não pague novamente por enquanto.",
-    service_unavailable:
-      "Neste momento não é possível verificar cartões-presente. Tente novamente ou pague de outra forma.",
+    service_unavailable: "Não é possível verificar cartões-presente agora. Tente novamente ou pague de outra forma.",
     insufficient_inventory: "Está esgotado ou não há quantidade suficiente. A sua compra não foi concluída.",
     payment_authorization_error:
       "O pagamento foi recusado e a sua compra não foi concluída. O dinheiro dos cartões-presente volta para eles. Escolha outra forma de pagamento.",
