@@ -7,6 +7,7 @@ export interface Sizes {
   pay: number;
   balance: number;
   parts: Record<string, number>;
+  features: Record<string, number>;
   languages: Record<string, number>;
 }
 

@@ -88,6 +88,53 @@ async function sizesOfParts() {
   return { ...parts, logic: before - lit, lit };
 }
 
+/** Features, each with the compiled module that it is in, and what of it is left without the feature. */
+const features = {
+  "Number and PIN found in one text, such as an e-mail": [
+    "entry-parser.js",
+    (code) => `${code.split("export function parseEntry")[0]}export function parseEntry() {}`,
+  ],
+  "Digits in groups of four, with undo": [
+    "digit-groups.js",
+    () => "export const showGroups = () => {}; export const skipGap = () => {};",
+  ],
+  "Part of the page's form: validity, reset, disabled": [
+    "form-associated-element.js",
+    () => `import { GiftcardElement } from "./giftcard-element.js";
+      export class FormAssociatedElement extends GiftcardElement { reflect() {} }`,
+  ],
+  "Languages on demand": ["messages/loaders.js", () => "export const loaders = {};"],
+  "Figures that changed by themselves are explained": [
+    "cart-view.js",
+    (code) => `${code.split("export function changeText")[0]}export const changeText = () => "";`,
+  ],
+  "The cart is loaded again after a return, and until a payment is finished": [
+    "cart-watch.js",
+    () => "export class CartWatch {}",
+  ],
+  "Right amounts on pages whose texts are replaced (translators)": [
+    "own-texts.js",
+    () => "export const renderOwn = (own, _, render) => (render(), own);",
+  ],
+  "Refusals with advice and a retry": [
+    "error-alert.js",
+    () => "export const errorAlert = (words, error) => error.code;",
+  ],
+  "Messages for the page's developer": ["hint.js", () => "export const hint = () => {};"],
+};
+
+/** Returns what each feature costs: the bytes that the bundle would save without it. */
+async function sizesOfFeatures() {
+  const entry = path.join(dist, "define.js");
+  const whole = brotli(await bundle(entry));
+  const sizes = {};
+  for (const [feature, [file, rest]] of Object.entries(features)) {
+    const transform = (code, id) => (id === path.join(dist, file) ? rest(code) : undefined);
+    sizes[feature] = whole - brotli(await bundle(entry, [{ name: "without-feature", transform }]));
+  }
+  return sizes;
+}
+
 async function sizeByEsbuild() {
   const { outputFiles } = await buildByEsbuild({
     entryPoints: [path.join(dist, "define.js")],
@@ -118,13 +165,14 @@ export async function widgetSizes() {
     pay: brotli(await alone("GiftcardPay")),
     balance: brotli(await alone("GiftcardBalance")),
     parts: await sizesOfParts(),
+    features: await sizesOfFeatures(),
     languages: Object.fromEntries(languageSizes),
   };
 }
 
 const bytes = (size) => size.toLocaleString("en");
 
-function table({ parts, languages: files, ...sizes }) {
+function table({ parts, features: costs, languages: files, ...sizes }) {
   const rows = (head, entries) =>
     `| ${head} | Bytes |\n|---|---|\n${entries.map(([name, size]) => `| ${name} | ${bytes(size)} |`).join("\n")}\n`;
   const elements = "`<giftcard-pay>` and `<giftcard-balance>`";
@@ -146,6 +194,12 @@ ${rows("Part", [
   ["Templates", parts.templates],
   ["Logic", parts.logic],
   ["Lit", parts.lit],
+])}
+What the bundle would save without a feature:
+
+${rows("Feature", [
+  ["`<giftcard-balance>`", sizes.vite - sizes.pay],
+  ...Object.entries(costs).toSorted(([, one], [, other]) => other - one),
 ])}`;
 }
 

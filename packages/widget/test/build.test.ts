@@ -38,11 +38,11 @@ describe("the build", () => {
   });
 
   it("keeps the recorded sizes, within the limits", async () => {
-    const { parts, languages, ...sizes } = await widgetSizes();
+    const { parts, features, languages, ...sizes } = await widgetSizes();
     const recorded = JSON.parse(await readFile(path.join(here, "sizes.json"), "utf8"));
     const changed = Object.entries(sizes).filter(([name, bytes]) => Math.abs(bytes - recorded[name]) > 100);
     expect(changed, "a size has changed; npm run docs -- sizes records it").toEqual([]);
-    expect(sizes.standalone).toBeLessThanOrEqual(17_600);
+    expect(sizes.standalone).toBeLessThanOrEqual(17_500);
     expect(sizes.balance).toBeLessThanOrEqual(14_100);
   });
 

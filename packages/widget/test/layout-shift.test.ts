@@ -15,11 +15,11 @@ let browser: Browser;
 /** Returns the README's page, with payment methods below. */
 async function checkoutPage(lang: string, cart: string): Promise<string> {
   const readme = await readFile(path.join(import.meta.dirname, "..", "README.md"), "utf8");
-  const html = (/```html shown\n([\s\S]*?)```/.exec(readme)?.[1] ?? "")
-    .replace("https://shop.example/store/giftcard-pay", "/shop/store/giftcard-pay")
-    .replace("cart_01J…", cart)
-    .replace("pk_…", "pk_test")
-    .replace('lang="nl"', `lang="${lang}"`)
+  const html = (/```html file=page.html\n([\s\S]*?)```/.exec(readme)?.[1] ?? "")
+    .replace("/giftcards", "/shop/store/giftcard-pay")
+    .replace("cart-1", cart)
+
+    .replace('lang="en"', `lang="${lang}"`)
     .replace("<head>", '<head><link rel="icon" href="data:,">')
     .replace("<body>", '<body style="font-family: sans-serif">')
     .replace("</body>", `<h2>Other methods</h2>${"<p>Card, bank transfer or invoice</p>".repeat(8)}</body>`);
