@@ -46,7 +46,7 @@ export function cardPanel(
       ${cardLine(
         words,
         lastFour,
-        // What counts in a quote is what it leaves to pay.
+        // In a quote, the amount that it leaves to pay is the decision.
         html`<span>
           <span class="hint">${texts.balance}</span> ${amount(words.money(balanceCents), content ? "" : "strong")}
         </span>`,

@@ -7,7 +7,7 @@ import { callShop, type ShopAddress } from "./shop-api.js";
 
 /** An element with the id of its cart and the shop's address. */
 interface CartHost extends ReactiveControllerHost, EventTarget, ShopAddress {
-  readonly cart: string | null | undefined;
+  readonly cart: string;
 }
 
 const figures = ["totalCents", "coveredCents", "remainderCents", "maxPerCardCents", "maxCards", "cards"];
@@ -184,7 +184,7 @@ export class CartCards {
     needed = figures,
   ): Promise<Answer> {
     const { host } = this;
-    return callShop(host, signal, needed, method, `/carts/${encodeURIComponent(`${host.cart}`)}${path}`, body);
+    return callShop(host, signal, needed, method, `/carts/${encodeURIComponent(host.cart)}${path}`, body);
   }
 
   /**

@@ -81,22 +81,22 @@ export class GiftcardElement extends LitElement {
   };
 
   /** The URL of the shop's gift card routes, for example `https://shop.example/store/giftcard-pay`. */
-  endpoint: string | URL | null | undefined = "";
+  endpoint = "";
 
   /** Medusa's publishable API key, sent as `x-publishable-api-key`. */
-  publishableKey: string | null | undefined = "";
+  publishableKey = "";
 
   /** The language of texts and amounts. By default the nearest `lang` attribute, then the browser's language. */
   declare lang: string;
 
   /** Additional headers of every call. */
-  headers: HeadersInit | null | undefined = {};
+  headers: HeadersInit = {};
 
   /** A function that replaces `fetch`. */
-  transport: Transport | null | undefined;
+  transport: Transport | undefined;
 
   /** The page's own texts. They override the built-in ones. A language that is not built in needs all of them. */
-  messages: MessageOverrides | null | undefined = {};
+  messages: MessageOverrides = {};
 
   #loading: Promise<void> | undefined;
   #ownTexts: OwnTexts = [];

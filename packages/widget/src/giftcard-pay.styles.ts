@@ -35,7 +35,7 @@ export const styles: CSSResult = unsafeCSS(css`
     align-content: start;
     gap: var(--_gap);
   }
-  /* What a page's rule for every element can't override, unlike what the host has. */
+  /* Not on the host, since a page's rule for every element would override it there. */
   fieldset {
     border: 0;
     min-inline-size: 0;

@@ -51,7 +51,7 @@ export class GiftcardPay extends FormAssociatedElement {
   }
 
   /** The id of the cart. Cards can be checked once this and `endpoint` are set. */
-  cart: string | null | undefined = "";
+  cart = "";
 
   /** Whether the form for a card is open. */
   protected open = true;

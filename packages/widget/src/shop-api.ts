@@ -6,12 +6,12 @@ import { isErrorCode } from "./messages/index.js";
 /** A function that sends a request: `fetch`, or one with the same signature. */
 export type Transport = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The URL of the shop's gift card routes, and the options of every call. Read again for every call. */
+/** The URL of the shop's gift card routes, and the options of every call. Read again for every call: a page may set anything. */
 export interface ShopAddress {
-  readonly endpoint: string | URL | null | undefined;
-  readonly publishableKey: string | null | undefined;
-  readonly headers: HeadersInit | null | undefined;
-  readonly transport: Transport | null | undefined;
+  readonly endpoint: string;
+  readonly publishableKey: string;
+  readonly headers: HeadersInit;
+  readonly transport: Transport | undefined;
 }
 
 /** The timeout of a call. */

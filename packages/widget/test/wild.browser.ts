@@ -181,7 +181,7 @@ describe("a property", () => {
     const cart = await makeCart();
     const widget = await show(cart);
     widget.element.headers = new Headers({ "x-shop": "7" });
-    widget.element.endpoint = new URL(endpoint, location.href);
+    Object.assign(widget.element, { endpoint: new URL(endpoint, location.href) });
     await widget.check(rich);
     expect((await cart.calls()).at(-1)?.headers["x-shop"]).to.equal("7");
   });
