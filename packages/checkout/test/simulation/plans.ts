@@ -171,8 +171,8 @@ const overtaken: fc.Arbitrary<Plan> = fc.record({
 const during = (start: number, most: number) => index(most).map((jitter) => start + jitter);
 const deed = <A extends Act>(process: fc.Arbitrary<number>, atMs: fc.Arbitrary<number>, act: fc.Arbitrary<A>) =>
   fc.record({ process, atMs, act });
-const slowFault = (process: number, forMs: number) =>
-  faultOf(["stalls", "stalls-after", "late", "answered-late"], fc.constant(process), fc.constant(forMs));
+const slowFault = (process: number, ...forMs: readonly number[]) =>
+  faultOf(["stalls", "stalls-after", "late", "answered-late"], fc.constant(process), oneOf(...forMs));
 
 /** A process that pays is slow, and its order is paid in another attempt meanwhile. Soon after it goes on, it may die. */
 const replaced: fc.Arbitrary<Plan> = fc.record({
@@ -203,7 +203,11 @@ const replaced: fc.Arbitrary<Plan> = fc.record({
       slowFault(0, STALL_MS),
       oneOf("nothing", "dies", "other"),
       index(5),
-      fc.oneof(slowFault(1, 40 * SECOND), slowFault(2, STALL_MS), faultOf(["dies-after"], index(2), fc.constant(0))),
+      fc.oneof(
+        slowFault(1, 40 * SECOND, 2 * MINUTE),
+        slowFault(2, STALL_MS),
+        faultOf(["dies-after"], index(2), fc.constant(0)),
+      ),
     )
     .map(([first, then, calls, other]) => {
       if (then === "nothing") return [first];
