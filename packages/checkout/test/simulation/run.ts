@@ -83,7 +83,8 @@ export class Simulation {
   planOf(seed: number, path?: string): Plan {
     let found: Plan | undefined;
     const property = fc.property(plans, (plan) => {
-      found = plan;
+      // A path is followed by the plans next to its end.
+      found ??= plan;
     });
     fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: true, ...(path ? { path } : {}) });
     if (!found) throw new TypeError(`The seed ${seed} has no path ${path}.`);
