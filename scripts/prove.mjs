@@ -8,7 +8,7 @@ const proofs = /** @type {const} */ ({
   carts: ["buys random carts with VAT and promotions, and refunds every unit", "30 minutes; --vendure: 15"],
   "on-sale": ["sells a show to three times as many buyers as it has seats", "2 minutes"],
   "bulk-refund": ["refunds 1,000 orders while processes crash", "an hour"],
-  model: ["plays 10,000 random sequences against the checkout library", "20 minutes"],
+  model: ["plays 10,000 random sequences with Stripe or Mollie against the checkout library", "20 minutes"],
   simulation: ["plays 100,000 histories of the checkout library in virtual time, and finds every defect", "15 minutes"],
   soak: ["random calls to the service while its processes are killed", "2 minutes"],
   failover: ["sells while primaries fail and standbys take over", "2 minutes"],

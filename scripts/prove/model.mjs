@@ -1,9 +1,9 @@
-/** Runs random sequences of people, crashes and a bank against `@giftcard-pay/checkout`, and checks the books, on both stores. */
+/** Runs random sequences of people, crashes and a provider against `@giftcard-pay/checkout`, and checks the books, on both stores. */
 import { build } from "../build.mjs";
 import { recordRun } from "../check/written-tables.mjs";
 import { command, loadTypeScript, UsageError } from "../lib/command.mjs";
 
-const HELP = `Runs random sequences of actions by shoppers, shops and banks, and of crashes, and proves the books after each.
+const HELP = `Runs random sequences of actions by shoppers, shops and a provider, and of crashes, and proves the books after each.
 
   npm run prove -- model              10,000 sequences on both stores, from a new seed
   npm run prove -- model --seed <n>   the same sequences again
@@ -12,7 +12,7 @@ const HELP = `Runs random sequences of actions by shoppers, shops and banks, and
 
   --sequences <n>   how many (default 10000)
   --minutes <n>     time limit (default 20)
-  --remainder <m>   the other payment method: bank (default), or stripe, stripe-page or mollie by their adapters
+  --remainder <m>   the other payment method, by its adapter: stripe (default), stripe-page or mollie
   --store <name>    only sqlite or only postgres
   --at-once <n>     number of concurrent sequences (default 6)
   --json            prints the result as JSON, and progress on standard error
@@ -25,7 +25,7 @@ const options = /** @type {const} */ ({
   json: { type: "boolean" },
   minutes: { ...text, default: "20" },
   ...{
-    remainder: { ...text, default: "bank" },
+    remainder: { ...text, default: "stripe" },
     seed: text,
     sequences: text,
     "at-once": text,
@@ -37,9 +37,9 @@ const options = /** @type {const} */ ({
 
 await command({ help: HELP, options }, async ({ values, signal, say }) => {
   const { store, sequences, remainder, "at-once": atOnce } = values;
-  const names = /** @type {const} */ (["bank", "stripe", "stripe-page", "mollie"]);
+  const names = /** @type {const} */ (["stripe", "stripe-page", "mollie"]);
   const method = names.find((name) => name === remainder);
-  if (!method) throw new UsageError("--remainder must be bank, stripe, stripe-page or mollie.");
+  if (!method) throw new UsageError("--remainder must be stripe, stripe-page or mollie.");
   if (store !== undefined && store !== "sqlite" && store !== "postgres")
     throw new UsageError("--store must be sqlite or postgres.");
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
@@ -49,7 +49,7 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
   /** @type {typeof import("../../packages/checkout/test/model/report.js")} */
   const { modelReport } = await loadTypeScript("packages/checkout/test/model/report.ts");
   const { startThrowawayPostgres } = await import("@giftcard-pay/service");
-  const alone = values.path === undefined ? undefined : sequenceOf(seed, values.path, method);
+  const alone = values.path === undefined ? undefined : sequenceOf(seed, values.path);
   const only = values.steps ? JSON.parse(values.steps) : alone;
   const server = await startThrowawayPostgres();
   let saidAt = performance.now();
@@ -73,7 +73,8 @@ await command({ help: HELP, options }, async ({ values, signal, say }) => {
         say(`${done} sequences, ${findings.length} kinds of violation`);
       },
     });
-    const isComplete = method === "bank" && [values.seed, sequences, store, only].every((value) => value === undefined);
+    const isComplete =
+      method === "stripe" && [values.seed, sequences, store, only].every((value) => value === undefined);
     if (isComplete && !signal.aborted) {
       const extent = `${result.sequences.toLocaleString("en")} sequences`;
       await recordRun({ command: "npm run prove -- model", extent, violations: result.violations });

@@ -12,16 +12,6 @@ const runs = async (method: MethodName, seed: number, sequences: number) => {
   expect(result.sequences).toBeGreaterThanOrEqual(sequences);
 };
 
-for (const [name, seed] of Object.entries({ "the first": 1, "the second": 2 }))
-  it(
-    `the books are exact after concurrent calls of people, banks and crashes (${name} seed, ${seed})`,
-    {
-      tags: seed > 1 ? "long" : [],
-      timeout: 1_200_000,
-    },
-    () => runs("bank", seed, SEQUENCES),
-  );
-
 for (const method of ["stripe", "stripe-page", "mollie"] as const) {
   const title = `the books are exact with ${method}, which fails, lies and is late`;
   it(title, { tags: "long", timeout: 1_200_000 }, () => runs(method, 1, SEQUENCES));

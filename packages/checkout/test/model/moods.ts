@@ -12,7 +12,3 @@ export const payMoods = [
   "authorize-then-garbage",
 ] as const;
 export type PayMood = (typeof payMoods)[number];
-
-/** How the bank responds to `status` and `cancel`. */
-export const askMoods = ["fail", "fail-at-once", "hang", "plain-value", "garbage"] as const;
-export type AskMood = (typeof askMoods)[number];

@@ -1,10 +1,10 @@
 import type { RemainderMethod } from "../../src/remainder.js";
 import type { Gate } from "./gate.js";
-import type { AskMood, PayMood } from "./moods.js";
+import type { PayMood } from "./moods.js";
 import type { Row } from "./stage.js";
 
-/** The shop's other payment method: the model's own bank, or a simulated provider behind its real adapter and SDK. */
-export const methodNames = ["bank", "stripe", "stripe-page", "mollie"] as const;
+/** The shop's other payment method: a simulated provider behind its real adapter and SDK. */
+export const methodNames = ["stripe", "stripe-page", "mollie"] as const;
 export type MethodName = (typeof methodNames)[number];
 
 /** A fault of the next calls of an operation at the provider. A lie changes the answer; its number selects one. */
@@ -18,7 +18,6 @@ export type ProviderFault =
 
 /** An event at the other payment method. */
 export type MethodStep =
-  | { readonly do: "bank"; readonly method: "status" | "cancel"; readonly mood: AskMood; readonly times: number }
   | { readonly do: "provider"; readonly operation: number; readonly fault: ProviderFault; readonly times: number }
   /** Staff or the provider changes a payment that is still open, or its refund fails later. */
   | { readonly do: "meddle"; readonly how: "more" | "less" | "currency" | "fail refund"; readonly which: number };

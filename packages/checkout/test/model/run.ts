@@ -3,7 +3,7 @@ import { checkBooks } from "./books.js";
 import type { MethodName } from "./other-method.js";
 import { PlayedError } from "./played-error.js";
 import type { StoreName } from "./stage.js";
-import { type Setting, type Step, settingsWith, stepsWith } from "./steps.js";
+import { type Setting, type Step, settings, steps } from "./steps.js";
 import { type Finding, type Sequence, Tally } from "./tally.js";
 import { type Place, World } from "./world.js";
 import { openYard, type Yard } from "./yard.js";
@@ -62,18 +62,17 @@ class TakeStep implements fc.AsyncCommand<World, World> {
   toString = () => JSON.stringify(this.step);
 }
 
-const sequencesWith = (method: MethodName) =>
-  fc.tuple(
-    settingsWith(method),
-    fc.commands([stepsWith(method).map((step) => new TakeStep(step))], {
-      maxCommands: LONGEST_SEQUENCE,
-      size: "max",
-    }),
-  );
+const anySequence = fc.tuple(
+  settings,
+  fc.commands([steps.map((step) => new TakeStep(step))], {
+    maxCommands: LONGEST_SEQUENCE,
+    size: "max",
+  }),
+);
 
 /** The sequence of a seed and a path, before it is shortened. */
-export function sequenceOf(seed: number, path: string, method: MethodName): Sequence {
-  const [sampled] = fc.sample(sequencesWith(method), { seed, path, numRuns: 1 });
+export function sequenceOf(seed: number, path: string): Sequence {
+  const [sampled] = fc.sample(anySequence, { seed, path, numRuns: 1 });
   if (!sampled) throw new Error("There is no such sequence.");
   const [setting, commands] = sampled;
   return { setting, steps: [...commands].map((command) => JSON.parse(String(command)) as Step) };
@@ -81,7 +80,13 @@ export function sequenceOf(seed: number, path: string, method: MethodName): Sequ
 
 /** Runs random sequences against the real service, and returns the violations. */
 export async function runModel(options: ModelOptions): Promise<ModelResult> {
-  const { seed, minutes = Number.POSITIVE_INFINITY, stores = ["sqlite", "postgres"], only, method = "bank" } = options;
+  const {
+    seed,
+    minutes = Number.POSITIVE_INFINITY,
+    stores = ["sqlite", "postgres"],
+    only,
+    method = "stripe",
+  } = options;
   const startedAt = performance.now();
   const endsAt = startedAt + minutes * 60_000;
   const tally = new Tally();
@@ -139,7 +144,7 @@ class Player {
     for (let seed = firstSeed; !isOver(); seed += 1) {
       const search = { kind: "", left: MOST_SHRINKS, endsAt: Number.POSITIVE_INFINITY };
       let index = -1;
-      const property = fc.asyncProperty(sequencesWith(this.#kind.method), async ([setting, commands]) => {
+      const property = fc.asyncProperty(anySequence, async ([setting, commands]) => {
         const isSearching = search.kind !== "";
         if (isSearching ? search.left-- <= 0 || performance.now() > search.endsAt : isOver()) return;
         if (!isSearching) index += 1;

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import type { Fault } from "../../../../test/support/fault-proxy.js";
 import type { RefundRule } from "../../src/index.js";
 import { type Trouble, troubleKinds } from "./gate.js";
-import { askMoods, type PayMood, payMoods } from "./moods.js";
-import type { MethodName, MethodStep, ProviderFault } from "./other-method.js";
+import { type PayMood, payMoods } from "./moods.js";
+import type { MethodStep, ProviderFault } from "./other-method.js";
 
 export const CARDS = 3;
 export const CARTS = 2;
@@ -105,7 +105,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
 );
 const faults = fc.constantFrom<Fault>("cut-before", "cut-after", "error", "busy", "garbage", "half", "late");
 
-/** The kinds of steps with the model's own bank, with their frequency. */
+/** The kinds of steps of every shop, with their frequency. */
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 12, arbitrary: call.map((one) => ({ do: "call" as const, calls: [one] })) },
   { weight: 3, arbitrary: fc.tuple(call, call).map((calls) => ({ do: "call" as const, calls })) },
@@ -151,15 +151,6 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("deliver late calls" as const) }) },
   {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("bank" as const),
-      method: fc.constantFrom("status" as const, "cancel" as const),
-      mood: fc.constantFrom(...askMoods),
-      times: fc.integer({ min: 1, max: 2 }),
-    }),
-  },
-  {
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant("observers" as const),
@@ -204,7 +195,7 @@ const reverse = fc.record({ do: fc.constant("reverse" as const), order, ...trail
 const aboutPayment: fc.Arbitrary<Call> = fc.oneof(buy, confirm, reverse, giveBack, notify, recover);
 
 /** Steps with a provider: payments above all, with its notifications in any order and number, its faults and its lies. */
-const anyProviderStep: fc.Arbitrary<Step> = fc.oneof(
+export const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: anyStep },
   { weight: 8, arbitrary: one(buy) },
   { weight: 2, arbitrary: one(confirm) },
@@ -239,35 +230,26 @@ const anyProviderStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Returns the steps of sequences with this payment method. */
-export const stepsWith = (method: MethodName): fc.Arbitrary<Step> => (method === "bank" ? anyStep : anyProviderStep);
-
-const settingWith = (total: fc.Arbitrary<number>, isBought: fc.Arbitrary<boolean>): fc.Arbitrary<Setting> =>
-  fc.record({
-    balances: fc.array(fc.constantFrom(...cardBalances), { minLength: CARDS, maxLength: CARDS }),
-    totals: fc.array(total, { minLength: CARTS, maxLength: CARTS }),
-    isBought,
-    applied: fc.constantFrom<Setting["applied"][number][]>(
-      [[0, 0]],
-      [
-        [0, 0],
-        [0, 1],
-      ],
-      [
-        [0, 0],
-        [1, 0],
-      ],
-      [
-        [0, 0],
-        [0, 1],
-        [1, 2],
-      ],
-      [],
-    ),
-  });
-
-/** Returns the settings of sequences with this payment method. A provider's orders have a remainder. */
-export const settingsWith = (method: MethodName): fc.Arbitrary<Setting> =>
-  method === "bank"
-    ? settingWith(cents, fc.constant(false))
-    : settingWith(fc.constantFrom(5500, 7498, 9000, 12_000), fc.boolean());
+/** The settings of sequences. Their orders have a remainder. */
+export const settings: fc.Arbitrary<Setting> = fc.record({
+  balances: fc.array(fc.constantFrom(...cardBalances), { minLength: CARDS, maxLength: CARDS }),
+  totals: fc.array(fc.constantFrom(5500, 7498, 9000, 12_000), { minLength: CARTS, maxLength: CARTS }),
+  isBought: fc.boolean(),
+  applied: fc.constantFrom<Setting["applied"][number][]>(
+    [[0, 0]],
+    [
+      [0, 0],
+      [0, 1],
+    ],
+    [
+      [0, 0],
+      [1, 0],
+    ],
+    [
+      [0, 0],
+      [0, 1],
+      [1, 2],
+    ],
+    [],
+  ),
+});

@@ -143,7 +143,6 @@ export class World implements CallContext {
       case "deliver late calls":
         await this.other.release();
         return this.#proxy.release();
-      case "bank":
       case "provider":
       case "meddle":
         return this.other.take(step);

@@ -7,7 +7,6 @@ import { startFaultProxy } from "../../../../test/support/fault-proxy.js";
 import { createDatabase } from "../../../../test/support/postgres.js";
 import { startGiftcardService } from "../../../../test/support/service.js";
 import { blocking, changeCard } from "../../../service/dist/store/card-changes.js";
-import { Bank } from "./bank.js";
 import { CardStock } from "./card-stock.js";
 import { openMollie } from "./mollie-method.js";
 import type { MethodName, OtherMethod } from "./other-method.js";
@@ -28,7 +27,6 @@ export interface Yard {
 
 /** Starts the other payment method of a place. */
 async function openMethod(name: MethodName): Promise<{ newMethod(): OtherMethod; stop(): Promise<unknown> }> {
-  if (name === "bank") return { newMethod: () => new Bank(), stop: async () => {} };
   return name === "mollie" ? openMollie() : openStripe(name === "stripe-page");
 }
 
