@@ -467,6 +467,8 @@ const cases: Record<string, Case> = {
       `update giftcard_order set lines = null where order_id = '${f.orderId}'`,
       `insert into refund (id, amount, raw_amount, payment_id, metadata)
        values ('ref_one', 1, '{"value": "1.005"}', '${f.giftPaymentId}', '{"giftcard_units": {"a": 2}, "giftcard_ahead_cents": 3}')`,
+      `insert into order_transaction (id, order_id, amount, raw_amount, currency_code, reference, reference_id)
+       values ('ordtrx_cash', '${f.orderId}', 2.5, '{"value": "2.5"}', 'eur', 'cash', 'desk')`,
     ],
     ask: (f) => orderRefund.readRefundable(sql, f.orderId),
     answer: (f) => ({
@@ -476,7 +478,7 @@ const cases: Record<string, Case> = {
         cartId: f.cartId,
         isCanceled: false,
       },
-      ...{ placedCents: 7498, pending: "-12.5", lines: null, awaitsReturn: false, isExtended: false },
+      ...{ placedCents: 7498, pending: "-12.5", settledCents: 250, lines: null, awaitsReturn: false, isExtended: false },
       isRefunding: true,
       items: [
         {
@@ -486,7 +488,7 @@ const cases: Record<string, Case> = {
           versions: [
             {
               ...{ createdAt: expect.any(String), isPlaced: true, isDiscountedAnew: false },
-              ...{ quantity: 1, kept: 0 },
+              ...{ quantity: 1, kept: 0, requested: 0 },
               // 74.98 and 10.00, with 9 % tax.
               ...{
                 price: expect.stringMatching(/^81\.72820*$/),
@@ -501,7 +503,7 @@ const cases: Record<string, Case> = {
           versions: [
             {
               ...{ createdAt: expect.any(String), isPlaced: true, isDiscountedAnew: false },
-              ...{ quantity: 1, kept: 1, price: "0", discount: "0" },
+              ...{ quantity: 1, kept: 1, requested: 0, price: "0", discount: "0" },
             },
           ],
         },
@@ -509,17 +511,17 @@ const cases: Record<string, Case> = {
       refunds: [
         {
           ...{ id: "ref_one", cents: 101, createdAt: expect.any(String) },
-          ...{ units: new Map([["a", 2]]), aheadCents: 3 },
+          ...{ units: new Map([["a", 2]]), aheadCents: 3, waived: "0" },
         },
       ],
       payments: [
         {
           ...{ id: f.giftPaymentId, sessionId: f.giftSessionId, providerId: "pp_giftcard_giftcard" },
-          ...{ isGiftcard: true, capturedCents: 5000, leftCents: 4899, uncapturedCents: 0 },
+          ...{ isGiftcard: true, capturedCents: 5000, leftCents: 4899, uncapturedCents: 0, restCents: 0 },
         },
         {
           ...{ id: f.bankPaymentId, sessionId: f.bankSessionId, providerId: "pp_bank_bank" },
-          ...{ isGiftcard: false, capturedCents: 0, leftCents: 0, uncapturedCents: 2498 },
+          ...{ isGiftcard: false, capturedCents: 0, leftCents: 0, uncapturedCents: 2498, restCents: 0 },
         },
       ],
     }),
@@ -584,6 +586,11 @@ const cases: Record<string, Case> = {
     given: changeIsOpen,
     ask: (f) => orders.hasOpenChange(sql, f.orderId),
     answer: () => true,
+  },
+  readHeldInChange: {
+    given: changeIsOpen,
+    ask: (f) => orders.readHeldInChange(sql, f.orderId),
+    answer: (f) => ({ orderId: f.orderId, cents: 2498 }),
   },
   awaitsPayment: {
     given: (f) => [`update payment_session set status = 'pending_authorization' where id = '${f.bankSessionId}'`],

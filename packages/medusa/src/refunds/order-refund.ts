@@ -185,6 +185,8 @@ export const recordPayout = (
     const { owedCents: amountCents } = toOwedRefund(books);
     const isSeen = (wanted as { amountCents?: unknown }).amountCents === amountCents;
     if (amountCents === 0 || !isSeen) throw notRefunded({ code: "owedChanged" });
+    const undecided = await whyUndecided(container, books);
+    if (undecided !== null) throw notRefunded(undecided);
     if (await hasOpenChange(contextOf(container).sql, orderId)) throw notRefunded({ code: "openChange" });
     await addCreditLine(container, orderId, { reference: PAID_OUT, amount: fromCents(-amountCents), actor });
     return { amountCents, isPaidOut: true };
