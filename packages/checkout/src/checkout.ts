@@ -5,12 +5,15 @@ import { createEngine } from "./engine/create-engine.js";
 import type { CartView, Engine } from "./engine/engine.js";
 import { createReport, guardObserver } from "./engine/observers.js";
 import { type CheckoutHealth, createOperator, type Operator, readCheckoutHealth } from "./operator/operator.js";
-import { checkCart, type Order } from "./purchase/order.js";
-import { createPurchaseFlow } from "./purchase/pay.js";
-import type { PayResult } from "./purchase/pending.js";
-import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/purchase-recovery.js";
-import type { OrderRefundPlan, RefundRequest } from "./purchase/refund-request.js";
-import { createPurchaseRefunds, type OrderRefund, type PaidBy } from "./purchase/refunds.js";
+import { checkCart, createPurchaseFlow, type Order, type PayResult } from "./purchase/paying/pay.js";
+import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/recovery.js";
+import {
+  createPurchaseRefunds,
+  type OrderRefund,
+  type OrderRefundPlan,
+  type PaidBy,
+  type RefundRequest,
+} from "./purchase/refunding/refunds.js";
 import { createRemainder } from "./purchase/remainder.js";
 import { createPurchaseSteps } from "./purchase/steps.js";
 import { answerWebhook } from "./purchase/webhook.js";
@@ -159,8 +162,8 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   const steps = createPurchaseSteps(shared);
   const flowOptions = { pendingRemainderMs, charges, maxChargesPerCard };
   const { notice, ...flow } = createPurchaseFlow({ ...shared, steps, ...flowOptions });
-  const { refundCards, ...refunds } = createPurchaseRefunds({ ...shared, steps });
-  const recovery = createPurchaseRecovery({ ...shared, steps, confirm: flow.confirm, refundCards });
+  const { cancel, refundCards, ...refunds } = createPurchaseRefunds({ ...shared, steps });
+  const recovery = createPurchaseRecovery({ ...shared, steps, confirm: flow.confirm });
   return {
     environment,
     balance: engine.balance,
@@ -170,9 +173,9 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     list: async (cart) => engine.summary(checkCart(cart)),
     ...flow,
     webhook: (request) => answerWebhook(() => notice(request), report),
-    cancel: async (orderId, attemptId) => (await recovery.cancel(orderId, attemptId)).map(viewCharge),
+    cancel: async (orderId, attemptId) => (await cancel(orderId, attemptId)).map(viewCharge),
     ...refunds,
-    refundCards: async (orderId, reference) => (await recovery.refundCards(orderId, reference)).map(viewCharge),
+    refundCards: async (orderId, reference) => (await refundCards(orderId, reference)).map(viewCharge),
     read: (orderId) => purchases.read(orderId),
     charges: async (orderId) => (await steps.chargesOfOrder(orderId)).map(viewCharge),
     recover: recovery.recover,

@@ -1,9 +1,11 @@
 /** The checkout library's files that decide about money. Excludes types, and code that only reads or reports. */
 const decide = [
-  "purchase/pay", // pays an order
-  "purchase/pending", // decides about payments that have begun
+  "purchase/paying/pay", // pays an order
+  "purchase/paying/pending", // decides about payments that have begun
   "purchase/steps", // decides a purchase, once
-  "purchase/purchase-recovery", // reverses, and recovers
+  "purchase/reversals", // returns money
+  "purchase/refunding/cancel", // cancels orders
+  "purchase/recovery", // recovers
   "purchase/remainder", // believes the shop's own method
   "engine/charges", // sends a devalue, once
   "engine/charge-recovery", // reverses, and settles what isn't known

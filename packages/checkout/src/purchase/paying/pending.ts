@@ -1,11 +1,11 @@
 import type { Cents } from "@giftcard-pay/client";
-import { CheckoutError, noSuchOrder } from "../engine/errors.js";
-import { paidStates, undecidedStates } from "../store/purchase-states.js";
-import type { Purchase } from "../store/purchase-store.js";
-import { groupByPayment } from "./card-payments.js";
-import type { PurchaseContext } from "./context.js";
-import type { RemainderData } from "./remainder.js";
-import type { PurchaseSteps } from "./steps.js";
+import { CheckoutError, noSuchOrder } from "../../engine/errors.js";
+import { paidStates, undecidedStates } from "../../store/purchase-states.js";
+import type { Purchase } from "../../store/purchase-store.js";
+import { groupByPayment } from "../card-payments.js";
+import type { PurchaseContext } from "../context.js";
+import type { RemainderData } from "../remainder.js";
+import type { PurchaseSteps } from "../steps.js";
 
 /** The fields of every result of an order's payment. Amounts in cents. */
 interface PayAmounts {

@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { layCharges } from "../engine/charge-layout.js";
-import type { PaymentPlan } from "../engine/engine.js";
-import { CheckoutError } from "../engine/errors.js";
-import { paidStates, undecidedStates } from "../store/purchase-states.js";
-import type { Purchase } from "../store/purchase-store.js";
-import type { PurchaseContext } from "./context.js";
+import { layCharges } from "../../engine/charge-layout.js";
+import type { PaymentPlan } from "../../engine/engine.js";
+import { CheckoutError } from "../../engine/errors.js";
+import { paidStates, undecidedStates } from "../../store/purchase-states.js";
+import type { Purchase } from "../../store/purchase-store.js";
+import type { PurchaseContext } from "../context.js";
+import type { PurchaseSteps } from "../steps.js";
 import { checkCart, checkId, checkLines, type Order } from "./order.js";
 import { createPending, type PayResult } from "./pending.js";
-import type { PurchaseSteps } from "./steps.js";
+
+export { checkCart, type Order } from "./order.js";
+export type { PayResult } from "./pending.js";
 
 interface FlowOptions extends PurchaseContext {
   readonly steps: PurchaseSteps;

@@ -1,20 +1,20 @@
 import { type Cents, cents } from "@giftcard-pay/client";
-import { isCents } from "../engine/charge-layout.js";
-import { invalidRefund, RefundError } from "../engine/errors.js";
+import { isCents } from "../../engine/charge-layout.js";
+import { invalidRefund, RefundError } from "../../engine/errors.js";
 import {
   planRefund,
   type RefundPlan,
   type RefundShares,
   type RefundSplit,
   valueOfUnits,
-} from "../engine/refund-plan.js";
-import { toOpenCharge } from "../engine/refunds.js";
-import type { Charge } from "../store/charge.js";
-import { chargedStates } from "../store/charge-states.js";
-import type { OrderLine } from "../store/order-line.js";
-import { soldStates } from "../store/purchase-states.js";
-import { type Purchase, type Refund, type RefundRule, refundRules } from "../store/purchase-store.js";
-import { groupByPayment } from "./card-payments.js";
+} from "../../engine/refund-plan.js";
+import { toOpenCharge } from "../../engine/refunds.js";
+import type { Charge } from "../../store/charge.js";
+import { chargedStates } from "../../store/charge-states.js";
+import type { OrderLine } from "../../store/order-line.js";
+import { soldStates } from "../../store/purchase-states.js";
+import { type Purchase, type Refund, type RefundRule, refundRules } from "../../store/purchase-store.js";
+import { groupByPayment } from "../card-payments.js";
 
 /** A refund of a paid order: units of its lines, or an amount. */
 export type RefundRequest = (

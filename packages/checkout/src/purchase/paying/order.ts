@@ -1,6 +1,6 @@
-import { isCents, unitCount } from "../engine/charge-layout.js";
-import type { CartView } from "../engine/engine.js";
-import type { OrderLine } from "../store/order-line.js";
+import { isCents, unitCount } from "../../engine/charge-layout.js";
+import type { CartView } from "../../engine/engine.js";
+import type { OrderLine } from "../../store/order-line.js";
 
 /** An order to pay. The shop creates its id before; the id is bound to the order's cart and total. */
 export interface Order {

@@ -1,19 +1,15 @@
 import { retryDelayMs } from "../engine/charge-recovery.js";
 import { type ChargeView, viewCharge } from "../engine/charge-view.js";
-import { CheckoutError, noSuchOrder } from "../engine/errors.js";
-import type { Charge } from "../store/charge.js";
-import { undecidedStates } from "../store/purchase-states.js";
 import type { Purchase, PurchaseChange } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
-import { wasPaid } from "./refund-request.js";
+import { newOwner } from "./records.js";
 import { faultCode } from "./remainder.js";
-import { isReversing, newOwner, type PurchaseSteps } from "./steps.js";
+import { isReversing } from "./reversals.js";
+import type { PurchaseSteps } from "./steps.js";
 
 interface RecoveryContext extends PurchaseContext {
   readonly steps: PurchaseSteps;
   readonly confirm: (orderId: string) => Promise<unknown>;
-  /** Refunds the cards of a paid order. */
-  readonly refundCards: (orderId: string, reference?: string) => Promise<Charge[]>;
 }
 
 /** The limits of one run of recovery. */
@@ -46,64 +42,9 @@ function checkLimits(limit = 1, deadlineMs = 1): void {
     throw new TypeError("recover: deadlineMs has to be a whole number above 0.");
 }
 
-/** Cancels orders, and settles purchases after crashes and failures. */
+/** Settles purchases after crashes and failures, and as people decide. */
 export function createPurchaseRecovery(options: RecoveryContext) {
   const { steps, engine, purchases, leaseMs, report, confirm } = options;
-
-  const find = async (orderId: string): Promise<Purchase> => {
-    const purchase = await purchases.read(orderId);
-    if (!purchase) throw noSuchOrder();
-    return purchase;
-  };
-
-  /**
-   * Voids the purchase of an unpaid order, or continues a reversal of the whole purchase.
-   *
-   * @returns the current purchase; a paid one is unchanged
-   */
-  async function endUnpaid(purchase: Purchase, reason: string): Promise<Purchase> {
-    if (undecidedStates.includes(purchase.state)) return steps.voidPurchase(purchase, reason);
-    if (!isReversing(purchase)) return purchase;
-    const held = await steps.claim(purchase.orderId);
-    if (held && isReversing(held.purchase)) return steps.reverseAll(held.purchase, held.owner);
-    // Another process holds it and cancels the remainder. Reversing cards is idempotent, so do it here too.
-    await steps.reverseCards(purchase, reason);
-    return steps.reread(purchase);
-  }
-
-  /** Decides to cancel a paid order. Returns null if the purchase has changed concurrently. */
-  async function beginCancel({ orderId, attemptId, state }: Purchase, owner: string): Promise<Purchase | null> {
-    // Recorded before any part is reversed, so that recovery completes it after a crash.
-    const change = { to: "canceling", attemptId, lease: { owner, forMs: leaseMs } } as const;
-    if (state !== "refunding") return steps.change(orderId, { ...change, from: [state] });
-    // A running refund may be calling the remainder method. Take over only if its lease has run out.
-    if (await steps.claim(orderId, owner)) return steps.change(orderId, { ...change, from: [state], owner });
-    if ((await find(orderId)).state === "refunding") throw new CheckoutError("payment_in_progress");
-    return null;
-  }
-
-  /** Reverses the whole payment of an order, whether it is paid or not. A later attempt than `attemptId` is left alone. */
-  async function cancel(orderId: string, attemptId?: string): Promise<Charge[]> {
-    for (;;) {
-      const found = await find(orderId);
-      if (attemptId !== undefined && found.attemptId !== attemptId) {
-        const earlier = found.earlierAttempts.find((one) => one.attemptId === attemptId);
-        return earlier ? steps.chargesOf(earlier) : [];
-      }
-      const now = await endUnpaid(found, "order_canceled");
-      // A later attempt has replaced this one meanwhile, and may be paid.
-      if (now.attemptId !== found.attemptId) continue;
-      if (!wasPaid(now)) return steps.chargesOf(now);
-      const owner = newOwner();
-      const owed = await beginCancel(now, owner);
-      if (owed && isReversing(owed)) return steps.chargesOf(await steps.reverseAll(owed, owner));
-    }
-  }
-
-  async function refundCards(orderId: string, reference?: string): Promise<Charge[]> {
-    const now = await endUnpaid(await find(orderId), "refunded");
-    return wasPaid(now) ? options.refundCards(orderId, reference) : steps.chargesOf(now);
-  }
 
   /**
    * Settles what is due, the longest overdue first. A method that doesn't respond delays its own orders only, however many.
@@ -225,5 +166,5 @@ export function createPurchaseRecovery(options: RecoveryContext) {
   const settleRemainder = (orderId: string, actor: string): Promise<Purchase | null> =>
     decideNow(orderId, { lastActor: actor, remainderSettledBy: actor });
 
-  return { cancel, refundCards, recover, byHand: { retryPurchase: retry, markRemainderSettled: settleRemainder } };
+  return { recover, byHand: { retryPurchase: retry, markRemainderSettled: settleRemainder } };
 }

@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, cents } from "@giftcard-pay/client";
-import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../engine/errors.js";
-import type { RefundShares, RefundSplit } from "../engine/refund-plan.js";
-import type { Charge } from "../store/charge.js";
-import { chargedStates } from "../store/charge-states.js";
-import { undecidedStates } from "../store/purchase-states.js";
-import { type NewRefund, type Purchase, type Refund, refundRules } from "../store/purchase-store.js";
-import { amountOf, groupByPayment } from "./card-payments.js";
-import type { PurchaseContext } from "./context.js";
+import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../../engine/errors.js";
+import type { RefundShares, RefundSplit } from "../../engine/refund-plan.js";
+import type { Charge } from "../../store/charge.js";
+import { chargedStates } from "../../store/charge-states.js";
+import { undecidedStates } from "../../store/purchase-states.js";
+import { type NewRefund, type Purchase, type Refund, refundRules } from "../../store/purchase-store.js";
+import { amountOf, groupByPayment } from "../card-payments.js";
+import type { PurchaseContext } from "../context.js";
+import { newOwner } from "../records.js";
+import type { PurchaseSteps } from "../steps.js";
+import { createCancel } from "./cancel.js";
 import {
   checkRefundRequest,
   isSameRequest,
@@ -21,7 +24,8 @@ import {
   splitRefund,
   wasPaid,
 } from "./refund-request.js";
-import { newOwner, type PurchaseSteps } from "./steps.js";
+
+export type { OrderRefundPlan, RefundRequest } from "./refund-request.js";
 
 const UNDECIDED = "The order's payment is not decided yet. Try again in a moment.";
 
@@ -50,8 +54,9 @@ interface RefundsContext extends PurchaseContext {
   readonly steps: PurchaseSteps;
 }
 
-/** Refunds parts of paid orders. An order has one refund at a time, decided by a compare-and-set of its purchase. */
-export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: RefundsContext) {
+/** Refunds parts of paid orders, and cancels whole orders. An order has one refund at a time, decided by a compare-and-set of its purchase. */
+export function createPurchaseRefunds(context: RefundsContext) {
+  const { steps, purchases, remainder, leaseMs } = context;
   /** Reads refunds before charges: a charge that none of these refunds has taken stays open until the next refund begins. */
   async function booksOf(orderId: string): Promise<PaidBooks> {
     const purchase = await purchases.read(orderId);
@@ -183,5 +188,5 @@ export function createPurchaseRefunds({ steps, purchases, remainder, leaseMs }: 
     return { orderId, totalCents, cards, remainder: remainderPart };
   }
 
-  return { refundPlan, refund, refundCards, paidBy };
+  return { refundPlan, refund, paidBy, ...createCancel({ ...context, refundCards }) };
 }

@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import type { Charge } from "../store/charge.js";
+import { heldStates } from "../store/charge-states.js";
+import type { Attempt, Purchase, PurchaseChange } from "../store/purchase-store.js";
+import type { PurchaseContext } from "./context.js";
+
+/** Returns a new name for a holder of a lease. */
+export const newOwner = (): string => randomUUID();
+
+/** Reads purchases with their charges, and leases and changes them. */
+export function createRecords({ journal, purchases, leaseMs, announce }: PurchaseContext) {
+  const chargesOf = async ({ cartId, attemptId }: Attempt): Promise<Charge[]> =>
+    (await journal.chargesOfCart(cartId)).filter((charge) => charge.attemptId === attemptId);
+
+  /** Returns the charges of all attempts to pay an order, the newest first. */
+  async function chargesOfOrder(orderId: string): Promise<Charge[]> {
+    const purchase = await purchases.read(orderId);
+    const attempts = purchase ? [purchase, ...purchase.earlierAttempts.toReversed()] : [];
+    return (await Promise.all(attempts.map(chargesOf))).flat();
+  }
+
+  /** Returns how much of a paid order's money was not refunded, of its cards and its remainder. */
+  async function heldCents(purchase: Purchase): Promise<number> {
+    const held = (await chargesOf(purchase)).filter((charge) => heldStates.includes(charge.state));
+    const refunds = await purchases.refunds(purchase.orderId);
+    const backCents = refunds.reduce((sum, { remainderCents }) => sum + remainderCents, 0);
+    return held.reduce((sum, { deductedCents }) => sum + (deductedCents ?? 0), purchase.remainderCents - backCents);
+  }
+
+  async function change(orderId: string, wanted: PurchaseChange): Promise<Purchase | null> {
+    const changed = await purchases.change(orderId, wanted);
+    if (changed && !wanted.from.includes(wanted.to)) announce(changed);
+    return changed;
+  }
+
+  const reread = async (purchase: Purchase): Promise<Purchase> => (await purchases.read(purchase.orderId)) ?? purchase;
+
+  /** Leases the purchase of an order. Returns null if it is held or settled. */
+  async function claim(orderId: string, owner = newOwner()) {
+    const [purchase] = await purchases.claim({ owner, forMs: leaseMs }, 1, orderId);
+    return purchase ? { purchase, owner } : null;
+  }
+
+  return { chargesOf, chargesOfOrder, heldCents, change, reread, claim };
+}
+
+export type PurchaseRecords = ReturnType<typeof createRecords>;
