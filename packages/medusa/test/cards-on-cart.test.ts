@@ -304,6 +304,8 @@ describe("a cart that changes after a card was applied", () => {
       coveredCents: 2000,
       remainderCents: 0,
     });
+    expect((await storefront.complete(cartId)).body).toMatchObject({ code: "amount_changed" });
+    await storefront.initiate(cartId);
     const completed = await storefront.complete(cartId);
     expect(paymentsOf(await storefront.order(completed.body.order.id)).amounts).toEqual([20]);
     expect(await shop.balanceCents(card)).toBe(5500);
