@@ -478,7 +478,14 @@ const cases: Record<string, Case> = {
         cartId: f.cartId,
         isCanceled: false,
       },
-      ...{ placedCents: 7498, pending: "-12.5", settledCents: 250, lines: null, awaitsReturn: false, isExtended: false },
+      ...{
+        placedCents: 7498,
+        pending: "-12.5",
+        settledCents: 250,
+        lines: null,
+        awaitsReturn: false,
+        isExtended: false,
+      },
       isRefunding: true,
       items: [
         {

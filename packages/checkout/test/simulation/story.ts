@@ -66,4 +66,5 @@ export interface Story {
 }
 
 /** Names amounts that a shopper has agreed to. */
-export const agreement = ({ totalCents, remainderCents }: Omit<Shown, "plan">): string => `${totalCents}/${remainderCents}`;
+export const agreement = ({ totalCents, remainderCents }: Omit<Shown, "plan">): string =>
+  `${totalCents}/${remainderCents}`;
