@@ -3,7 +3,7 @@ import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusaj
 import { euro, fromCents, isCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, toMedusaError } from "../errors.js";
-import { type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
+import { concernsRefund, type PaymentOrder } from "../medusa-tables/carts.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
@@ -27,10 +27,11 @@ interface RefundBody {
 export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   await changePaymentInTurn(req, res, next, prepare);
 
-  async function prepare({ orderId, refundCount }: PaymentOrder): Promise<void> {
+  async function prepare(order: PaymentOrder): Promise<void> {
+    const { orderId, cartId, refundCount } = order;
     try {
-      const cartId = await turnOfOrder(contextOf(req.scope).sql, orderId);
-      if (cartId !== orderId) await finishBegunRefunds(req.scope, cartId);
+      if (cartId === null && !(await concernsRefund(contextOf(req.scope).sql, order))) return next();
+      if (cartId !== null) await finishBegunRefunds(req.scope, cartId);
       const books = await readBalanced(req.scope, orderId);
       const isOurs = books.isNoted || books.charges.length > 0;
       const undecided = isOurs ? await whyUndecided(req.scope, books) : null;

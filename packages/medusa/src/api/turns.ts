@@ -6,8 +6,8 @@ import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, toMedusaError } from "../errors.js";
-import { cartOfOrder, hadCards, orderOfPayment, type PaymentOrder, turnOfOrder } from "../medusa-tables/carts.js";
-import { hasOpenChange, readHeldInChange, readOrderOwner } from "../medusa-tables/orders.js";
+import { findOrder, hadCards, orderOfPayment, type PaymentOrder } from "../medusa-tables/carts.js";
+import { hasOpenChange, readHeldInChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
@@ -30,11 +30,11 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   // Medusa refuses everything else.
   if (typeof id !== "string") return next();
   const { leases, sql } = contextOf(req.scope);
-  const cartId = await cartOfOrder(sql, id);
-  if (cartId !== null) (req as { [CART]?: string })[CART] = cartId;
-  else if (!(await readOrderOwner(sql, id))) return next();
+  const order = await findOrder(sql, id);
+  if (!order) return next();
+  if (order.cartId !== null) (req as { [CART]?: string })[CART] = order.cartId;
   // Without cards, it is the order's own lease: the plugin and Medusa's cancel would otherwise refund the same money.
-  return takeTurn(req, res, next, () => leases.wait(cartId ?? id, PATIENCE_MS));
+  return takeTurn(req, res, next, () => leases.wait(order.cartId ?? id, PATIENCE_MS));
 }
 
 /**
@@ -53,7 +53,7 @@ export async function changePaymentInTurn(
   // Medusa refuses everything else.
   if (!found) return next();
   const goOn = (error?: unknown) => (error ? next(error) : prepare(found));
-  return takeTurn(req, res, goOn, async () => leases.wait(await turnOfOrder(sql, found.orderId), PATIENCE_MS));
+  return takeTurn(req, res, goOn, () => leases.wait(found.cartId ?? found.orderId, PATIENCE_MS));
 }
 
 /** The request's property with the cart whose lease it holds. */

@@ -3,7 +3,7 @@ import type { BigNumberInput } from "@medusajs/framework/types";
 import { centsSql } from "../amount.js";
 import { PLAN, PROVIDER_ID, RECOVERY_LOCK } from "../names.js";
 import { hasRows, readRow, readRows, readTexts } from "../rows.js";
-import { PAYMENT_VIEW, type SessionPayment } from "./payments.js";
+import { PAYMENT_VIEW, paymentsOf, type SessionPayment } from "./payments.js";
 
 /** A payment session of the cart's collection. */
 export interface SessionView extends SessionPayment {
@@ -101,38 +101,64 @@ export const readPlacedOrders = (sql: Sql, cartId: string): Promise<PlacedOrder[
 export const ordersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(sql, "select order_id from order_cart where cart_id = $1 and deleted_at is null", [cartId]);
 
-/**
- * Reads the cart of an order; null if it has none, or no card was ever on it. Reads order_cart, and the cart's
- * tenders.
- */
-export async function cartOfOrder(sql: Sql, orderId: string): Promise<string | null> {
-  const statement = `select cart_id from order_cart placed where order_id = $1 and deleted_at is null
-    and (select count(*) from giftcard_tender where cart_id = placed.cart_id) > 0`;
-  return (await readTexts(sql, statement, [orderId]))[0] ?? null;
-}
+/** The cart of the order `id`; null if it has none, or no card was ever on it. */
+const cartWithCards = (
+  id: string,
+) => `(select cart_id from order_cart placed where order_id = ${id} and deleted_at is null
+  and (select count(*) from giftcard_tender where cart_id = placed.cart_id) > 0 limit 1)`;
+
+/** Reads the cart of an order; null if it has none, or no card was ever on it. Reads order_cart, and the cart's tenders. */
+export const cartOfOrder = async (sql: Sql, orderId: string): Promise<string | null> =>
+  (await readRow<{ id: string | null }>(sql, `select ${cartWithCards("$1")} as id`, [orderId]))?.id ?? null;
 
 /** Reads whose lease a change of an order needs: that of its cart, or its own if no card was ever on the cart. */
 export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
   (await cartOfOrder(sql, orderId)) ?? orderId;
 
-/** The order of a payment, and the number of refunds of all its payments. */
+/** Reads a placed order's cart, as `cartOfOrder`; null if there is no such order. Reads order, order_cart, and the tenders. */
+export const findOrder = (sql: Sql, orderId: string): Promise<{ readonly cartId: string | null } | null> =>
+  readRow(
+    sql,
+    `select ${cartWithCards("o.id")} as "cartId" from "order" o where id = $1 and not is_draft_order and deleted_at is null`,
+    [orderId],
+  );
+
+/** The order of a payment. */
 export interface PaymentOrder {
   readonly orderId: string;
+  /** As `cartOfOrder`. */
+  readonly cartId: string | null;
+  /** The number of refunds of all its payments. */
   readonly refundCount: number;
 }
 
-/** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection and refund. */
+/** The number of refunds of an order's payments. */
+const refundCount = (orderId: string) => `(select count(*) from ${paymentsOf(orderId)}
+  join refund on refund.payment_id = p.id and refund.deleted_at is null)::integer`;
+
+/** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection, refund and order_cart. */
 export const orderOfPayment = (sql: Sql, paymentId: string): Promise<PaymentOrder | null> =>
   readRow(
     sql,
-    `select l.order_id as "orderId", (select count(*) from order_payment_collection every
-         join payment other on other.payment_collection_id = every.payment_collection_id
-         join refund on refund.payment_id = other.id and refund.deleted_at is null
-         where every.order_id = l.order_id and every.deleted_at is null)::integer as "refundCount"
-     from payment p join order_payment_collection l
-       on l.payment_collection_id = p.payment_collection_id and l.deleted_at is null
-     where p.id = $1 and p.deleted_at is null`,
+    `select paid.order_id as "orderId", ${cartWithCards("paid.order_id")} as "cartId", ${refundCount("paid.order_id")} as "refundCount"
+     from payment own join order_payment_collection paid
+       on paid.payment_collection_id = own.payment_collection_id and paid.deleted_at is null
+     where own.id = $1 and own.deleted_at is null`,
     [paymentId],
+  );
+
+/**
+ * Tells whether a refund by hand concerns the plugin: a card pays for the order, the plugin has refunded it before, a change of it
+ * is open, or another refund was made since. Reads order_payment_collection, payment, refund and order_change.
+ */
+export const concernsRefund = (sql: Sql, { orderId, refundCount: before }: PaymentOrder): Promise<boolean> =>
+  hasRows(
+    sql,
+    `select where exists (select from giftcard_order where order_id = $1 and lines is not null)
+       or (select count(*) from ${paymentsOf("$1")} where p.provider_id = $2) > 0
+       or exists (select from order_change where order_id = $1 and status in ('pending', 'requested') and deleted_at is null)
+       or ${refundCount("$1")} <> $3`,
+    [orderId, PROVIDER_ID, before],
   );
 
 /** Reads the payment methods of the cart's region. Reads cart, region_payment_provider and payment_provider. */
