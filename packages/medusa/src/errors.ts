@@ -52,6 +52,28 @@ export function toMedusaError(thrown: unknown, logger?: Logger): MedusaError {
   return new MedusaError(MedusaError.Types.UNEXPECTED_STATE, internal.message, internal.code);
 }
 
+/** The code of a database's failure. */
+const SQL_STATE = /^[0-9A-Z]{5}$/;
+/** A text that may contain a secret of the shop. */
+const SECRET = /key|token|secret|password|authoriz/i;
+
+/**
+ * Converts the failure of another payment method that was asked for a session. A plain error is its refusal, such as of an amount
+ * that is too small, and the shopper reads why.
+ */
+export function toRefusalOfMethod(thrown: unknown, logger: Logger): MedusaError {
+  const { message, code, constraint } = (innermost(thrown) ?? {}) as Failure & { readonly code?: unknown };
+  const isFault =
+    isMedusaError(innermost(thrown)) || innermost(thrown) instanceof CheckoutError || constraint !== undefined;
+  if (isFault || SQL_STATE.test(String(code))) return toMedusaError(thrown, logger);
+  logger.warn(`giftcard: the payment method refused a session: ${nameOf(thrown)}`);
+  const reason = !message || SECRET.test(message) ? "" : ` It says: ${message.split("\n")[0]?.slice(0, 200)}`;
+  return refusal(
+    `The payment method refused this payment. Choose another one, or change the cards.${reason}`,
+    "payment_method_refused",
+  );
+}
+
 function isMedusaError(error: unknown): error is MedusaError {
   return typeof error === "object" && error !== null && MedusaError.isMedusaError(error as never);
 }

@@ -527,3 +527,17 @@ test("cards leave nothing, or as much as the other method accepts", async () => 
   expect(await shop.balanceCents(card)).toBe(2530);
   expect(paymentsOf(await storefront.order(order.id))).toMatchObject({ amounts: [49.7, 0.5] });
 });
+
+test("the other method's refusal of a session says why, except for secrets", async () => {
+  const { storefront } = shop;
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, await issue(7500));
+  const refused = (refusal: string) => storefront.initiate(cartId, "pp_bank_bank", { refusal });
+  expect(await refused("Amount must be at least 0.50 eur")).toMatchObject({
+    status: 400,
+    body: { code: "payment_method_refused", message: expect.stringContaining("Amount must be at least 0.50 eur") },
+  });
+  expect(JSON.stringify(await refused("Invalid API key: sk_test_1234"))).not.toContain("sk_test");
+  await storefront.initiate(cartId);
+  expect((await storefront.complete(cartId)).body.type).toBe("order");
+});

@@ -8,7 +8,7 @@ import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js"
 import { createEmptySession, isCovered, planMetadata, refusePaid } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
-import { toMedusaError } from "../../errors.js";
+import { toMedusaError, toRefusalOfMethod } from "../../errors.js";
 import { providersOfCart } from "../../medusa-tables/carts.js";
 import { readCollection } from "../../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../../names.js";
@@ -61,17 +61,17 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
   // Medusa before 2.20 accepts any method that the store has loaded. One that asks for nothing would place an order
   // unpaid.
   if (!(await providersOfCart(giftcard.sql, cartId)).includes(provider_id)) throw notOffered(provider_id);
-  await createRemainderSessionWorkflow(req.scope).run({
-    input: {
-      payment_collection_id: String(req.params.id),
-      provider_id,
-      customer_id: req.auth_context?.actor_id,
-      data: bodyOf(req).data,
-      amount: fromCents(plan.remainderCents),
-      metadata: planMetadata(plan),
-      stale_sessions: [...payment.otherSessions, ...payment.giftSessions, ...payment.deadSessions],
-    },
-  });
+  const input = {
+    payment_collection_id: String(req.params.id),
+    provider_id,
+    customer_id: req.auth_context?.actor_id,
+    data: bodyOf(req).data,
+    amount: fromCents(plan.remainderCents),
+    metadata: planMetadata(plan),
+    stale_sessions: [...payment.otherSessions, ...payment.giftSessions, ...payment.deadSessions],
+  };
+  const { errors } = await createRemainderSessionWorkflow(req.scope).run({ input, throwOnError: false });
+  if (errors?.[0]) throw toRefusalOfMethod(errors[0].error, giftcard.logger);
   return true;
 }
 

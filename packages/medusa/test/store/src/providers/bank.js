@@ -55,6 +55,7 @@ const endOf = (data) => deedsOf(data).findLast((deed) => ["cancel", "capture", "
  *   "slow" (authorized after three seconds), "asks" (requires_more first, then authorized).
  * - `takesMs`: how long authorization takes.
  * - `initially`: the status at creation.
+ * - `refusal`: the message with which it refuses to create the session.
  * - `early`: the shopper pays before Medusa knows. The session stays pending in Medusa, and the bank refuses to delete it;
  *   the same happens if the page pays at the bank itself.
  * - `canceling`, `refunding`: "slow", "hangs" or "loses its answer".
@@ -66,6 +67,7 @@ class BankProvider extends AbstractPaymentProvider {
   static identifier = "bank";
 
   async initiatePayment({ data, amount }) {
+    if (data.refusal) throw new Error(data.refusal);
     const status = data.initially ?? "pending";
     enter("initiate", { data, amount });
     return { id: data.session_id, status, data: { ...data, asked: Number(amount), state: "open" } };
