@@ -6,6 +6,7 @@ const proofs = /** @type {const} */ ({
   faults: ["buys through every fault at every step, and proves the books", "20 minutes; --vendure: 10"],
   people: ["random shoppers and admins at the same time", "10 minutes; --vendure: 10"],
   carts: ["buys random carts with VAT and promotions, and refunds every unit", "30 minutes; --vendure: 15"],
+  beside: ["makes the same calls to a Medusa with the plugin and one without, and compares", "10 minutes"],
   "on-sale": ["sells a show to three times as many buyers as it has seats", "2 minutes"],
   "bulk-refund": ["refunds 1,000 orders while processes crash", "an hour"],
   model: ["plays 10,000 random sequences with Stripe or Mollie against the checkout library", "20 minutes"],
