@@ -110,10 +110,10 @@ export class CardRefunds {
     });
     const near = plan.nearest.map((split) => formatCents(split.amountCents)).join(" or ");
     const rest = both.isPossible ? both.split.remainderCents : 0;
-    const split = `${formatCents(amountCents - rest)} here and ${formatCents(rest)} by another payment`;
+    const here = rest < amountCents ? `${formatCents(amountCents - rest)} here and ` : "";
     return (
       `${formatCents(amountCents)} can't be refunded to the cards: a charge goes back to its card only as a whole. ` +
-      `Possible: ${near}${rest > 0 ? `; or ${split}` : ""}.`
+      `Possible: ${near}${rest > 0 ? `; or ${here}${formatCents(rest)} by another payment` : ""}.`
     );
   }
 

@@ -34,8 +34,35 @@ test("refuses an amount that no charges add up to, names the nearest ones, and r
 }, async () => {
   const order = await paidOrder();
   const { id } = await stage().paymentOf(order.code, "giftcard");
-  await expect(stage().admin().refund(id, 2000)).rejects.toThrow(/Possible: 12\.51 or 37\.49/);
+  const refused = /Possible: 12\.51 or 37\.49; or 12\.51 here and 7\.49 by another payment\./;
+  await expect(stage().admin().refund(id, 2000)).rejects.toThrow(refused);
   await stage().expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+});
+
+test("a refusal splits a refund by the returned tickets", { tags: "long" }, async () => {
+  const order = await stage().order();
+  await order.moveTo("AddingItems");
+  const [line] = (await order.call("{ activeOrder { lines { id } } }")).lines;
+  await order.call(`mutation { adjustOrderLine(orderLineId: "${line.id}", quantity: 3) { ... on Order { id } } }`);
+  await order.moveTo("ArrangingPayment");
+  const card = await stage().issueCard(5000);
+  await order.apply(card);
+  await order.payByCard();
+  await order.payByBank(6247);
+  const { id } = await stage().paymentOf(order.code, "giftcard");
+  // The card has paid the first ticket and 12.51 of the second one.
+  const refund = (quantity: number, amount: number) =>
+    stage()
+      .admin()
+      .ask("mutation ($input: RefundOrderInput!) { refundOrder(input: $input) { ... on Refund { state } } }", {
+        input: { paymentId: id, amount, lines: [{ orderLineId: line.id, quantity }], shipping: 0, adjustment: 0 },
+      });
+  await expect(refund(2, 4000)).rejects.toThrow(/; or 12\.51 here and 27\.49 by another payment\./);
+  await expect(refund(1, 3748)).rejects.toThrow(/; or 37\.48 by another payment\./);
+  await stage().expectHeld(
+    { ...order, cards: [card], issuedCents: 5000 },
+    { state: "PaymentSettled", cards: 5000, bank: 6247 },
+  );
 });
 
 test("refunds a part, then the rest of the cards, and no more", { tags: "long" }, async () => {
