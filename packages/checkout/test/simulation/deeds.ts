@@ -177,7 +177,8 @@ export class Deeds {
         world.violate("canceled, and isn't", `${story.id} is ${after?.state}`);
     }
     const isAlone = world.plan.deeds.every(({ act }) => act.do !== "cancel" || act.attempt === "first");
-    if (before?.state === "paid" && !isMeant && isAlone && String(after?.state).startsWith("cancel"))
+    const isLater = attemptId !== undefined && attemptId !== after?.attempt_id;
+    if (isLater && isAlone && String(after?.state).startsWith("cancel"))
       world.violate("a later attempt is canceled", story.id);
     return views.map(({ state }) => state);
   }

@@ -98,7 +98,7 @@ const faultOf = (kinds: readonly FaultKind[], processes: fc.Arbitrary<number>, f
     process: processes,
     place: oneOf("store", "store", "issuer", "bank"),
     nth: fc.oneof({ weight: 2, arbitrary: index(4) }, { weight: 1, arbitrary: index(40) }),
-    times: oneOf(1, 1, 1, 2, 5),
+    times: oneOf(1, 1, 1, 2, 5, 40),
     kind: oneOf(...kinds),
     forMs,
   });
