@@ -62,7 +62,7 @@ async function tryStripe(key, say) {
     ...(api && { host: api.hostname, port: Number(api.port), protocol: /** @type {"http"} */ ("http") }),
   });
   const shared = { client, webhookSecret: "whsec_none", returnUrl };
-  const page = stripe({ ...shared, intent: () => ({ payment_method_types: ["card"] }) });
+  const page = stripe({ ...shared, parameters: () => ({ payment_method_types: ["card"] }) });
   const { checkout, order } = await openShop(page);
   const heldCents = async (/** @type {string} */ id) => {
     const intent = await client.paymentIntents.retrieve(id);

@@ -84,7 +84,7 @@ const viewOf = (c, { id, totalCents }) => ({
 async function openCart({ checkout, orders, settings }, session) {
   const cart = orders.cart(session);
   if (!cart?.orderId) return cart;
-  const purchase = await checkout.read(cart.orderId);
+  const purchase = await checkout.read(cart.orderId).catch(ifUnknown(null));
   // The process may have crashed before the payment started.
   const placedAt = orders.order(cart.orderId)?.placedAt ?? 0;
   const wasDropped = !purchase && Date.now() - placedAt > settings.leaseMs;
@@ -160,7 +160,7 @@ function addOrderRoutes(app, shop) {
       return answer(c, order.id, result);
     } catch (error) {
       if (!(error instanceof CheckoutError)) logFailure(error);
-      const purchase = await checkout.read(order.id);
+      const purchase = await checkout.read(order.id).catch(ifUnknown(null));
       // Some refunds may still be pending; the order's page says so.
       if (purchase && purchase.state !== "failed") return c.redirect(`/orders/${order.id}`, 303);
       orders.reopen(order.id);
@@ -168,7 +168,7 @@ function addOrderRoutes(app, shop) {
     }
   });
 
-  /** Redirects the shopper to the next page. @param {Context} c @param {string} orderId @param {PayResult} result */
+  /** Redirects the shopper to the next page. @param {Context} c @param {string} orderId @param {OrderPayment} result */
   function answer(c, orderId, result) {
     if (result.status === "paid") return c.redirect(`/orders/${orderId}`, 303);
     if (result.status === "pending") return c.redirect(pageIn(result.data), 303);
@@ -192,13 +192,13 @@ function addOrderRoutes(app, shop) {
   app.get("/orders/:id", async (c) => {
     const order = orders.orderOf(c.req.param("id"), sessionOf(c));
     if (!order) return c.notFound();
-    const purchase = await checkout.read(order.id);
+    const purchase = await checkout.read(order.id).catch(ifUnknown(null));
     if (purchase && paidStates.includes(purchase.state)) {
       const title = purchase.state === "paid" ? "Thank you" : "Your order";
       return c.html(orderPage(title, states[purchase.state] ?? "", order, await partsOf(shop, order.id)));
     }
     if (purchase?.state === "pending") {
-      const link = { href: pageIn(JSON.parse(purchase.remainderData ?? "{}")), text: "Pay at the bank" };
+      const link = { href: pageIn(purchase.data), text: "Pay at the bank" };
       return c.html(messagePage("One step to go", "The bank's part of your order isn't paid yet.", link));
     }
     const state = purchase?.state ?? "charging";
@@ -213,12 +213,12 @@ function addOrderRoutes(app, shop) {
  * @returns {Promise<import("./pages.js").Part[]>}
  */
 async function partsOf({ checkout }, orderId) {
-  const { cards = [], remainder = { amountCents: 0, refundedCents: 0 } } = (await checkout.paidBy(orderId)) ?? {};
+  const { cards, remainder } = await checkout.paidBy(orderId);
   const named = cards.map(({ lastFour, ...part }) => ({ name: `Gift card ending in ${lastFour}`, ...part }));
   return remainder.amountCents > 0 ? [...named, { name: "Bank", ...remainder }] : named;
 }
 
-/** @typedef {import("@giftcard-pay/checkout").PayResult} PayResult */
+/** @typedef {import("@giftcard-pay/checkout").OrderPayment} OrderPayment */
 /** Returns the URL of the bank's page. @param {unknown} data the result of `authorize` */
 const pageIn = (data) => /** @type {{ page: string }} */ (data).page;
 
@@ -232,7 +232,7 @@ async function decide(c, act) {
   } catch (error) {
     if (!(error instanceof CheckoutError || error instanceof RefundError)) throw error;
     const text = messagePage("Not done", error.message, { href: "/operator", text: "Back" });
-    return c.html(text, /** @type {400 | 409} */ (error.status));
+    return c.html(text, /** @type {400 | 404 | 409} */ (error.status));
   }
   return c.redirect("/operator", 303);
 }
@@ -244,7 +244,7 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   app.get("/operator", async (c) => {
     const rows = [];
     for (const order of orders.orders()) {
-      const purchase = await checkout.read(order.id);
+      const purchase = await checkout.read(order.id).catch(ifUnknown(null));
       const { state = "never paid", remainderCents = 0, tries = 0, lastError = null } = purchase ?? {};
       rows.push({ order, state, remainderCents, fault: lastError && `${lastError}, ${tries} tries` });
     }
@@ -254,14 +254,12 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
   // Refunds the cards and the bank, once. If that fails now, recovery does it.
   app.post("/operator/orders/:id/cancel", async (c) => {
     const orderId = c.req.param("id");
-    if (!(await checkout.read(orderId))) return c.notFound();
     return decide(c, () => checkout.cancel(orderId));
   });
 
   // Refunds only the cards' part; the bank keeps its part.
   app.post("/operator/orders/:id/refund", async (c) => {
     const orderId = c.req.param("id");
-    if (!(await checkout.read(orderId))) return c.notFound();
     return decide(c, () => checkout.refundCards(orderId));
   });
 
@@ -284,9 +282,9 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
    */
   async function* payments({ from, to, orderIds }) {
     for (const { id } of orders.placed(from, to, orderIds)) {
-      const { cards = [] } = (await checkout.paidBy(id)) ?? {};
+      const { cards } = await checkout.paidBy(id).catch(ifUnknown({ cards: [] }));
       const amountCents = cards.reduce((sum, card) => sum + card.amountCents, 0);
-      const refundedCents = cards.reduce((sum, card) => sum + card.refundedCents, 0);
+      const refundedCents = cards.reduce((sum, card) => sum + card.refundedCents + card.owedCents, 0);
       if (amountCents > 0) yield { orderId: id, amountCents, refundedCents };
     }
   }
@@ -304,6 +302,17 @@ function addOperatorRoutes(app, { settings, checkout, orders }) {
     return c.redirect("/operator", 303);
   });
 }
+
+/**
+ * Handles an order whose payment was never begun.
+ * @template T
+ * @param {T} value
+ * @returns {(error: unknown) => T}
+ */
+const ifUnknown = (value) => (error) => {
+  if (error instanceof CheckoutError && error.code === "order_not_found") return value;
+  throw error;
+};
 
 const declined = "The bank's part was not paid. Nothing was taken: any gift card charge was reversed.";
 const unreachable = "The payment failed. If anything was charged, it is refunded automatically.";

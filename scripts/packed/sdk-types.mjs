@@ -20,9 +20,9 @@ import { mollie } from "@giftcard-pay/checkout/mollie";
 import { stripe, stripeCheckout } from "@giftcard-pay/checkout/stripe";
 const returnUrl = (orderId: string) => "https://shop.example/" + orderId;
 export const methods = (client: Stripe, mollieClient: MollieClient): CheckoutOptions["remainder"][] => [
-  stripe({ client, webhookSecret: "whsec_x", intent: () => ({ receipt_email: "ada@example.com" }), returnUrl }),
-  stripeCheckout({ client, webhookSecret: "whsec_x", session: () => ({ locale: "nl" }), returnUrl }),
-  mollie({ client: mollieClient, webhookUrl: "https://shop.example/mollie", payment: () => ({}), returnUrl }),
+  stripe({ client, webhookSecret: "whsec_x", parameters: () => ({ receipt_email: "ada@example.com" }), returnUrl }),
+  stripeCheckout({ client, webhookSecret: "whsec_x", parameters: () => ({ locale: "nl" }), returnUrl }),
+  mollie({ client: mollieClient, webhookUrl: "https://shop.example/mollie", parameters: () => ({}), returnUrl }),
 ];
 `;
 

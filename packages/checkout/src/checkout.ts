@@ -5,13 +5,14 @@ import { createEngine } from "./engine/create-engine.js";
 import type { CartView, Engine } from "./engine/engine.js";
 import { createReport, guardObserver } from "./engine/observers.js";
 import { type CheckoutHealth, createOperator, type Operator, readCheckoutHealth } from "./operator/operator.js";
-import { checkCart, createPurchaseFlow, type Order, type PayResult } from "./purchase/paying/pay.js";
+import type { OrderPayment } from "./purchase/order-payment.js";
+import { checkCart, createPurchaseFlow, type Order } from "./purchase/paying/pay.js";
 import { createPurchaseRecovery, type Recovered, type RecoverOptions } from "./purchase/recovery.js";
 import {
   createPurchaseRefunds,
-  type OrderRefund,
   type OrderRefundPlan,
   type PaidBy,
+  type RefundedPayment,
   type RefundRequest,
 } from "./purchase/refunding/refunds.js";
 import { createRemainder } from "./purchase/remainder.js";
@@ -49,23 +50,23 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * @throws {TypeError} if the lines are invalid; no money has moved then
    * @throws errors of the remainder method. The cards are reversed then
    */
-  pay(order: Order, options?: { readonly input?: unknown }): Promise<PayResult>;
+  pay(order: Order, options?: { readonly input?: unknown }): Promise<OrderPayment>;
   /**
    * Reads the status of a pending remainder, and completes or voids the payment. Call it when the shopper returns, or
    * before a platform completes the order. A remainder that was paid too late is canceled.
    *
-   * @throws {CheckoutError} cart_not_found; payment_in_progress; cart_completed
+   * @throws {CheckoutError} order_not_found; payment_in_progress; cart_completed
    * @throws errors of the remainder method; {RemainderFault} such as `status:wrong_amount` or `status:timeout`. Nothing has
    *   changed then
    */
-  confirm(orderId: string): Promise<PayResult>;
+  confirm(orderId: string): Promise<OrderPayment>;
   /**
    * Gives up a pending payment, so that the shopper can pay in another way. A payment that has arrived completes the order
    * instead.
    *
    * @throws as `confirm`
    */
-  abandon(orderId: string): Promise<PayResult>;
+  abandon(orderId: string): Promise<OrderPayment>;
   /**
    * Handles a notification of the remainder method, such as Stripe's webhook, like `confirm`.
    *
@@ -78,15 +79,15 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * `recover` retries steps that fail. Idempotent. Earlier refunds are not refunded again.
    *
    * @param attemptId cancels this attempt only, not a later one
-   * @throws {CheckoutError} cart_not_found; payment_in_progress during a refund of the order; then nothing has changed
+   * @throws {CheckoutError} order_not_found; payment_in_progress during a refund of the order; then nothing has changed
    */
-  cancel(orderId: string, attemptId?: string): Promise<ChargeView[]>;
+  cancel(orderId: string, attemptId?: string): Promise<OrderPayment>;
   /**
    * Returns how a refund of a paid order would be split, without refunding anything.
    *
    * @returns the shares of the cards and of the remainder method, in cents; or the nearest possible amounts, because a charge
    *   is only reversed as a whole
-   * @throws {RefundError} as `refund`
+   * @throws as `refund`
    */
   refundPlan(orderId: string, request: RefundRequest): Promise<OrderRefundPlan>;
   /**
@@ -95,33 +96,33 @@ export interface Checkout extends Pick<Engine, "environment" | "balance" | "quot
    * id: a repeated call continues the refund, and returns the same result.
    *
    * @param request.id the shop's own id of this return; unique within the order
-   * @throws {RefundError} nothing has changed then
+   * @throws {CheckoutError} order_not_found; {RefundError} nothing has changed then
    * @throws {TypeError} if the remainder method's `refund` is required and missing
    */
-  refund(orderId: string, request: RefundRequest & { readonly id: string }): Promise<OrderRefund>;
+  refund(orderId: string, request: RefundRequest & { readonly id: string }): Promise<RefundedPayment>;
   /**
    * Refunds the cards' part of an order alone: all charges, or a single one. If the order isn't paid, its payment is voided.
    *
-   * @throws {CheckoutError} cart_not_found; applied_card_not_found if the order has no such charge
+   * @throws {CheckoutError} order_not_found; applied_card_not_found if the order has no such charge
    * @throws {RefundError} refund_in_progress during another refund of the order
    */
   refundCards(orderId: string, reference?: string): Promise<ChargeView[]>;
   /**
-   * Returns how an order was paid, and how much of it was or will be refunded, in cents. Before it is paid, there are no cards
-   * and a remainder of 0.
+   * Returns how an order was paid, how much of it was refunded, and how much is still to be returned. Before it is paid, there
+   * are no cards and a remainder of 0.
    *
-   * @returns null for an unknown order
+   * @throws {CheckoutError} order_not_found
    */
-  paidBy(orderId: string): Promise<PaidBy | null>;
-  /** Returns the record of an order's payment, or null. */
-  read(orderId: string): Promise<Purchase | null>;
-  /** Returns the charges of an order's attempts to pay, the newest first. Each has the id of its attempt. */
+  paidBy(orderId: string): Promise<PaidBy>;
+  /** Returns the payment of an order. @throws {CheckoutError} order_not_found */
+  read(orderId: string): Promise<OrderPayment>;
+  /** Returns the charges of an order's attempts to pay, the newest first. Each has the id of its attempt. @throws as `read` */
   charges(orderId: string): Promise<ChargeView[]>;
   /**
    * Checks that an order is paid for exactly this total. A platform calls it last before it completes the order. From then on,
    * only the shop can undo the payment, by `cancel`, `refund` or `refundCards`.
    *
-   * @throws {CheckoutError} payment_in_progress while the payment is not decided; amount_changed if it isn't paid (any more),
+   * @throws {CheckoutError} order_not_found; payment_in_progress while the payment is not decided; amount_changed if it isn't paid (any more),
    *   was partly refunded, or has another total
    */
   assertPaid(orderId: string, totalCents: Cents): Promise<Purchase>;
@@ -173,10 +174,10 @@ export function createCheckout(options: CheckoutOptions): Checkout {
     list: async (cart) => engine.summary(checkCart(cart)),
     ...flow,
     webhook: (request) => answerWebhook(() => notice(request), report),
-    cancel: async (orderId, attemptId) => (await cancel(orderId, attemptId)).map(viewCharge),
+    cancel: async (orderId, attemptId) => steps.paymentOf(await cancel(orderId, attemptId)),
     ...refunds,
     refundCards: async (orderId, reference) => (await refundCards(orderId, reference)).map(viewCharge),
-    read: (orderId) => purchases.read(orderId),
+    read: async (orderId) => steps.paymentOf(await steps.known(orderId)),
     charges: async (orderId) => (await steps.chargesOfOrder(orderId)).map(viewCharge),
     recover: recovery.recover,
     health: () => readCheckoutHealth({ environment, issuer, sealer, journal }, purchases),

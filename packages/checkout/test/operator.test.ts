@@ -392,7 +392,7 @@ for (const [name, open] of Object.entries({ PostgreSQL: openPostgres, SQLite: op
       });
       expect(await keyed([newest, ...sealingKeys]).operator.reseal()).toBe(3);
       expect((await keyed([newest]).health()).seals).toMatchObject({ unopenable: 0, counts: { newest: 3 } });
-      expect(await keyed([newest]).cancel(id)).toMatchObject([{ state: "reversed" }]);
+      expect(await keyed([newest]).cancel(id)).toMatchObject({ state: "canceled", status: "canceled" });
     });
 
     it("returns the health", async () => {

@@ -28,13 +28,25 @@ onEachStore("a refund with faults", (stage) => {
       const id = newId();
       shop.proxy.set("canceldevalue", fault);
       const owed = { id, ...ticketBack(), isDone: false };
-      expect(await checkout().refund(o.id, { id, ...oneTicket })).toEqual(owed);
+      expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toEqual(owed);
       expect([await stateOf(o), await back(o), ...(await paid())]).toEqual(["paid", [1251, 2498], 5000, 0]);
-      expect(await checkout().refund(o.id, { id, ...oneTicket })).toEqual(owed);
+      expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toEqual(owed);
+      const owedParts = async () => {
+        const { cards, remainder } = await checkout().paidBy(o.id);
+        return [...cards, remainder].map(({ refundedCents, owedCents }) => [refundedCents, owedCents]);
+      };
+      expect(await owedParts()).toEqual([
+        [0, 1251],
+        [2498, 0],
+      ]);
       shop.proxy.clear();
       await recoverElsewhere();
       expect(await paid()).toEqual([3749, 0]);
-      expect(await checkout().refund(o.id, { id, ...oneTicket })).toEqual({ ...owed, isDone: true });
+      expect(await owedParts()).toEqual([
+        [1251, 0],
+        [2498, 0],
+      ]);
+      expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toEqual({ ...owed, isDone: true });
     });
   }
 
@@ -42,10 +54,10 @@ onEachStore("a refund with faults", (stage) => {
     const o = await paidOrder();
     const id = newId();
     shop.proxy.set("canceldevalue", "cut-after", 1);
-    expect(await checkout().refund(o.id, { id, ...oneTicket })).toMatchObject({ isDone: false });
+    expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toMatchObject({ isDone: false });
     expect(await paid()).toEqual([3749, 0]);
     await recoverElsewhere();
-    expect(await checkout().refund(o.id, { id, ...oneTicket })).toMatchObject({ isDone: true });
+    expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toMatchObject({ isDone: true });
     expect(await paid()).toEqual([3749, 0]);
   });
 
@@ -60,7 +72,7 @@ onEachStore("a refund with faults", (stage) => {
       const remainder = { ...bank.method, refund };
       const bad = { remainder, leaseMs: 1000 };
       const code = what === "never answers" ? "refund:timeout" : "refund:ECONNRESET";
-      expect(await checkout(bad).refund(o.id, { id, ...oneTicket })).toEqual({
+      expect((await checkout(bad).refund(o.id, { id, ...oneTicket })).refund).toEqual({
         id,
         ...ticketBack(),
         isDone: false,
@@ -83,7 +95,7 @@ onEachStore("a refund with faults", (stage) => {
       expect((await checkout().recover()).purchases).toEqual([]);
       await recoverElsewhere();
       expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 3749, 0]);
-      expect(await checkout().refund(o.id, { id, ...oneTicket })).toMatchObject({ isDone: true });
+      expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toMatchObject({ isDone: true });
     });
   }
 
@@ -95,7 +107,7 @@ onEachStore("a refund with faults", (stage) => {
       await answering.pass(null);
     };
     const slow = checkout({ remainder: { ...bank.method, refund: slowly }, leaseMs: 1000 });
-    expect(await slow.refund(late.id, { id: newId(), ...oneTicket })).toMatchObject({ isDone: false });
+    expect((await slow.refund(late.id, { id: newId(), ...oneTicket })).refund).toMatchObject({ isDone: false });
     await recoverElsewhere();
     answering.open();
     expect([await stateOf(late), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 1]);
@@ -107,9 +119,9 @@ onEachStore("a refund with faults", (stage) => {
     };
     const bad = checkout({ remainder: { ...bank.method, refund: losing } });
     const id = newId();
-    expect(await bad.refund(lost.id, { id, ...oneTicket })).toMatchObject({ isDone: false });
+    expect((await bad.refund(lost.id, { id, ...oneTicket })).refund).toMatchObject({ isDone: false });
     // The shop itself repeats the call before recovery does.
-    expect(await checkout().refund(lost.id, { id, ...oneTicket })).toMatchObject({ isDone: true });
+    expect((await checkout().refund(lost.id, { id, ...oneTicket })).refund).toMatchObject({ isDone: true });
     expect([await stateOf(lost), ...(await paid()), bank.refunds.size]).toEqual(["paid", 3749, 0, 2]);
   });
 
@@ -133,7 +145,7 @@ onEachStore("a refund with faults", (stage) => {
     // For every attempt.
     for (let time = 0; time < 20; time++) late.journal.before("move", fail);
     for (let time = 0; time < 20; time++) late.journal.before("moveAll", fail);
-    expect(await late.by.refund(o.id, { id: newId(), ...oneTicket })).toMatchObject({ isDone: false });
+    expect((await late.by.refund(o.id, { id: newId(), ...oneTicket })).refund).toMatchObject({ isDone: false });
     expect(await store.purchases.read(o.id)).toMatchObject({
       ...{ state: "refunding", lastError: "card:ECONNRESET" },
     });
@@ -189,7 +201,7 @@ onEachStore("a refund with faults", (stage) => {
         expect([at, await stateOf(o), ...(await paid())]).toEqual([
           ...[at, "paid", ...(isBegun ? [3749, 0] : [5000, 2498])],
         ]);
-        expect(await checkout().refund(o.id, { id, ...oneTicket })).toEqual({
+        expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toEqual({
           id,
           ...ticketBack(),
           isDone: true,

@@ -15,9 +15,9 @@ onEachStore("an order that two processes refund or cancel at once", (stage) => {
     const late = newProcess();
     let first: OrderRefund | undefined;
     late.before("refunding", async () => {
-      first = await checkout().refund(o.id, { id: newId(), ...oneTicket });
+      first = (await checkout().refund(o.id, { id: newId(), ...oneTicket })).refund;
     });
-    const second = await late.by.refund(o.id, { id: newId(), ...oneTicket });
+    const { refund: second } = await late.by.refund(o.id, { id: newId(), ...oneTicket });
     expect([first, second]).toMatchObject([ticketBack(), shares(3749, 0)]);
     expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
   });
@@ -52,7 +52,7 @@ onEachStore("an order that two processes refund or cancel at once", (stage) => {
     expect((await checkout().recover()).purchases).toEqual([]);
     expect([await stateOf(o), bank.refunds.size, kept?.state]).toEqual(["refunding", 0, "committed"]);
     asking.open();
-    expect(await first).toMatchObject({ isDone: true });
+    expect((await first).refund).toMatchObject({ isDone: true });
     await checkout().refund(o.id, second);
     expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["refunded", 0, 0, 1]);
   });
@@ -62,7 +62,7 @@ onEachStore("an order that two processes refund or cancel at once", (stage) => {
     const ids = Array.from({ length: 8 }, newId);
     const ask = async (id: string): Promise<OrderRefund> => {
       try {
-        return await checkout().refund(o.id, { id, lines: { cup: 1 } });
+        return (await checkout().refund(o.id, { id, lines: { cup: 1 } })).refund;
       } catch (error) {
         expect(error).toMatchObject({ code: "refund_in_progress" });
         await sleep(5);
@@ -81,7 +81,7 @@ onEachStore("an order that two processes refund or cancel at once", (stage) => {
     const id = newId();
     const late = newProcess();
     late.purchases.before("change", recoverElsewhere, (_, change) => change.to === "refunding" && !change.refund);
-    expect(await late.by.refund(o.id, { id, ...oneTicket })).toMatchObject({ isDone: true });
+    expect((await late.by.refund(o.id, { id, ...oneTicket })).refund).toMatchObject({ isDone: true });
     expect([late.announced, await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual([
       ...[["refunding"], "paid", 3749, 0, 1],
     ]);
@@ -95,7 +95,7 @@ onEachStore("an order that two processes refund or cancel at once", (stage) => {
     };
     const late = newProcess();
     late.before("paid", takeOver);
-    expect(await late.by.refund(o.id, { id: newId(), ...oneTicket })).toMatchObject({ isDone: false });
+    expect((await late.by.refund(o.id, { id: newId(), ...oneTicket })).refund).toMatchObject({ isDone: false });
     expect([late.announced, await stateOf(o)]).toEqual([["refunding"], "refunding"]);
     await store.letLeasesRunOut();
     const canceler = newProcess();

@@ -18,10 +18,10 @@ onEachStore("an order", (stage) => {
       expect([await stateOf(o), ...(await paid())]).toEqual(["paid", 5000, 2498]);
       const by = newProcess();
       const id = newId();
-      expect(await by.by.refund(o.id, { id, ...oneTicket })).toEqual({ id, ...ticketBack(), isDone: true });
+      expect((await by.by.refund(o.id, { id, ...oneTicket })).refund).toEqual({ id, ...ticketBack(), isDone: true });
       expect([by.announced, ...(await paid())]).toEqual([["refunding", "paid"], 3749, 0]);
       expect(await back(o)).toEqual([1251, 2498]);
-      expect(await checkout().refund(o.id, { id: newId(), ...oneTicket })).toMatchObject(shares(3749, 0));
+      expect((await checkout().refund(o.id, { id: newId(), ...oneTicket })).refund).toMatchObject(shares(3749, 0));
       expect([await stateOf(o), ...(await paid())]).toEqual(["refunded", 0, 0]);
       expect(await back(o)).toEqual([5000, 2498]);
       await expect(checkout().refund(o.id, { id: newId(), amountCents: cents(1) })).rejects.toMatchObject({
@@ -40,10 +40,11 @@ onEachStore("an order", (stage) => {
       const printed: unknown[] = [];
       const log = (...values: unknown[]) => void printed.push(...values);
       await run(checkout(), id, cart, plan, { log });
-      const [lastFour, last] = [card.cardNumber.slice(-4), { amountCents: 2498, refundedCents: 2498 }];
+      const [lastFour, owedCents] = [card.cardNumber.slice(-4), 0];
+      const last = { amountCents: 2498, refundedCents: 2498, owedCents };
       expect(printed).toEqual([
         ...[[{ lastFour, amountCents: 1251 }], 2498, true],
-        ...[[{ lastFour, amountCents: 5000, refundedCents: 1251 }], last],
+        ...[[{ lastFour, amountCents: 5000, refundedCents: 1251, owedCents }], last],
       ]);
     });
 
@@ -80,7 +81,7 @@ onEachStore("an order", (stage) => {
       const { markRemainderSettled } = by.operator;
       const o = await paidOrder();
       expect(await markRemainderSettled(o.id, "ada")).toBeNull();
-      expect(await by.refund(o.id, { id: newId(), ...oneTicket })).toMatchObject({ isDone: false });
+      expect((await by.refund(o.id, { id: newId(), ...oneTicket })).refund).toMatchObject({ isDone: false });
       expect(await by.read(o.id)).toMatchObject({ state: "refunding", lastError: "refund:charge_disputed" });
       const settled = { remainderSettledBy: "ada", lastActor: "ada", lastError: null };
       expect(await markRemainderSettled(o.id, "ada")).toMatchObject({ state: "paid", ...settled });
@@ -119,7 +120,7 @@ onEachStore("an order", (stage) => {
       const more = await shop.card(2000);
       const o = await paidOrder([...tickets, { id: "shipping", quantity: 1, totalCents: cents(502) }], more);
       expect([...(await paid()), await more.balanceCents()]).toEqual([5000, 1000, 0]);
-      const refund = await checkout().refund(o.id, { id: newId(), ...oneTicket });
+      const { refund } = await checkout().refund(o.id, { id: newId(), ...oneTicket });
       expect(refund.cards.map(({ amountCents }) => amountCents)).toEqual([1251, 2000]);
       expect([refund.remainderCents, await more.balanceCents(), ...(await paid())]).toEqual([
         ...[498, 2000, 3749, 502],
@@ -172,7 +173,7 @@ onEachStore("an order", (stage) => {
       await checkout().refund(o.id, { id, ...oneTicket });
       const again = { id: newId(), lines: { ticket: 2 } };
       await expect(checkout().refund(o.id, again)).rejects.toThrow("has only 1 units left, not 2");
-      expect(await checkout().refund(whole.id, { id: newId(), lines: { cheese: 1.5 } })).toMatchObject({
+      expect((await checkout().refund(whole.id, { id: newId(), lines: { cheese: 1.5 } })).refund).toMatchObject({
         amountCents: 900,
       });
     });
@@ -184,7 +185,7 @@ onEachStore("an order", (stage) => {
         await expect(ask(o.id, { id: newId(), ...oneTicket })).rejects.toMatchObject({
           code: "invalid_refund",
         });
-      expect(await checkout().refund(o.id, { id: newId(), amountCents: cents(5000) })).toMatchObject({
+      expect((await checkout().refund(o.id, { id: newId(), amountCents: cents(5000) })).refund).toMatchObject({
         ...shares(5000, 0),
       });
     });
@@ -197,15 +198,18 @@ onEachStore("an order", (stage) => {
         for (const by of both)
           await expect(by(one)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
       };
-      await refused(o, "order_not_paid", "Pay it first");
-      expect(await checkout().paidBy(o.id)).toBeNull();
+      for (const call of [...both, ...(["read", "paidBy", "charges", "cancel", "confirm", "abandon"] as const)]) {
+        const answer = typeof call === "function" ? call(o) : checkout()[call](o.id);
+        await expect(answer).rejects.toEqual(refusal("order_not_found"));
+      }
+      await expect(checkout().assertPaid(o.id, cents(7498))).rejects.toEqual(refusal("order_not_found"));
       bank.mood = "page";
       await pay(o);
       const nothing = {
         orderId: o.id,
         totalCents: 7498,
         cards: [],
-        remainder: { amountCents: 0, refundedCents: 0 },
+        remainder: { amountCents: 0, refundedCents: 0, owedCents: 0 },
       };
       await refused(o, "payment_in_progress");
       expect([await stateOf(o), await checkout().paidBy(o.id)]).toEqual(["pending", nothing]);
@@ -240,7 +244,7 @@ onEachStore("an order", (stage) => {
         );
       expect([await stateOf(o), await store.purchases.refunds(o.id)]).toEqual(["paid", []]);
       const toCard = { amountCents: cents(3749), rule: "cards-first" } as const;
-      expect(await without.refund(o.id, { id: newId(), ...toCard })).toMatchObject(shares(3749, 0));
+      expect((await without.refund(o.id, { id: newId(), ...toCard })).refund).toMatchObject(shares(3749, 0));
       expect(await paid()).toEqual([1251, 2498]);
     });
 
@@ -298,9 +302,9 @@ onEachStore("an order", (stage) => {
     it("is refunded once: a repeated call returns the same, and another request is refused", async () => {
       const o = await paidOrder();
       const id = newId();
-      const first = await checkout().refund(o.id, { id, ...oneTicket });
+      const { refund: first } = await checkout().refund(o.id, { id, ...oneTicket });
       for (let time = 0; time < 3; time++)
-        expect(await checkout().refund(o.id, { id, ...oneTicket, rule: "as-paid" })).toEqual(first);
+        expect((await checkout().refund(o.id, { id, ...oneTicket, rule: "as-paid" })).refund).toEqual(first);
       const others: RefundRequest[] = [
         { lines: { ticket: 2 } },
         { amountCents: cents(3749) },
@@ -313,15 +317,15 @@ onEachStore("an order", (stage) => {
       expect(await back(o)).toEqual([1251, 2498]);
       expect(bank.refunds.size).toBe(1);
       await checkout().cancel(o.id);
-      expect(await checkout().refund(o.id, { id, ...oneTicket })).toEqual(first);
+      expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toEqual(first);
     });
 
     it("is refunded once by concurrent calls", async () => {
       const o = await paidOrder();
       const id = newId();
       const asked = await Promise.all([1, 2, 3, 4].map(() => checkout().refund(o.id, { id, ...oneTicket })));
-      for (const answer of asked) expect(answer).toMatchObject(ticketBack());
-      expect(await checkout().refund(o.id, { id, ...oneTicket })).toMatchObject({ isDone: true });
+      for (const { refund } of asked) expect(refund).toMatchObject(ticketBack());
+      expect((await checkout().refund(o.id, { id, ...oneTicket })).refund).toMatchObject({ isDone: true });
       expect([await back(o), ...(await paid()), bank.refunds.size]).toEqual([[1251, 2498], 3749, 0, 1]);
     });
 
@@ -344,7 +348,7 @@ onEachStore("an order", (stage) => {
       const other = await paidOrder();
       const late = newProcess();
       late.before("refunding", () => checkout().refund(other.id, { id: "return-1", ...oneTicket }));
-      expect(await late.by.refund(o.id, { id: "return-1", ...oneTicket })).toMatchObject({
+      expect((await late.by.refund(o.id, { id: "return-1", ...oneTicket })).refund).toMatchObject({
         ...{ id: "return-1", amountCents: 3749, remainderCents: 2498, isDone: true },
       });
       expect([await back(o), await back(other)]).toEqual([
@@ -353,7 +357,7 @@ onEachStore("an order", (stage) => {
       ]);
       expect(bank.refunds.size).toBe(2);
       for (const { id } of [o, other])
-        expect(await checkout().refund(id, { id: "return-1", ...oneTicket })).toMatchObject({
+        expect((await checkout().refund(id, { id: "return-1", ...oneTicket })).refund).toMatchObject({
           isDone: true,
         });
       expect(bank.refunds.size).toBe(2);

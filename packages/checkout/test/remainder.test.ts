@@ -286,7 +286,7 @@ onEachStore("the remainder's method", (stage) => {
     });
 
     it("an unknown order is refused, and a decided one is returned as it is", async () => {
-      await expect(checkout().abandon("order_none")).rejects.toEqual(refusal("cart_not_found"));
+      await expect(checkout().abandon("order_none")).rejects.toEqual(refusal("order_not_found"));
       const o = await order();
       await checkout().pay(o);
       expect(await checkout().abandon(o.id)).toMatchObject({ status: "paid" });

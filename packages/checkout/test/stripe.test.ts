@@ -23,7 +23,7 @@ onEachStore("a remainder by Stripe, confirmed by the server,", (stage) => {
 
   it("confirms nothing before the id is stored, whatever the shop's parameters are", async () => {
     const o = await order();
-    const remainder = inPage({ intent: () => ({ confirm: true, amount: 1, description: "Two tickets" }) });
+    const remainder = inPage({ parameters: () => ({ confirm: true, amount: 1, description: "Two tickets" }) });
     expect(await checkout({ remainder }).pay(o)).toMatchObject({ status: "pending" });
     expect(intentOf(o)).toMatchObject({
       status: "requires_payment_method",
@@ -369,10 +369,10 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
     const request = { id: newId(), amountCents: cents(999), rule: "remainder-first" } as const;
     const refund = (one = by) => one.refund(o.id, request).catch((error: Error) => error);
     await Promise.all([refund(), refund(checkout({ remainder }))]);
-    expect(await by.refund(o.id, request)).toMatchObject({ ...shares(0, 999), isDone: true });
+    expect((await by.refund(o.id, request)).refund).toMatchObject({ ...shares(0, 999), isDone: true });
     expect(await standing(o)).toEqual(["paid", 5000, 1499]);
     const { id, ...second } = { id: newId(), amountCents: cents(1499), rule: "remainder-first" as const };
-    expect(await by.refund(o.id, { id, ...second })).toMatchObject({ isDone: true });
+    expect((await by.refund(o.id, { id, ...second })).refund).toMatchObject({ isDone: true });
     expect(backOf()).toEqual([
       [999, "succeeded"],
       [1499, "succeeded"],
@@ -394,12 +394,12 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
       const { o, remainder, by } = await paidOrder();
       wire.set("refund", fault);
       const request = { id: newId(), amountCents: cents(500), rule: "remainder-first" } as const;
-      expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
+      expect((await by.refund(o.id, request)).refund).toMatchObject({ isDone: false });
       wire.clear();
       if (again) played.forgetKeys();
       await recoverElsewhere({ remainder });
       expect(await standing(o)).toEqual(["paid", 5000, 1998]);
-      expect(await by.refund(o.id, request)).toMatchObject({ isDone: true });
+      expect((await by.refund(o.id, request)).refund).toMatchObject({ isDone: true });
       expect(played.refunds.all()).toHaveLength(1);
     });
   }
@@ -453,7 +453,7 @@ onEachStore("refunds of a remainder by Stripe", (stage) => {
     const { o, by } = await paidOrder();
     await options().client.refunds.create({ payment_intent: intentOf(o).id, amount: 2000 });
     const refund = { id: newId(), amountCents: cents(1000), rule: "remainder-first" } as const;
-    expect(await by.refund(o.id, refund)).toMatchObject({ isDone: true, remainderCents: 1000 });
+    expect((await by.refund(o.id, refund)).refund).toMatchObject({ isDone: true, remainderCents: 1000 });
     expect(await standing(o)).toEqual(["paid", 5000, 0]);
     const { currency, ...about } = { kind: "returned_elsewhere", orderId: o.id, amountCents: 502, currency: "EUR" };
     expect(alerts).toMatchObject([{ ...about, id: intentOf(o).id, currency }]);
@@ -528,7 +528,7 @@ onEachStore("a remainder that Stripe holds until it is captured", (stage) => {
   it("is refunded in part only after the capture", async () => {
     const { o, remainder, by } = await paidOrder();
     const request = { id: newId(), amountCents: cents(500), rule: "remainder-first" } as const;
-    expect(await by.refund(o.id, request)).toMatchObject({ isDone: false });
+    expect((await by.refund(o.id, request)).refund).toMatchObject({ isDone: false });
     expect(await standing(o)).toEqual(["refunding", 5000, 2498]);
     await remainder.capture(await by.read(o.id));
     await recoverElsewhere({ remainder });

@@ -39,7 +39,7 @@ export function withStripe(stage: Stage) {
     intentsOf(orderId).reduce((sum, { id }) => sum + played.intents.heldCents(id) + played.intents.takenCents(id), 0);
   const provider = withProvider(stage, heldCents);
 
-  function options(): StripeIntentOptions & { returnUrl: (orderId: string) => string } {
+  function options(): Omit<StripeIntentOptions, "parameters"> & { returnUrl: (orderId: string) => string } {
     const { hostname: host, port } = new URL(wire.url);
     const client = new Stripe(played.apiKey, { host, port: Number(port), protocol: "http", telemetry: false });
     return {

@@ -11,10 +11,12 @@ import { clientOf, type Settings } from "./options.js";
 import { Returns } from "./returns.js";
 import { type OpenedStore, openStore } from "./store.js";
 
+type Calls = Omit<Checkout, "read"> & { read(orderCode: string): Promise<Purchase | null> };
+
 /** The checkout, opened when Vendure starts. Vendure itself collects the remainder. */
 @Injectable()
 export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
-  #calls: Checkout | undefined;
+  #calls: Calls | undefined;
   #store: OpenedStore | undefined;
 
   /** @internal */
@@ -29,7 +31,8 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
   /** @internal */
   async onModuleInit(): Promise<void> {
     this.#store = await openStore(this.settings, this.connection.rawConnection.options);
-    this.#calls = this.open(this.#store);
+    const { purchases } = this.#store;
+    this.#calls = { ...this.open(this.#store), read: (orderCode) => purchases.read(orderCode) };
   }
 
   /** @internal */
@@ -37,8 +40,8 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
     await this.#store?.close?.();
   }
 
-  /** The checkout's calls. */
-  get calls(): Checkout {
+  /** The checkout's calls. Most orders have no purchase: then `read` returns null. */
+  get calls(): Calls {
     if (!this.#calls) throw new Error("GiftcardPlugin: Vendure has not started yet.");
     return this.#calls;
   }

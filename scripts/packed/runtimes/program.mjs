@@ -89,7 +89,8 @@ async function tryCheckout({ url, apiKey, companyId, card, databaseUrl, sealingK
     const { coveredCents, plan } = await answer.json();
     const { status, remainderCents } = await checkout.pay({ id: cart.id, cart, plan });
     const { balanceCents: paidCents } = await client.balance(card);
-    const charges = (await checkout.cancel(cart.id)).map(({ state }) => state);
+    await checkout.cancel(cart.id);
+    const charges = (await checkout.charges(cart.id)).map(({ state }) => state);
     const { balanceCents } = await client.balance(card);
     return { coveredCents, status, remainderCents, paidCents, charges, balanceCents, givenBack };
   } finally {

@@ -4,8 +4,11 @@ import { StoreError } from "../store/migrations.js";
 import type { ShopError, ShopErrorCode } from "../storefront.js";
 import type { RefundShares } from "./refund-plan.js";
 
+/** The code of a refusal: one of the routes, or of a call about an order. */
+export type CheckoutErrorCode = ShopErrorCode | "order_not_found";
+
 /** The HTTP status and the developer's text of every refusal. Pages show their own texts for the codes. */
-const definitions: Record<ShopErrorCode, { status: number; message: string }> = {
+const definitions: Record<CheckoutErrorCode, { status: number; message: string }> = {
   invalid_request: {
     status: 400,
     message: "Send cardNumber and pin, or quoteId, as non-empty strings in a JSON object.",
@@ -48,6 +51,7 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
       "The amounts aren't those that the page has shown, or the summary's `plan` is missing. Show the current amounts, and start the payment again.",
   },
   cart_not_found: { status: 404, message: "There is no such cart." },
+  order_not_found: { status: 404, message: "There is no such order." },
   cart_completed: { status: 409, message: "The cart is already an order." },
   currency_not_supported: { status: 400, message: "Gift cards pay in euro only." },
   giftcards_not_accepted: {
@@ -74,19 +78,19 @@ const definitions: Record<ShopErrorCode, { status: number; message: string }> = 
 };
 
 /** The codes of all refusals. */
-export const shopErrorCodes = Object.keys(definitions) as readonly ShopErrorCode[];
+export const shopErrorCodes = Object.keys(definitions).filter((code) => code !== "order_not_found");
 
 /** A refusal of the money flow. It has a code and figures, but no card, token or request. */
 export class CheckoutError extends Error {
   override readonly name = "CheckoutError";
-  readonly code: ShopErrorCode;
+  readonly code: CheckoutErrorCode;
   /** The matching HTTP status. */
   readonly status: number;
   /** Seconds to wait, with `too_many_attempts`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
-    code: ShopErrorCode,
+    code: CheckoutErrorCode,
     options: { retryAfterSeconds?: number | undefined; message?: string | undefined } = {},
   ) {
     super(options.message ?? definitions[code].message);
@@ -97,7 +101,8 @@ export class CheckoutError extends Error {
 
   /** Returns the body of the shop's response. */
   toJSON(): ShopError {
-    const { code, message, retryAfterSeconds } = this;
+    const { message, retryAfterSeconds } = this;
+    const code = this.code as ShopErrorCode;
     return retryAfterSeconds === undefined ? { code, message } : { code, message, retryAfterSeconds };
   }
 }
@@ -174,10 +179,6 @@ export function refundNotPossible(
   };
   return new RefundError("refund_not_possible", whyNot(), about);
 }
-
-/** Makes the error of an unknown order. */
-export const noSuchOrder = (): CheckoutError =>
-  new CheckoutError("cart_not_found", { message: "There is no such order." });
 
 /** The codes with which a service refuses a card, and those that the shopper gets. */
 export const cardRefusals: Readonly<Record<string, ShopErrorCode>> = {

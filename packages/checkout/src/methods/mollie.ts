@@ -43,7 +43,7 @@ export interface MollieOptions extends MethodOptions {
   /** Returns the text that Mollie's page and the bank statement show. Default: `Order` and the order's id. */
   readonly description?: (orderId: string) => string;
   /** Returns more parameters of an order's payment, such as `method`, `locale` or `billingAddress`. */
-  readonly payment?: (request: RemainderRequest) => MolliePaymentParams;
+  readonly parameters?: (request: RemainderRequest) => MolliePaymentParams;
 }
 
 /** The parameters of a payment that a shop can add. None of them can take money without Mollie's page. */
@@ -66,7 +66,7 @@ export interface MollieMethod extends ProviderMethod {
   /**
    * Returns the URL of Mollie's page for a pending payment, or null if the shopper can't pay there any more.
    *
-   * @param data the `data` of a pending `PayResult`
+   * @param data the `data` of a pending payment
    */
   url(data: RemainderData | null): Promise<string | null>;
 }
@@ -94,7 +94,7 @@ const receivedOf = ({ amount, amountCaptured, amountChargedBack }: Payment): num
 
 /** @throws {TypeError} naming the option */
 function checkMollieOptions(options: MollieOptions): void {
-  checkNames("mollie", options, [...sharedNames, "returnUrl", "webhookUrl", "description", "payment"]);
+  checkNames("mollie", options, [...sharedNames, "returnUrl", "webhookUrl", "description", "parameters"]);
   const { client, returnUrl, webhookUrl } = options;
   if (typeof client?.payments?.create !== "function")
     throw new TypeError("mollie: client has to be createMollieClient({ apiKey }).");
@@ -207,7 +207,7 @@ export function mollie(options: MollieOptions): MollieMethod {
   return {
     async authorize(request, { keep }) {
       const { orderId, remainderCents, currency, attemptId } = request;
-      const more = options.payment?.(request);
+      const more = options.parameters?.(request);
       const params = {
         ...more,
         amount: amountOf(remainderCents, currency),

@@ -23,7 +23,7 @@ export type { StripeOptions } from "./stripe-intents.js";
 /** The options of `stripe`. */
 export interface StripeIntentOptions extends StripeOptions {
   /** Returns more parameters of an order's payment intent, such as `payment_method_types`, `customer` or `receipt_email`. */
-  readonly intent?: (request: RemainderRequest) => Partial<Stripe.PaymentIntentCreateParams>;
+  readonly parameters?: (request: RemainderRequest) => Partial<Stripe.PaymentIntentCreateParams>;
   /** Returns the page of an order to which the shopper's bank redirects. Required for `input` with such payment methods. */
   readonly returnUrl?: (orderId: string) => string;
 }
@@ -35,7 +35,7 @@ export interface StripeCheckoutOptions extends StripeOptions {
   /** Returns the text that Stripe's page shows. Default: `Order` and the order's id. */
   readonly description?: (orderId: string) => string;
   /** Returns more parameters of an order's session, such as `customer_email` or `locale`. */
-  readonly session?: (request: RemainderRequest) => Partial<Stripe.Checkout.SessionCreateParams>;
+  readonly parameters?: (request: RemainderRequest) => Partial<Stripe.Checkout.SessionCreateParams>;
 }
 
 /** Pays the remainder by Stripe, in the shop's own page. */
@@ -43,7 +43,7 @@ export interface StripeMethod extends ProviderMethod {
   /**
    * Returns the client secret with which the page confirms a pending payment. Stripe's secret is never stored.
    *
-   * @param data the `data` of a pending `PayResult`
+   * @param data the `data` of a pending payment
    */
   clientSecret(data: RemainderData | null): Promise<string>;
 }
@@ -53,7 +53,7 @@ export interface StripeCheckoutMethod extends ProviderMethod {
   /**
    * Returns the URL of Stripe's page for a pending payment, or null if the shopper can't pay there any more.
    *
-   * @param data the `data` of a pending `PayResult`
+   * @param data the `data` of a pending payment
    */
   url(data: RemainderData | null): Promise<string | null>;
 }
@@ -83,7 +83,7 @@ const amountOf = ({ remainderCents, currency }: RemainderRequest) => ({
  * @throws {TypeError} naming a missing or unknown option
  */
 export function stripe(options: StripeIntentOptions): StripeMethod {
-  checkNames("stripe", options, [...sharedNames, "webhookSecret", "intent", "returnUrl"]);
+  checkNames("stripe", options, [...sharedNames, "webhookSecret", "parameters", "returnUrl"]);
   const { client, captureMethod = "automatic", returnUrl, timeoutMs = TIMEOUT_MS } = options;
   const intents = createIntents(options);
   const limits = limitsOf(timeoutMs);
@@ -112,7 +112,7 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
     leastCents: LEAST_CENTS,
     async authorize(request, { input, keep }) {
       const confirmation = confirmationOf(input);
-      const more = options.intent?.(request);
+      const more = options.parameters?.(request);
       const params = {
         ...more,
         ...amountOf(request),
@@ -158,7 +158,7 @@ export function stripe(options: StripeIntentOptions): StripeMethod {
  * @throws {TypeError} naming a missing or unknown option
  */
 export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMethod {
-  checkNames("stripeCheckout", options, [...sharedNames, "webhookSecret", "returnUrl", "description", "session"]);
+  checkNames("stripeCheckout", options, [...sharedNames, "webhookSecret", "returnUrl", "description", "parameters"]);
   const { client, captureMethod = "automatic", returnUrl, timeoutMs = TIMEOUT_MS } = options;
   const { description = (orderId) => `Order ${orderId}` } = options;
   if (typeof returnUrl !== "function") throw new TypeError("stripeCheckout: returnUrl has to be a function.");
@@ -198,7 +198,7 @@ export function stripeCheckout(options: StripeCheckoutOptions): StripeCheckoutMe
     const metadata = metadataOf(request);
     const { amount: unit_amount, currency } = amountOf(request);
     const price_data = { currency, unit_amount, product_data: { name: description(orderId) } };
-    const more = options.session?.(request);
+    const more = options.parameters?.(request);
     return {
       ...more,
       mode: "payment",

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { CheckoutError } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
 import type { Attempt, Purchase, PurchaseChange } from "../store/purchase-store.js";
 import type { PurchaseContext } from "./context.js";
+import { type OrderPayment, toOrderPayment } from "./order-payment.js";
 
 /** Returns a new name for a holder of a lease. */
 export const newOwner = (): string => randomUUID();
@@ -12,12 +14,21 @@ export function createRecords({ journal, purchases, leaseMs, announce }: Purchas
   const chargesOf = async ({ cartId, attemptId }: Attempt): Promise<Charge[]> =>
     (await journal.chargesOfCart(cartId)).filter((charge) => charge.attemptId === attemptId);
 
-  /** Returns the charges of all attempts to pay an order, the newest first. */
-  async function chargesOfOrder(orderId: string): Promise<Charge[]> {
+  /** Reads the purchase of an order. @throws {CheckoutError} order_not_found */
+  async function known(orderId: string): Promise<Purchase> {
     const purchase = await purchases.read(orderId);
-    const attempts = purchase ? [purchase, ...purchase.earlierAttempts.toReversed()] : [];
-    return (await Promise.all(attempts.map(chargesOf))).flat();
+    if (!purchase) throw new CheckoutError("order_not_found");
+    return purchase;
   }
+
+  /** Returns the charges of all attempts to pay an order, the newest first. @throws as `known` */
+  async function chargesOfOrder(orderId: string): Promise<Charge[]> {
+    const purchase = await known(orderId);
+    return (await Promise.all([purchase, ...purchase.earlierAttempts.toReversed()].map(chargesOf))).flat();
+  }
+
+  const paymentOf = async (purchase: Purchase): Promise<OrderPayment> =>
+    toOrderPayment(purchase, (await chargesOf(purchase)).reverse());
 
   /** Returns how much of a paid order's money was not refunded, of its cards and its remainder. */
   async function heldCents(purchase: Purchase): Promise<number> {
@@ -41,7 +52,7 @@ export function createRecords({ journal, purchases, leaseMs, announce }: Purchas
     return purchase ? { purchase, owner } : null;
   }
 
-  return { chargesOf, chargesOfOrder, heldCents, change, reread, claim };
+  return { known, chargesOf, chargesOfOrder, paymentOf, heldCents, change, reread, claim };
 }
 
 export type PurchaseRecords = ReturnType<typeof createRecords>;

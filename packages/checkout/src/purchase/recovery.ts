@@ -1,14 +1,12 @@
 import { retryDelayMs } from "../engine/charge-recovery.js";
 import { type ChargeView, viewCharge } from "../engine/charge-view.js";
 import type { Purchase, PurchaseChange } from "../store/purchase-store.js";
-import type { PurchaseContext } from "./context.js";
 import { newOwner } from "./records.js";
 import { faultCode } from "./remainder.js";
 import { isReversing } from "./reversals.js";
-import type { PurchaseSteps } from "./steps.js";
+import type { StepsContext } from "./steps.js";
 
-interface RecoveryContext extends PurchaseContext {
-  readonly steps: PurchaseSteps;
+interface RecoveryContext extends StepsContext {
   readonly confirm: (orderId: string) => Promise<unknown>;
 }
 

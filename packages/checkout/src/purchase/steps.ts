@@ -113,4 +113,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
   return { ...records, ...reversals, askRemainder, decide, orderOf, complete, voidPurchase };
 }
 
-export type PurchaseSteps = ReturnType<typeof createPurchaseSteps>;
+/** What the rooms and recovery share. */
+export interface StepsContext extends PurchaseContext {
+  readonly steps: ReturnType<typeof createPurchaseSteps>;
+}

@@ -1,5 +1,5 @@
 import { cents } from "@giftcard-pay/client";
-import { type CartView, CheckoutError, type PayResult, RefundError } from "../../src/index.js";
+import { type CartView, CheckoutError, type OrderPayment, RefundError } from "../../src/index.js";
 import { RemainderFault } from "../../src/remainder.js";
 import type { ModelCard } from "./card-stock.js";
 import type { OtherMethod } from "./other-method.js";
@@ -115,7 +115,7 @@ export class ShopCalls {
     return result;
   }
 
-  #tellPaid(story: OrderStory, cart: CartView | null, { cards, remainderCents }: PayResult): void {
+  #tellPaid(story: OrderStory, cart: CartView | null, { cards, remainderCents }: OrderPayment): void {
     const totalCents = cards.reduce((sum, { amountCents }) => sum + amountCents, remainderCents as number);
     if (cart && totalCents !== cart.totalCents)
       this.#context.violate("paid for another total", `asked for ${cart.totalCents}, told that ${totalCents} is paid`);

@@ -167,7 +167,7 @@ export class Deeds {
     const { world } = this;
     const before = world.purchase(story.id);
     const attemptId = which === "first" ? world.firstAttempt(story.id) : undefined;
-    const views = await checkout.cancel(story.id, attemptId);
+    const { state } = await checkout.cancel(story.id, attemptId);
     const after = world.purchase(story.id);
     const wasPaid = before?.state === "paid" && before.attempt_id === after?.attempt_id;
     const isMeant = attemptId === undefined || attemptId === before?.attempt_id;
@@ -180,7 +180,7 @@ export class Deeds {
     const isLater = attemptId !== undefined && attemptId !== after?.attempt_id;
     if (isLater && isAlone && String(after?.state).startsWith("cancel"))
       world.violate("a later attempt is canceled", story.id);
-    return views.map(({ state }) => state);
+    return state;
   }
 
   async #refund(act: Act & { do: "refund lines" | "refund amount" }, story: Story, checkout: Checkout) {
@@ -188,13 +188,13 @@ export class Deeds {
     const id = `return${act.id}`;
     if (act.do === "refund amount") {
       const rule = refundRules[act.rule];
-      const result = await checkout.refund(story.id, { id, amountCents: cents(act.cents), rule });
+      const { refund: result } = await checkout.refund(story.id, { id, amountCents: cents(act.cents), rule });
       if (result.amountCents !== act.cents)
         world.violate("refunded another amount", `${result.amountCents}, not ${act.cents}`);
       return this.#tellRefund(story, id, result);
     }
     const returning: Record<string, number> = { a: act.units, ...(act.line > 0 && { b: 1 }) };
-    const result = await checkout.refund(story.id, { id, lines: returning });
+    const { refund: result } = await checkout.refund(story.id, { id, lines: returning });
     const lines = JSON.parse(String(world.purchase(story.id)?.lines)) as OrderLine[];
     const shareCents = lines.reduce(
       (sum, line) => sum + (line.totalCents * (returning[line.id] ?? 0)) / line.quantity,
@@ -205,7 +205,7 @@ export class Deeds {
     return this.#tellRefund(story, id, result);
   }
 
-  #tellRefund(story: Story, id: string, result: Awaited<ReturnType<Checkout["refund"]>>): unknown {
+  #tellRefund(story: Story, id: string, result: Awaited<ReturnType<Checkout["refund"]>>["refund"]): unknown {
     const before = story.refunded.get(id);
     if (before !== undefined && before !== result.amountCents)
       this.world.violate("a repeated refund has another amount", `${result.amountCents}, not ${before}`);

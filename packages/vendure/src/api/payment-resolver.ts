@@ -17,8 +17,8 @@ export class PaymentResolver {
     const purchase = await this.checkout.calls.read(code);
     if (!purchase) return null;
     const paid = await this.checkout.calls.paidBy(code);
-    const cards = (paid?.cards ?? []).map(({ lastFour, amountCents, refundedCents }) => ({
-      ...{ lastFour, amount: amountCents, refunded: refundedCents },
+    const cards = paid.cards.map(({ lastFour, amountCents, refundedCents, owedCents }) => ({
+      ...{ lastFour, amount: amountCents, refunded: refundedCents + owedCents },
     }));
     const outstanding = Math.max(0, totalWithTax - heldCentsOf(await this.money.live(ctx, id)));
     return { state: purchase.state, cards, remainder: purchase.remainderCents, outstanding };

@@ -4,16 +4,14 @@ import type { PaymentPlan } from "../../engine/engine.js";
 import { CheckoutError } from "../../engine/errors.js";
 import { paidStates, undecidedStates } from "../../store/purchase-states.js";
 import type { Purchase } from "../../store/purchase-store.js";
-import type { PurchaseContext } from "../context.js";
-import type { PurchaseSteps } from "../steps.js";
+import type { OrderPayment } from "../order-payment.js";
+import type { StepsContext } from "../steps.js";
 import { checkCart, checkId, checkLines, type Order } from "./order.js";
-import { createPending, type PayResult } from "./pending.js";
+import { createPending } from "./pending.js";
 
 export { checkCart, type Order } from "./order.js";
-export type { PayResult } from "./pending.js";
 
-interface FlowOptions extends PurchaseContext {
-  readonly steps: PurchaseSteps;
+interface FlowOptions extends StepsContext {
   readonly pendingRemainderMs: number;
   /** How a card's part is charged: as one charge, or by line. Default: by line if the order has lines. */
   readonly charges: "whole" | "by-line" | undefined;
@@ -47,7 +45,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   }
 
   /** Returns the result of a repeated payment. Refuses another cart, total or plan. */
-  function repeatedResult(order: Order, purchase: Purchase): Promise<PayResult> {
+  function repeatedResult(order: Order, purchase: Purchase): Promise<OrderPayment> {
     if (!isOf(order, purchase)) throw new CheckoutError("amount_changed");
     if (purchase.state === "voiding") throw new CheckoutError("payment_in_progress");
     return resultOf(purchase);
@@ -119,7 +117,7 @@ export function createPurchaseFlow(options: FlowOptions) {
     return held ? steps.decide(held.purchase, held.owner) : earlier;
   }
 
-  async function pay(order: Order, { input }: { input?: unknown } = {}): Promise<PayResult> {
+  async function pay(order: Order, { input }: { input?: unknown } = {}): Promise<OrderPayment> {
     checkId("order.id", order.id);
     const cart = checkCart(order.cart);
     const lines = checkLines(order.lines, cart.totalCents) ?? null;
@@ -144,7 +142,7 @@ export function createPurchaseFlow(options: FlowOptions) {
   }
 
   /** Makes the attempt that this call has begun. */
-  async function attempt(order: Order, begun: Purchase, plan: PaymentPlan, input: unknown): Promise<PayResult> {
+  async function attempt(order: Order, begun: Purchase, plan: PaymentPlan, input: unknown): Promise<OrderPayment> {
     const { attemptId } = begun;
     let purchase = begun;
     let isRemainderSent = false;

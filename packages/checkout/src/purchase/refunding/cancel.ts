@@ -1,28 +1,20 @@
-import { CheckoutError, noSuchOrder } from "../../engine/errors.js";
+import { CheckoutError } from "../../engine/errors.js";
 import type { Charge } from "../../store/charge.js";
 import { undecidedStates } from "../../store/purchase-states.js";
 import type { Purchase } from "../../store/purchase-store.js";
-import type { PurchaseContext } from "../context.js";
 import { newOwner } from "../records.js";
 import { isReversing } from "../reversals.js";
-import type { PurchaseSteps } from "../steps.js";
+import type { StepsContext } from "../steps.js";
 import { wasPaid } from "./refund-request.js";
 
-interface CancelContext extends PurchaseContext {
-  readonly steps: PurchaseSteps;
+interface CancelContext extends StepsContext {
   /** Refunds the cards of a paid order. */
   readonly refundCards: (orderId: string, reference?: string) => Promise<Charge[]>;
 }
 
 /** Cancels orders, paid or not. */
 export function createCancel(options: CancelContext) {
-  const { steps, purchases, leaseMs } = options;
-
-  const find = async (orderId: string): Promise<Purchase> => {
-    const purchase = await purchases.read(orderId);
-    if (!purchase) throw noSuchOrder();
-    return purchase;
-  };
+  const { steps, leaseMs } = options;
 
   /**
    * Voids the purchase of an unpaid order, or continues a reversal of the whole purchase.
@@ -46,30 +38,27 @@ export function createCancel(options: CancelContext) {
     if (state !== "refunding") return steps.change(orderId, { ...change, from: [state] });
     // A running refund may be calling the remainder method. Take over only if its lease has run out.
     if (await steps.claim(orderId, owner)) return steps.change(orderId, { ...change, from: [state], owner });
-    if ((await find(orderId)).state === "refunding") throw new CheckoutError("payment_in_progress");
+    if ((await steps.known(orderId)).state === "refunding") throw new CheckoutError("payment_in_progress");
     return null;
   }
 
   /** Reverses the whole payment of an order, whether it is paid or not. A later attempt than `attemptId` is left alone. */
-  async function cancel(orderId: string, attemptId?: string): Promise<Charge[]> {
+  async function cancel(orderId: string, attemptId?: string): Promise<Purchase> {
     for (;;) {
-      const found = await find(orderId);
-      if (attemptId !== undefined && found.attemptId !== attemptId) {
-        const earlier = found.earlierAttempts.find((one) => one.attemptId === attemptId);
-        return earlier ? steps.chargesOf(earlier) : [];
-      }
+      const found = await steps.known(orderId);
+      if (attemptId !== undefined && found.attemptId !== attemptId) return found;
       const now = await endUnpaid(found, "order_canceled");
       // A later attempt has replaced this one meanwhile, and may be paid.
       if (now.attemptId !== found.attemptId) continue;
-      if (!wasPaid(now)) return steps.chargesOf(now);
+      if (!wasPaid(now)) return now;
       const owner = newOwner();
       const owed = await beginCancel(now, owner);
-      if (owed && isReversing(owed)) return steps.chargesOf(await steps.reverseAll(owed, owner));
+      if (owed && isReversing(owed)) return steps.reverseAll(owed, owner);
     }
   }
 
   async function refundCards(orderId: string, reference?: string): Promise<Charge[]> {
-    const now = await endUnpaid(await find(orderId), "refunded");
+    const now = await endUnpaid(await steps.known(orderId), "refunded");
     return wasPaid(now) ? options.refundCards(orderId, reference) : steps.chargesOf(now);
   }
 

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { type Cents, cents } from "@giftcard-pay/client";
-import { CheckoutError, invalidRefund, noSuchOrder, RefundError, refundNotPossible } from "../../engine/errors.js";
+import { CheckoutError, invalidRefund, RefundError, refundNotPossible } from "../../engine/errors.js";
 import type { RefundShares, RefundSplit } from "../../engine/refund-plan.js";
 import type { Charge } from "../../store/charge.js";
 import { chargedStates } from "../../store/charge-states.js";
 import { undecidedStates } from "../../store/purchase-states.js";
 import { type NewRefund, type Purchase, type Refund, refundRules } from "../../store/purchase-store.js";
 import { amountOf, groupByPayment } from "../card-payments.js";
-import type { PurchaseContext } from "../context.js";
+import { type OrderPayment, toOrderPayment } from "../order-payment.js";
 import { newOwner } from "../records.js";
-import type { PurchaseSteps } from "../steps.js";
+import type { StepsContext } from "../steps.js";
 import { createCancel } from "./cancel.js";
 import {
   checkRefundRequest,
@@ -29,6 +29,9 @@ export type { OrderRefundPlan, RefundRequest } from "./refund-request.js";
 
 const UNDECIDED = "The order's payment is not decided yet. Try again in a moment.";
 
+/** The payment of an order, with a refund of it. */
+export type RefundedPayment = OrderPayment & { readonly refund: OrderRefund };
+
 /** The current state of a refund. */
 export type OrderRefund = RefundShares & {
   readonly id: string;
@@ -36,39 +39,32 @@ export type OrderRefund = RefundShares & {
   readonly isDone: boolean;
 };
 
-/** The payment of an order, with the amounts that were or will be refunded. Amounts in cents. */
+/** A part of an order's payment. Amounts in cents. */
+interface PaidPart {
+  readonly amountCents: Cents;
+  readonly refundedCents: Cents;
+  /** The part of a refund that isn't back yet: it is recorded, and `recover` retries it. */
+  readonly owedCents: Cents;
+}
+
+/** The payment of an order, with its refunds. */
 export interface PaidBy {
   readonly orderId: string;
   readonly totalCents: Cents;
   /** In the order in which they were charged. */
-  readonly cards: readonly {
-    readonly lastFour: string;
-    readonly amountCents: Cents;
-    readonly refundedCents: Cents;
-  }[];
+  readonly cards: readonly (PaidPart & { readonly lastFour: string })[];
   /** The part that the remainder method collected. */
-  readonly remainder: { readonly amountCents: Cents; readonly refundedCents: Cents };
-}
-
-interface RefundsContext extends PurchaseContext {
-  readonly steps: PurchaseSteps;
+  readonly remainder: PaidPart;
 }
 
 /** Refunds parts of paid orders, and cancels whole orders. An order has one refund at a time, decided by a compare-and-set of its purchase. */
-export function createPurchaseRefunds(context: RefundsContext) {
+export function createPurchaseRefunds(context: StepsContext) {
   const { steps, purchases, remainder, leaseMs } = context;
   /** Reads refunds before charges: a charge that none of these refunds has taken stays open until the next refund begins. */
   async function booksOf(orderId: string): Promise<PaidBooks> {
-    const purchase = await purchases.read(orderId);
-    if (!purchase) throw noSuchOrder();
+    const purchase = await steps.known(orderId);
     const refunds = await purchases.refunds(orderId);
     return { purchase, refunds, charges: (await steps.chargesOf(purchase)).reverse() };
-  }
-
-  /** @throws {RefundError} order_not_paid */
-  async function knownBooks(orderId: string): Promise<PaidBooks> {
-    if (await purchases.read(orderId)) return booksOf(orderId);
-    throw new RefundError("order_not_paid", `No payment of the order "${orderId}" is known. Pay it first.`);
   }
 
   /**
@@ -88,7 +84,7 @@ export function createPurchaseRefunds(context: RefundsContext) {
 
   async function refundPlan(orderId: string, given: RefundRequest): Promise<OrderRefundPlan> {
     const request = checkRefundRequest(given);
-    const books = await knownBooks(orderId);
+    const books = await booksOf(orderId);
     const { leftCents: _, ...plan } = { leftCents: 0, ...split(books, request) };
     return plan.isPossible ? { isPossible: true, ...sharesOf(plan.written, books.charges) } : plan;
   }
@@ -119,7 +115,7 @@ export function createPurchaseRefunds(context: RefundsContext) {
     return begun !== null;
   }
 
-  async function refund(orderId: string, given: RefundRequest & { readonly id: string }): Promise<OrderRefund> {
+  async function refund(orderId: string, given: RefundRequest & { readonly id: string }): Promise<RefundedPayment> {
     const { id, lines = null, rule = refundRules[0] } = checkRefundRequest(given);
     if (typeof id !== "string" || id === "") throw invalidRefund("A refund's id has to be a non-empty string.");
     for (;;) {
@@ -128,7 +124,7 @@ export function createPurchaseRefunds(context: RefundsContext) {
         throw invalidRefund(`The id "${id}" belongs to another refund of the order.`);
       if (recorded?.doneAt === null) await continuePending(orderId);
       if (recorded) return resultOf(orderId, id);
-      const books = await knownBooks(orderId);
+      const books = await booksOf(orderId);
       // A concurrent call with this id has recorded the refund since.
       if (books.refunds.some((refund) => refund.id === id)) continue;
       const plan = split(books, given);
@@ -141,13 +137,13 @@ export function createPurchaseRefunds(context: RefundsContext) {
     return (await purchases.refunds(orderId)).find((refund) => refund.id === id);
   }
 
-  async function resultOf(orderId: string, id: string): Promise<OrderRefund> {
-    const { refunds, charges } = await booksOf(orderId);
+  async function resultOf(orderId: string, id: string): Promise<RefundedPayment> {
+    const { purchase, refunds, charges } = await booksOf(orderId);
     const refund = refunds.find((each) => each.id === id);
     if (!refund) throw new Error("A refund vanished after it was recorded.");
     const chosen = charges.filter(({ reference }) => refund.references.includes(reference));
     const isDone = refund.doneAt !== null && chosen.every(({ state }) => state === "reversed");
-    return { id, ...sharesOf(refund, charges), isDone };
+    return { ...toOrderPayment(purchase, charges), refund: { id, ...sharesOf(refund, charges), isDone } };
   }
 
   /** Refunds the cards of a paid order, or a single charge. Charges of other refunds stay with those. */
@@ -168,24 +164,33 @@ export function createPurchaseRefunds(context: RefundsContext) {
     }
   }
 
-  async function paidBy(orderId: string): Promise<PaidBy | null> {
-    if (!(await purchases.read(orderId))) return null;
+  async function paidBy(orderId: string): Promise<PaidBy> {
     const { purchase, refunds, charges } = await booksOf(orderId);
-    const { totalCents, state } = purchase;
+    const { totalCents, state, remainderCents } = purchase;
     const isCanceled = state === "canceling" || state === "canceled";
-    if (!isCanceled && !wasPaid(purchase))
-      return { orderId, totalCents, cards: [], remainder: { amountCents: cents(0), refundedCents: cents(0) } };
+    const zero = cents(0);
+    if (!isCanceled && !wasPaid(purchase)) {
+      const remainder = { amountCents: zero, refundedCents: zero, owedCents: zero };
+      return { orderId, totalCents, cards: [], remainder };
+    }
     const taken = new Set(refunds.flatMap(({ references }) => references));
     const isRefunded = ({ state, reference }: Charge) =>
       state !== "taken" && (isCanceled || !chargedStates.includes(state) || taken.has(reference));
-    const cards = groupByPayment(charges).map((card) => ({
-      lastFour: card.lastFour,
-      amountCents: card.amountCents,
-      refundedCents: amountOf(card.charges.filter(isRefunded)),
-    }));
-    const refundedCents = isCanceled ? purchase.remainderCents : cents(refundedRemainderCents(refunds));
-    const remainderPart = { amountCents: purchase.remainderCents, refundedCents };
-    return { orderId, totalCents, cards, remainder: remainderPart };
+    const isBack = ({ state }: Charge) => state === "reversed";
+    const cards = groupByPayment(charges).map((card) => {
+      const refunded = card.charges.filter(isRefunded);
+      return {
+        lastFour: card.lastFour,
+        amountCents: card.amountCents,
+        refundedCents: amountOf(refunded.filter(isBack)),
+        owedCents: amountOf(refunded.filter((charge) => !isBack(charge))),
+      };
+    });
+    const doneCents = refundedRemainderCents(refunds.filter(({ doneAt }) => doneAt !== null));
+    const refundedCents = state === "canceled" ? remainderCents : cents(doneCents);
+    const allCents = isCanceled ? remainderCents : refundedRemainderCents(refunds);
+    const remainder = { amountCents: remainderCents, refundedCents, owedCents: cents(allCents - refundedCents) };
+    return { orderId, totalCents, cards, remainder };
   }
 
   return { refundPlan, refund, paidBy, ...createCancel({ ...context, refundCards }) };
