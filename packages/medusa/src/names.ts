@@ -17,3 +17,7 @@ export const PLAN = "giftcard_plan";
 
 /** The key of Medusa's lock with which recovery runs that cancel orders exclude each other. */
 export const RECOVERY_LOCK = "giftcard_recovery";
+
+/** Keys of the context that the plugin gives its payment provider through Medusa's payment module. */
+export const LAST_FOUR = "giftcard_last_four";
+export const OWNER = "giftcard_owner";

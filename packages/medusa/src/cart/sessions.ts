@@ -4,10 +4,10 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, hasOrder, reverseUnordered } from "../context/context.js";
 import { nameOf } from "../errors.js";
-import { createCardSession } from "../medusa-tables/card-payments.js";
 import type { SessionView } from "../medusa-tables/carts.js";
 import type { SessionPayment } from "../medusa-tables/payments.js";
 import { MANUAL_PROVIDER_ID, PLAN, PROVIDER_ID } from "../names.js";
+import { createCardSession } from "./card-sessions.js";
 import type { CartPayment } from "./cart-payment.js";
 
 const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
@@ -104,7 +104,7 @@ export async function createGiftSession(
   if (!part) throw new TypeError(`The plan has no part ${index}.`);
   const { amountCents, lastFour } = part;
   const session = { collectionId: collectionId ?? "", amountCents, lastFour, metadata: planMetadata(plan) };
-  return createCardSession(contextOf(container).sql, session);
+  return createCardSession(container, session);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Tender } from "@giftcard-pay/checkout/store";
 import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { StepResponse } from "@medusajs/framework/workflows-sdk";
+import { authorizeCardSession } from "../cart/card-sessions.js";
 import { type CartPayment, readCompletion } from "../cart/cart-payment.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import { readSoldLines, shareCents } from "../cart/order-lines.js";
@@ -13,13 +14,11 @@ import { checkSessions, createGiftSession } from "../cart/sessions.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
-import { authorizeCardSession } from "../medusa-tables/card-payments.js";
 import { giftcardItemsOfOrder, hadCards, ordersOfCart } from "../medusa-tables/carts.js";
 import { noteLines } from "../medusa-tables/orders.js";
 import { isOversold } from "../medusa-tables/stock.js";
 import { expectRemainder } from "../medusa-tables/unpaid-orders.js";
 import { PLAN } from "../names.js";
-import { copyOf } from "../providers/giftcard/provider.js";
 import { type CompletionRecord, voidCompletion } from "./void.js";
 
 const POLL_MS = 100;
@@ -182,8 +181,7 @@ async function charge(
     },
     // If the page deletes the session while its card is charged, the charge is reversed.
     onCharged: async (charged) => {
-      const card = { sessionId: charged[0].externalId, owner, data: copyOf(charged) };
-      if (!(await authorizeCardSession(sql, card))) throw new CheckoutError("payment_in_progress");
+      if (!(await authorizeCardSession(container, charged, owner))) throw new CheckoutError("payment_in_progress");
     },
   });
   if (remainder && settings.allowPromisedRemainder) await expectRemainder(sql, remainder.id, record.cartId);

@@ -17,6 +17,8 @@ export interface GiftcardContext {
   readonly engine: Engine;
   /** Runs one statement on Medusa's database, and commits it at once. */
   readonly sql: Sql;
+  /** Whether Medusa's payment tables are those of a tested release, as found at the start. Otherwise only Medusa writes them. */
+  readonly hasTestedTables: boolean;
   /** Leases carts, so that only one job at a time works on a cart's cards and payment, in all processes. */
   readonly leases: CartLeases;
   /** Admits completions one after the other. */

@@ -8,12 +8,17 @@ import { PROVIDER_ID } from "../names.js";
  */
 
 /** The payment session of a card. */
-interface NewCardSession {
+export interface NewCardSession {
   readonly collectionId: string;
   readonly amountCents: number;
   readonly lastFour: string;
   readonly metadata: Record<string, string>;
 }
+
+/** What people see of a session in Medusa whose card isn't charged yet. */
+export const newCopy = (session_id: string, amount_cents: number, last_four: string) => ({
+  ...{ session_id, state: "intent", amount_cents, last_four },
+});
 
 /** An amount as Medusa stores it beside the number. */
 const rawAmount = (amount: string) => `jsonb_build_object('value', (${amount})::text, 'precision', 20)`;
@@ -25,7 +30,7 @@ const rawAmount = (amount: string) => `jsonb_build_object('value', (${amount})::
 export async function createCardSession(sql: Sql, session: NewCardSession): Promise<string> {
   const { collectionId, amountCents, lastFour, metadata } = session;
   const id = generateEntityId(undefined, "payses");
-  const data = { session_id: id, state: "intent", amount_cents: amountCents, last_four: lastFour };
+  const data = newCopy(id, amountCents, lastFour);
   await sql(
     `insert into payment_session
        (id, payment_collection_id, provider_id, currency_code, amount, raw_amount, status, data, metadata)

@@ -21,6 +21,7 @@ import { createProcesses, type Processes } from "../../context/processes.js";
 import { type ConnectionPool, connectionsOf, createStatementRunner } from "../../context/statement-runner.js";
 import { nameOf } from "../../errors.js";
 import { checkVersion, TablesError } from "../../journal-tables/version.js";
+import { findUntestedTables } from "../../medusa-tables/tested-tables.js";
 import { readSetup, type Settings } from "../../options.js";
 
 /** The plugin's Medusa module. It creates what the plugin's functions share. */
@@ -43,6 +44,7 @@ export class GiftcardService implements GiftcardContext {
       guardWebhooks(medusa, this.sql, this.logger);
       registerCompletion(this.logger, this.settings.charges === "by-line");
       await checkStart(this);
+      this.hasTestedTables = await checkTables(this);
       this.processes.start(medusa);
     },
     onApplicationShutdown: (): Promise<void> => {
@@ -50,6 +52,8 @@ export class GiftcardService implements GiftcardContext {
       return this.processes.stop();
     },
   };
+
+  hasTestedTables = false;
 
   constructor(
     container: { logger: Logger; __pg_connection__: ConnectionPool; event_bus: IEventBusModuleService },
@@ -96,6 +100,18 @@ async function checkStart({ sql, engine, sealer, logger }: GiftcardContext): Pro
   if (failure === null) return;
   logger.error(`@giftcard-pay/medusa can't start: ${failure}`);
   process.exit(1);
+}
+
+/** Tells whether the plugin may write Medusa's payment tables by itself. */
+async function checkTables({ sql, logger }: GiftcardContext): Promise<boolean> {
+  const untested = await findUntestedTables(sql).catch((error: unknown) => [nameOf(error)]);
+  if (untested.length === 0) return true;
+  const tables = untested.join(", ");
+  logger.warn(
+    `giftcard: these tables aren't those of a tested release of Medusa: ${tables}. Medusa itself writes the cards' payments, ` +
+      "which is slower.",
+  );
+  return false;
 }
 
 async function findFailure(sql: Sql, journal: Engine["journal"], sealer: Sealer): Promise<string | null> {

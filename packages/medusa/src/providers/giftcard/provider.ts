@@ -6,8 +6,10 @@ import { AbstractPaymentProvider, MathBN, type MedusaError } from "@medusajs/fra
 import { euro, isCents, toCents } from "../../amount.js";
 import { type GiftcardContext, hasOrder, reverseUnordered } from "../../context/context.js";
 import { refusal, toMedusaError } from "../../errors.js";
+import { newCopy } from "../../medusa-tables/card-payments.js";
 import { readRefunds } from "../../medusa-tables/order-refund.js";
 import { isOfOrder } from "../../medusa-tables/payments.js";
+import { LAST_FOUR, OWNER } from "../../names.js";
 import { referencesOf } from "../../refund-metadata.js";
 
 type Data = Record<string, unknown> | undefined;
@@ -33,6 +35,10 @@ export function copyOf(charges: Charges) {
     })),
   };
 }
+
+/** Whether a completion has charged all of a session's charges, and still has their leases. */
+export const isHeldBy = (charges: readonly Charge[], owner: string): boolean =>
+  charges.every(({ state, leaseOwner }) => state === "devalued" && leaseOwner === owner);
 
 const sumOf = (charges: readonly Charge[]) => charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
 
@@ -79,9 +85,12 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     this.#logger = container.logger;
   }
 
-  /** Always refuses: only the plugin creates a card's session, without asking Medusa (`createCardSession`). */
-  async initiatePayment({ data }: medusa.InitiatePaymentInput): Promise<medusa.InitiatePaymentOutput> {
-    throw await explainNoSession(this.#giftcard.sql, String(data?.session_id));
+  /** Refuses unless the plugin itself creates a card's session. No page can write the context. */
+  async initiatePayment({ data, context, amount }: medusa.InitiatePaymentInput): Promise<medusa.InitiatePaymentOutput> {
+    const lastFour = (context as Record<string, unknown> | undefined)?.[LAST_FOUR];
+    const id = String(data?.session_id);
+    if (typeof lastFour !== "string") throw await explainNoSession(this.#giftcard.sql, id);
+    return { id, status: "pending", data: newCopy(id, toCents(amount), lastFour) };
   }
 
   async updatePayment({ amount, currency_code, data }: medusa.UpdatePaymentInput): Promise<medusa.UpdatePaymentOutput> {
@@ -92,9 +101,14 @@ export class GiftcardProvider extends AbstractPaymentProvider {
     throw refusal("A gift card payment can't be changed.");
   }
 
-  /** Always refuses: a completion authorizes the session of a card that it has charged (`authorizeCardSession`). */
-  async authorizePayment(): Promise<medusa.AuthorizePaymentOutput> {
-    throw unknownSession();
+  /** Refuses unless a completion authorizes the session of a card that it has charged. */
+  async authorizePayment({ data, context }: medusa.AuthorizePaymentInput): Promise<medusa.AuthorizePaymentOutput> {
+    const charges = await this.#require(data);
+    const owner = (context as Record<string, unknown> | undefined)?.[OWNER];
+    // Medusa names the session in the context. Anybody may have written the session's data.
+    const isOwn = typeof owner === "string" && charges[0].externalId === context?.idempotency_key;
+    if (!isOwn || !isHeldBy(charges, owner)) throw unknownSession();
+    return { status: "authorized", data: copyOf(charges) };
   }
 
   async capturePayment({ data }: medusa.CapturePaymentInput) {
