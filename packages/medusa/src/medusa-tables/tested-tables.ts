@@ -4,7 +4,7 @@ import { readRows } from "../rows.js";
 
 /** The tables that `card-payments.ts` writes, each with the hashes of what it is in the tested releases of Medusa. */
 const tested: Readonly<Record<string, readonly string[]>> = {
-  // Since 2.18, and from 2.15.5 to 2.17.
+  // Since Medusa 2.17.2, and before.
   payment_session: ["629519fcec542f5e", "bc2e1c8f042d998f"],
   payment: ["e0576878e00f737e"],
   payment_collection: ["b15c4f26730c3e04"],
