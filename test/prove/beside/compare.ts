@@ -64,7 +64,7 @@ export function compare(plain: readonly Heard[], plugin: readonly Heard[]): Comp
     if (textOf(without) === textOf(beside)) continue;
     const known = allowed.find((difference) => isAllowed(difference, without, beside));
     if (known) reasons.add(known.reason);
-    else differences.push(`${call}:\n  without ${textOf(without)}\n  with    ${textOf(beside)}`);
+    else differences.push(`${call}:\n${firstDifference(textOf(without), textOf(beside))}`);
   }
   return { calls: plain.length, differences, reasons: [...reasons] };
 }
@@ -75,3 +75,11 @@ const isAllowed = ({ call, statuses }: Allowed, plain: Heard, plugin: Heard) =>
   (statuses === undefined || (plain.status === statuses[0] && plugin.status === statuses[1]));
 
 const textOf = ({ call, status, body }: Heard) => JSON.stringify([call, status, body]);
+
+/** Shows two texts from shortly before they differ. */
+function firstDifference(without: string, beside: string): string {
+  let at = 0;
+  while (without[at] === beside[at]) at += 1;
+  const from = Math.max(0, at - 80);
+  return `  without …${without.slice(from, from + 300)}\n  with    …${beside.slice(from, from + 300)}`;
+}

@@ -58,6 +58,7 @@ export function normalize(value: unknown): unknown {
       .replace(/\b([a-z][a-z_]*)_[0-9A-Z]{26}\b/g, "$1_#")
       .replace(/\b[0-9A-Z]{26}\b/g, "#")
       .replace(/#\d+/g, "#n")
+      .replace(/scarce-[\d-]+/g, "scarce")
       .replace(/\d{4}-\d\d-\d\d[T ][\d:.]+Z?/g, "TIME");
   if (Array.isArray(value)) return value.map(normalize).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   if (typeof value !== "object" || value === null) return value;
