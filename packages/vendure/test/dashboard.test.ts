@@ -57,9 +57,9 @@ async function logIn(language: string, user = "superadmin", password = stage.sec
 const open = (page: Page, path: string) => page.goto(`${stage.shop().url}/dashboard/${path}`);
 
 /** Confirms the dialog that is open. */
-async function confirm(page: Page, button: string) {
+async function confirm(page: Page, name: string | RegExp) {
   const dialog = page.getByRole("alertdialog");
-  await dialog.getByRole("button", { name: button, exact: true }).press("Enter");
+  await dialog.getByRole("button", { name, exact: true }).press("Enter");
   await dialog.waitFor({ state: "hidden" });
 }
 
@@ -155,7 +155,7 @@ test("a person refunds an overcollection, and the order is placed, in German", a
   await open(page, `orders/${order.id}`);
   await page.getByText(/50,00\s€ zu viel eingenommen/).waitFor();
   await page.getByRole("button", { name: /50,00\s€ erstatten/ }).press("Enter");
-  await confirm(page, "Erstatten");
+  await confirm(page, /50,00\s€ erstatten/);
   await page
     .getByRole("status")
     .filter({ hasText: /50,00\s€/ })
@@ -181,7 +181,7 @@ test("shows the health and unsettled payments, in French", async () => {
   await page.context().close();
 });
 
-test("a person tries a failed step again", async () => {
+test("a person tries a failed step again, then settles it elsewhere", async () => {
   const order = await paidOrder();
   await stage.refundAtBank(order.id, 2498);
   await stage.admin().cancel(order.id);
@@ -200,6 +200,16 @@ test("a person tries a failed step again", async () => {
   );
   await tryNow.press("Enter");
   expect((await (await calls).json()).errors).toBeUndefined();
+  // The bank refuses the refund again.
+  const settled = unsettled.getByRole("button", { name: "Settled elsewhere" });
+  await expect
+    .poll(async () => {
+      if ((await settled.count()) > 0) await settled.press("Enter");
+      if ((await page.getByRole("alertdialog").count()) > 0) await confirm(page, "Settled elsewhere");
+      return unsettled.count();
+    })
+    .toBe(0);
+  await stage.expectHeld(order, { state: "Cancelled", cards: 0, bank: 0 });
   await page.context().close();
 });
 
