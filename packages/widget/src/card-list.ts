@@ -19,7 +19,7 @@ export function cardList(
   const row = (card: AppliedCard) => {
     const { id, state, lastFour: last4, amountCents, balanceCents, refusal } = card;
     const kept = balanceCents - amountCents;
-    const small = kept ? `${words.fill(texts.kept, { kept })}\n${validity(words, card)}` : "";
+    const small = kept ? `${words.fill(texts.kept, { kept })}. ${validity(words, card)}` : "";
     const reason = refusal && (refusal === "balance_changed" ? texts.changedBalance : texts.errors[refusal]);
     return html`<li part="card">
       ${cardLine(words, last4, amount(minus(amountCents)))}

@@ -93,6 +93,7 @@ export const styles: CSSResult = unsafeCSS(css`
     margin-block-start: 6px;
   }
   .placeholder {
+    min-block-size: 8.25em;
     animation: conceal 3s;
   }
   @keyframes conceal {
@@ -163,7 +164,6 @@ export const styles: CSSResult = unsafeCSS(css`
   }
   .hint {
     font-weight: 400;
-    white-space: pre-line;
   }
   form > .plain,
   #add {

@@ -31,7 +31,7 @@ describe("applying cards", () => {
     const totals = listen(widget, "giftcard-total");
     await widget.apply(rich);
     expect(widget.text).to.contain(
-      "Card ending in 1234 −€50.00 €25.00 stays on the card Valid until May 31, 2027 Remove",
+      "Card ending in 1234 −€50.00 €25.00 stays on the card. Valid until May 31, 2027 Remove",
     );
     expect(widget.text, "one card needs no total").not.to.contain("Gift cards");
     expect(widget.text).to.contain("Left to pay €24.98");

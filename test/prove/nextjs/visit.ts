@@ -60,7 +60,7 @@ export class Visit {
     await stage.prepare(page);
     const visit = new Visit(page, id, stage);
     await page.goto(`${storefrontUrl}/nl/checkout?step=payment`, { waitUntil: "domcontentloaded" });
-    await press(page.getByText("Have a gift card?"));
+    await press(page.locator("summary", { hasText: "Have a gift card?" }));
     await visit.tag.getByLabel("Gift card number").waitFor();
     return visit;
   }
