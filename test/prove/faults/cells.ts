@@ -46,7 +46,6 @@ export type Place =
   | "kill shop"
   | "kill service"
   | "kill bank"
-  | "freeze shop"
   | "two Medusas"
   | "two shops";
 

@@ -40,7 +40,7 @@ const statements: Points = [
   ["give back", "refund done", ten],
 ];
 
-/** The points where the shop crashes or freezes: during a call, or before its answer is stored. */
+/** The points where the shop crashes: during a call, or before its answer is stored. */
 const calls: Points = [
   ["devalue", "devalue on its way, the middle", ten],
   ["devalue", "devalue answered, the middle", three],
@@ -55,9 +55,6 @@ const calls: Points = [
   ["give back", "refund on its way", three],
   ["give back", "refund answered", three],
 ];
-
-/** A refund in full freezes at the same points as with one charge. */
-const sleepers = calls.filter(([step]) => step !== "decline" && step !== "cancel");
 
 /** The points where SQLite's file stays locked for longer than the shop waits. */
 const locked: Points = [
@@ -85,7 +82,6 @@ export function plainByLineCells(): Cell[] {
 /** The fates of one charge's call: each way of losing it, a slow one, and a refusal that is believed or not. */
 const lost = ["cut-before", "cut-after", "delay", "busy", "deny-after", "hold"];
 const ways = ["SIGKILL, started again", "SIGKILL, another recovers"];
-const sleeps = ["arrives meanwhile", "arrives when it wakes"];
 
 function cellsOn(shop: ShopName, turn: number): Cell[] {
   const cells = (
@@ -122,7 +118,6 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
       ? locked.flatMap((point) => cells("database", point, ["locked"]))
       : statements.flatMap((point) => cells("database", point, doubts))),
     ...deathsOn(turn).flatMap((point, index) => cells("kill shop", point, [ways[(index + turn) % 2] as string])),
-    ...sleepers.flatMap((point, index) => cells("freeze shop", point, [sleepOn(turn, point[1], index)])),
     ...["before it commits", "after it committed"].flatMap((point, index) =>
       cells("kill service", ["give back", point, oneKind(unitKinds, index)], ["SIGKILL"]),
     ),
@@ -140,10 +135,6 @@ function deathsOn(turn: number): Points {
   const writes = statements.filter(([, point]) => !calls.some(([, one]) => one === point));
   return turn === 0 ? calls : [...calls, ...writes];
 }
-
-/** SQLite has no network in which a write could wait for the process to wake. */
-const sleepOn = (turn: number, point: string, index: number) =>
-  sleeps[turn === 0 && point.includes("answered") ? 0 : (index + turn) % 2] as string;
 
 /** Cells that run with the tests: a lost charge between others, a crash between card and bank, two returns at once. */
 const SHORT = [

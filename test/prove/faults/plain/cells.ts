@@ -33,7 +33,7 @@ export const bankOperations: Readonly<Record<string, BankOperation>> = {
   POST: "refund",
 };
 
-/** The points where the shop crashes or freezes: during a call, or before its answer is stored. */
+/** The points where the shop crashes: during a call, or before its answer is stored. */
 const shopDeaths: readonly (readonly [Step, string])[] = [
   ["quote", "balance on its way"],
   ["devalue", "devalue on its way"],
@@ -155,13 +155,6 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
   const kills = deaths.flatMap(([step, point], index) =>
     cells("kill shop", step, point, [ways[(index + turn) % 2] as string]),
   );
-  const sleeps = ["arrives meanwhile", "arrives when it wakes"];
-  const freezes = shopDeaths.slice(1).flatMap(([step, point], index) =>
-    // SQLite has no network in which a write could wait for the process to wake.
-    cells("freeze shop", step, point, [
-      sleeps[!isPostgres && point.endsWith("answered") ? 0 : (index + turn) % 2] as string,
-    ]),
-  );
   return [
     ...cellsOf({ shop, place: "none", step: "purchase" }, [""], tenderKinds, ["paid"]),
     ...Object.entries(shoppers).flatMap(([fault, ends]) => [
@@ -171,7 +164,6 @@ function cellsOn(shop: ShopName, turn: number): Cell[] {
     ...banks,
     ...database,
     ...kills,
-    ...freezes,
     ...serviceKills.flatMap(([step, point]) => cells("kill service", step, point, ["SIGKILL"])),
     ...bankKills.flatMap(([step, point]) => cells("kill bank", step, point, ["SIGKILL"])),
     ...Object.entries(races).flatMap(([fault, ends]) => [

@@ -5,7 +5,7 @@ import { type Death, REACH_MS } from "../run-kill.js";
 import type { Trap } from "../shop.js";
 import { bankOperations } from "./cells.js";
 import { anyWrite, byLineStatements } from "./points.js";
-import { actions, type PlainPurchase } from "./purchase.js";
+import type { PlainPurchase } from "./purchase.js";
 import type { World } from "./world.js";
 
 /** Longer than a store on SQLite waits for its file. */
@@ -88,26 +88,6 @@ export const killForAnother =
     await shop.kill();
     await acting;
     await held.release();
-  };
-
-/** The shop is frozen past its lease, another process ends what it left, and then it goes on where it was. */
-export const freezeShop =
-  (world: World): Death<PlainPurchase> =>
-  async (shop, cell, purchases, act) => {
-    const other = await world.second();
-    const held = shop.trap(cell, purchases);
-    const acting = act();
-    await until(held.isReached, REACH_MS);
-    const thaw = world.freeze();
-    try {
-      if (cell.fault === "arrives meanwhile") await held.release();
-      for (const purchase of purchases) await shop.age(purchase);
-      await actions.operate(world, "/recover", other);
-    } finally {
-      thaw();
-    }
-    await held.release();
-    await acting;
   };
 
 /** The file stays locked for longer than the shop waits for it. */

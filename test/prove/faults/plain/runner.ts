@@ -5,7 +5,7 @@ import { type Death, killService, killShop, runKill } from "../run-kill.js";
 import type { CellRunner, FaultyLink, Shop } from "../shop.js";
 import { readBooks } from "./books.js";
 import { bankOperations } from "./cells.js";
-import { freezeShop, killBank, killForAnother, outlast, skipAt, skipIn, trap } from "./deaths.js";
+import { killBank, killForAnother, outlast, skipAt, skipIn, trap } from "./deaths.js";
 import { byLineStatements } from "./points.js";
 import { actions, again, begin, type PlainPurchase } from "./purchase.js";
 import { runRace } from "./run-race.js";
@@ -19,7 +19,6 @@ export async function openPlainShop(store: Store, charges: Charging, postgresUrl
   const deathOf = ({ place, fault }: Cell): Death<PlainPurchase> | undefined => {
     if (place === "kill service") return killService;
     if (place === "kill bank") return killBank(world);
-    if (place === "freeze shop") return freezeShop(world);
     if (place === "database" && fault === "locked") return outlast;
     if (place !== "kill shop") return undefined;
     return fault.includes("another") ? killForAnother(world) : killShop;

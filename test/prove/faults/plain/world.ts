@@ -43,8 +43,6 @@ export interface World {
   /** A second process on the same books; started when it is first asked for. */
   second(): Promise<string>;
   kill(): Promise<void>;
-  /** Stops the first process where it stands, as a machine that sleeps; gives what lets it go on. */
-  freeze(): () => void;
   restore(): Promise<void>;
   close(): Promise<void>;
 }
@@ -104,7 +102,7 @@ async function openBank(folder: string, closers: Closers): Promise<BankSide> {
   };
 }
 
-type Processes = Pick<World, "url" | "second" | "kill" | "freeze" | "restore" | "operator">;
+type Processes = Pick<World, "url" | "second" | "kill" | "restore" | "operator">;
 
 async function startProcesses(
   world: {
@@ -157,11 +155,6 @@ async function startProcesses(
     async kill() {
       await first?.kill();
       first = undefined;
-    },
-    freeze() {
-      const { pid } = first as ShopProcess;
-      process.kill(pid, "SIGSTOP");
-      return () => void process.kill(pid, "SIGCONT");
     },
     async restore() {
       await Promise.all([giftcards.restore(), bank.restore()]);
