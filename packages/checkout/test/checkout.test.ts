@@ -287,7 +287,7 @@ onEachStore("paying an order", (stage) => {
     expect(await paid()).toEqual([5000, 2498]);
     shop.proxy.clear();
     const owed = await checkout().cancel(o.id);
-    expect(owed).toMatchObject({ state: "canceling", status: "canceled", lastError: "cancel:failed" });
+    expect(owed).toMatchObject({ state: "canceling", status: "canceled", lastError: "cancel:Error" });
     expect(await checkout().read(o.id)).toEqual(owed);
     expect(await checkout().paidBy(o.id)).toMatchObject({
       cards: [{ refundedCents: 5000, owedCents: 0 }],

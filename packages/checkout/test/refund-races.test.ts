@@ -120,7 +120,7 @@ onEachStore("an order that two processes refund or cancel at once", (stage) => {
     await checkout().cancel(o.id);
     expect([await stateOf(o), ...(await paid()), bank.cancels.length]).toEqual(["canceled", 0, 0, 1]);
     asking.open();
-    expect(await frozen).toEqual({ id, ...ticketBack(), isDone: true });
+    expect((await frozen).refund).toEqual({ id, ...ticketBack(), isDone: true });
     expect([await stateOf(o), ...(await paid()), bank.refunds.size]).toEqual(["canceled", 0, 0, 0]);
     expect(await back(o)).toEqual([5000, 2498]);
   });

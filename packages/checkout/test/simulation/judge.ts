@@ -209,11 +209,12 @@ async function comparePaidBy(
   if (!told || !["paid", "refunded"].includes(String(purchase.state))) return;
   const own = charges.filter(({ attempt_id }) => attempt_id === purchase.attempt_id);
   const backCents = sum(own.filter((charge) => !isHeld(charge)).map(({ amount_cents }) => Number(amount_cents)));
-  const toldCents = sum(told.cards.map(({ refundedCents }) => refundedCents));
+  const toldCents = sum(told.cards.map(({ refundedCents, owedCents }) => refundedCents + owedCents));
   if (toldCents !== backCents) world.violate("told another refund of the cards", `${toldCents}, not ${backCents}`);
   const remainderBackCents = sum(refunds.map(({ remainder_cents }) => Number(remainder_cents)));
-  if (told.remainder.refundedCents !== remainderBackCents)
-    world.violate("told another refund of the remainder", `${told.remainder.refundedCents}, not ${remainderBackCents}`);
+  const toldRemainderCents = told.remainder.refundedCents + told.remainder.owedCents;
+  if (toldRemainderCents !== remainderBackCents)
+    world.violate("told another refund of the remainder", `${toldRemainderCents}, not ${remainderBackCents}`);
 }
 
 /** The bank holds nothing of attempts that don't pay, and waits for nobody. */
