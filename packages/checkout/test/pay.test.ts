@@ -43,7 +43,7 @@ onEachStore(
       ]);
       const { attemptId } = (await checkout().read(o.id)) ?? {};
       expect(charges.map(({ externalId }) => externalId.startsWith(`${attemptId}:`))).toEqual([true, false]);
-      expect(await checkout().charges("unknown")).toEqual([]);
+      await expect(checkout().charges("unknown")).rejects.toEqual(refusal("order_not_found"));
     });
 
     describe("the result", () => {

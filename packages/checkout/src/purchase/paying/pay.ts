@@ -126,7 +126,16 @@ export function createPurchaseFlow(options: FlowOptions) {
     // The shopper has left the bank's page, and changed the cart.
     if (earlier?.state === "pending" && !isOf(order, earlier)) earlier = await giveUpPending(order, earlier);
     if (earlier && earlier.state !== "failed") return repeatedResult(order, earlier);
-    const plan = await planOf(order);
+    let plan: PaymentPlan;
+    try {
+      plan = await planOf(order);
+    } catch (error) {
+      // A concurrent call may have spent the cards since it was shown.
+      const now = await purchases.ofCart(cart.id);
+      if (now?.orderId === order.id) return repeatedResult(order, now);
+      if (now) refuseOther(now);
+      throw error;
+    }
     const attemptId = randomUUID();
     const ids = { orderId: order.id, cartId: cart.id, attemptId };
     const currency = order.cart.currency.toUpperCase();
