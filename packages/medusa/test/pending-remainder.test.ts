@@ -30,11 +30,11 @@ async function order(data: Record<string, unknown> = { behaviour: "pending_autho
   return { card, cartId, sessionId, orderId: completed.body.order.id as string };
 }
 
-async function tell(action: string, sessionId: string) {
+async function tell(action: string, sessionId: string, more: object = {}) {
   const response = await fetch(`${shop.medusa.url}/hooks/payment/bank_bank`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ action, session_id: sessionId, amount: 24.98 }),
+    body: JSON.stringify({ action, session_id: sessionId, amount: 24.98, ...more }),
   });
   expect(response.status).toBe(200);
 }
@@ -90,6 +90,15 @@ test.each(["failed", "canceled"])(
     expect(paymentsOf(await shop.storefront.order(placed.orderId)).others).toEqual([]);
   },
 );
+
+test("a late webhook about an earlier try doesn't cancel the order", async () => {
+  const placed = await order();
+  await tell("failed", placed.sessionId, { isLate: true });
+  await expectKept(placed);
+  await tell("captured", placed.sessionId);
+  const amounts = async () => paymentsOf(await shop.storefront.order(placed.orderId)).amounts;
+  await expect.poll(amounts).toEqual([50, 24.98]);
+});
 
 test("is never refunded around: a refund of everything is refused until the order is canceled, or paid", async () => {
   const { storefront } = shop;

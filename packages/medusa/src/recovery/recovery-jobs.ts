@@ -1,7 +1,7 @@
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { captureMissed } from "../capture/captures.js";
 import { closeCart, openCart } from "../cart/cart-payment.js";
-import { withCartLock } from "../cart/cart-turn.js";
+import { withCartLock, withOrderLease } from "../cart/cart-turn.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
 import {
@@ -65,7 +65,12 @@ const tasks =
 
 const finders: Record<Kind, readonly Find<Task>[]> = {
   note_paid: [
-    tasks(findUnnoted, (orderId, { sql }) => ({ id: orderId, orderId, run: () => noteIfPaid(sql, [orderId]) })),
+    // With the lease: a cancel that has just judged the order must not be overtaken.
+    tasks(findUnnoted, (orderId, { sql }) => ({
+      id: orderId,
+      orderId,
+      run: (container) => withOrderLease(container, orderId, () => noteIfPaid(sql, [orderId])),
+    })),
   ],
   cancel_order: unpaidOrderFinders.map((find) =>
     tasks(find, (order) => ({

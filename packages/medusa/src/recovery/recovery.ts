@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
@@ -25,6 +26,13 @@ import { type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-job
 /** How long a run captures cards. The next run continues. */
 const CAPTURE_MS = 20_000;
 
+/** How many tasks of a kind run in parallel. */
+const AT_ONCE = 3;
+/** Captures rest between each other; a cancel that Medusa refuses returns its place in the run's limit to the next. */
+const ONE_BY_ONE: readonly string[] = ["capture", "cancel_order"];
+/** A task counts toward that limit for so long. So a payment method that hangs delays its own orders only. */
+const COUNTS_MS = 2_000;
+
 /**
  * Finishes what crashes and lost responses left behind: charges whose completion died, owed reversals, orders that
  * were never paid, or canceled or deleted without a reversal, remainders that didn't settle in time, payments without
@@ -46,19 +54,38 @@ export async function recoverNow(container: MedusaContainer) {
   const scan: Scan = { sql, ...settings, only: null, after: await takeScanPage(sql) };
   const budget: CancelBudget = { left: settings.maxCancelsPerRun };
   const canceledOrderIds: string[] = [];
+  const slow: Promise<void>[] = [];
   for (const job of recoveryJobs) {
     const captureUntil = Date.now() + CAPTURE_MS;
-    const doAll = async () => {
-      for (const task of await findTasks(job, scan, fail)) {
-        const isCanceled = await doTask(container, task, fail, { budget, captureUntil });
-        if (isCanceled && job.kind === "cancel_order") canceledOrderIds.push(String(task.orderId));
-      }
+    const doOne = async (task: RecoveryTask) => {
+      const isCanceled = await doTask(container, task, fail, { budget, captureUntil });
+      if (isCanceled && job.kind === "cancel_order") canceledOrderIds.push(String(task.orderId));
     };
-    if (job.kind === "cancel_order") await inTurn(container, doAll);
-    else await doAll();
+    const doAll = async () =>
+      runFew(await findTasks(job, scan, fail), ONE_BY_ONE.includes(job.kind) ? 1 : AT_ONCE, doOne);
+    if (job.kind === "cancel_order") await inTurn(container, async () => void (await Promise.all(await doAll())));
+    else slow.push(...(await doAll()));
   }
+  await Promise.all(slow);
   await forgetRemainders(sql);
   return { charges, canceledOrderIds, failed };
+}
+
+/** Runs tasks, a few at a time. @returns all of them, once none but slow ones are still running */
+async function runFew<T>(tasks: readonly T[], atOnce: number, run: (task: T) => Promise<void>) {
+  const running: Promise<void>[] = [];
+  const counting = new Set<Promise<unknown>>();
+  for (const task of tasks) {
+    const job = run(task);
+    running.push(job);
+    const counted = Promise.race([job, sleep(COUNTS_MS, undefined, { ref: false })]).finally(() =>
+      counting.delete(counted),
+    );
+    counting.add(counted);
+    if (counting.size >= atOnce) await Promise.race(counting);
+  }
+  await Promise.all(counting);
+  return running;
 }
 
 /**

@@ -108,14 +108,22 @@ async function cancelUnpaid(
   const { orderId, cartId, reason } = order;
   const why = whyNotCanceled(payment);
   if (why.length > 0) return refuse(container, orderId, why);
-  const leftBefore = budget?.left;
   if (!(await mayCancel(container, orderId, budget))) return false;
+  const giveUp = () => {
+    // Nothing was canceled, so it doesn't count.
+    if (budget) budget.left += 1;
+  };
+  // A payment method or a person may have acted meanwhile. Then the next run judges the order anew.
+  const now = await readOrderPayment(sql, orderId);
+  if (!now || now.isCanceled || wasPaid(now, reason === "unpaid") || whyNotCanceled(now).length > 0) {
+    giveUp();
+    return false;
+  }
   try {
     // Medusa first checks whether the order can be canceled, then voids or refunds the payments.
     await cancelOrderWorkflow(container).run({ input: { order_id: orderId } });
   } catch (error) {
-    // Nothing was canceled, so it doesn't count.
-    if (budget && leftBefore !== undefined) budget.left = leftBefore;
+    giveUp();
     if ((error as { type?: string }).type === MedusaError.Types.NOT_ALLOWED)
       return refuse(container, orderId, [{ code: "medusaRefused", values: { fault: sentenceOf(error) } }]);
     await reverseCards(container, cartId);

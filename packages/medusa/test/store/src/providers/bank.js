@@ -96,7 +96,7 @@ class BankProvider extends AbstractPaymentProvider {
   decide(data) {
     const { behaviour = "authorized", early, state } = data;
     const word = saidOf(data);
-    if (word) return word;
+    if (word) return word === "failed" ? "error" : word;
     if (early || isPaid(data)) return "captured";
     if (behaviour === "asks") return state === "requires_more" ? "authorized" : "requires_more";
     return behaviour === "slow" ? "authorized" : behaviour;
@@ -138,7 +138,8 @@ class BankProvider extends AbstractPaymentProvider {
   }
   async getWebhookActionAndData({ data }) {
     read.push(data);
-    if (data.action === "authorized" || data.action === "captured") {
+    // A late webhook is about an earlier try.
+    if (data.session_id !== undefined && !data.isLate) {
       said.set(data.session_id, data.action);
       enter(`say ${data.action}`, { data });
     }
