@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Shopper } from "./shopper.js";
 
-/** What both shops are asked. A scene makes its own carts and orders. */
+/** The calls to both shops. A scene makes its own carts and orders. */
 export type Scene = (shopper: Shopper) => Promise<void>;
 
 const BANK = "pp_bank_bank";

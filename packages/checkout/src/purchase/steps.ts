@@ -113,7 +113,7 @@ export function createPurchaseSteps(context: PurchaseContext) {
   return { ...records, ...reversals, askRemainder, decide, orderOf, complete, voidPurchase };
 }
 
-/** What the rooms and recovery share. */
+/** The steps that both rooms and recovery share. */
 export interface StepsContext extends PurchaseContext {
   readonly steps: ReturnType<typeof createPurchaseSteps>;
 }
