@@ -32,6 +32,9 @@ type GiftCardsProps = {
   children: ReactNode
 }
 
+/** Whether the shopper has unfolded them. When Stripe is chosen, the storefront mounts everything again. */
+let isUnfolded = false
+
 const GiftCards = ({
   cartId,
   total,
@@ -47,8 +50,8 @@ const GiftCards = ({
   const fold = useRef<HTMLDetailsElement>(null)
   const shownTotal = useRef(total)
   // A session for less than the total means that the cart has a card.
-  const [hadCards] = useState(
-    session && session.amountCents < Math.round(total * 100)
+  const [isOpenAtFirst] = useState(
+    isUnfolded || (session && session.amountCents < Math.round(total * 100))
   )
   const [isCovered, setCovered] = useState(session?.amountCents === 0)
   // True until the page has the new session.
@@ -90,7 +93,13 @@ const GiftCards = ({
           isOpen ? "mb-8 pb-8 border-b border-gray-200" : "hidden"
         )}
       >
-        <details ref={fold} open={hadCards}>
+        <details
+          ref={fold}
+          open={isOpenAtFirst}
+          onToggle={({ currentTarget }) => {
+            isUnfolded = currentTarget.open
+          }}
+        >
           <summary className="cursor-pointer">
             <Heading level="h2" className="inline text-xl-regular">
               Have a gift card?
