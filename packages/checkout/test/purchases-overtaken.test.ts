@@ -61,16 +61,6 @@ onEachStore(
     }
 
     describe("that two calls pay concurrently", () => {
-      it("is the first call's, and the second call returns its result", async () => {
-        const o = await order();
-        const late = newProcess();
-        late.purchases.before("begin", () => pay(o));
-        expect(await pay(o, late.by)).toMatchObject({ status: "paid", cards: [{ amountCents: 5000 }] });
-        expect(late.announced).toEqual([]);
-        expect(await paid()).toEqual([5000, 2498]);
-        expect(bank.payments.size).toBe(1);
-      });
-
       it("is refused to the second call while the first one is running", async () => {
         const o = await order();
         const late = newProcess();
@@ -327,20 +317,6 @@ onEachStore(
         expect(late.announced).toEqual(["canceling", "canceled"]);
         expect(await stateOf(o)).toBe("canceled");
         expect(await paid()).toEqual([0, 0]);
-      });
-
-      it("by its attempt is left alone if a later attempt was paid meanwhile", async () => {
-        const o = await pending();
-        const first = (await store.purchases.read(o.id))?.attemptId;
-        const late = newProcess();
-        late.before("voiding", async () => {
-          await checkout().cancel(o.id);
-          await pay(o);
-        });
-        expect(await late.by.cancel(o.id, first)).toMatchObject({ state: "paid" });
-        expect(late.announced).toEqual([]);
-        expect(await stateOf(o)).toBe("paid");
-        expect(await paid()).toEqual([5000, 2498]);
       });
 
       it("by its attempt is left alone if another process voids that one, and a later attempt is paid", async () => {
