@@ -64,7 +64,7 @@ test("Medusa's payment module writes the cards' payments if its tables aren't th
     expect(await shop.balanceCents(paying)).toBe(2500);
     // What the release added is there.
     const { rows } = await client.query(
-      "select metadata, risk from payment p join payment_session s on s.id = p.payment_session_id",
+      "select p.metadata, s.risk from payment p join payment_session s on s.id = p.payment_session_id",
     );
     expect(rows).toEqual([1, 2].map(() => ({ metadata: { noted: true }, risk: "none" })));
     const declined = await s.createCart();
