@@ -209,11 +209,10 @@ describe("a bank that has taken its money before Medusa knows about it", () => {
 test.each([
   { what: "with a card", balances: [4000], sessions: 2 },
   { what: "without a card", balances: [], sessions: 1 },
-  { what: "that a bank pays later", balances: [], sessions: 1, data: { behaviour: "pending_authorization" } },
 ])("rejects a payment started after an order $what; the order keeps its money", async (row) => {
   const { storefront } = shop;
   const cart = await cartWith("sixty", await issue(...row.balances));
-  const { body } = await storefront.initiate(cart.cartId, "pp_bank_bank", row.data);
+  const { body } = await storefront.initiate(cart.cartId, "pp_bank_bank");
   const collection = body.payment_collection;
   const completed = await storefront.complete(cart.cartId);
   expect(completed.body.type).toBe("order");

@@ -364,8 +364,10 @@ describe("health", () => {
       seals: { unopenable: 0, counts: { demo: expect.any(Number) } },
       charges: { committed: expect.any(Number) },
       regions: [{ name: "Europe", takesGiftcards: true }],
-      processes: { count: 1, locks: ["in-memory"], connections: expect.any(Number), warnings: [] },
+      processes: { count: 1, locks: ["in-memory"], connections: expect.any(Number) },
     });
+    // All calls of the tests come from this machine.
+    expect(body.processes.warnings.filter(({ code }: { code: string }) => code !== "oneAddress")).toEqual([]);
     expect(Math.abs(body.clock.databaseAheadMs)).toBeLessThan(60_000);
     expect(Math.abs(body.clock.serviceAheadMs)).toBeLessThan(60_000);
     shop.proxy.set("getalleventconcepts", "error");

@@ -34,13 +34,13 @@ const pay = (order: Pick<Order, "ask">, method: string, metadata = {}) =>
   );
 
 /** Creates a coupon for a percentage off. */
-async function coupon(percent: number, conditions: object[] = []): Promise<string> {
+async function coupon(percent: number): Promise<string> {
   const code = `off-${crypto.randomUUID().slice(0, 8)}`;
   const { id } = await stage()
     .admin()
     .call("mutation ($input: CreatePromotionInput!) { createPromotion(input: $input) { ... on Promotion { id } } }", {
       input: {
-        ...{ enabled: true, conditions, ...(conditions.length === 0 && { couponCode: code }) },
+        ...{ enabled: true, conditions: [], couponCode: code },
         translations: [{ languageCode: "en", name: code, description: "" }],
         actions: [{ code: "order_percentage_discount", arguments: [{ name: "discount", value: String(percent) }] }],
       },
@@ -297,49 +297,20 @@ test("a coupon that Vendure removes at the payment returns the cards at once", a
   expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled", totalWithTax: 7498 });
 });
 
-/** Other changes of the total. Each is prepared before the charge. */
-const changes = {
-  "a removed coupon": async (order: Order) => {
-    const code = await coupon(10);
-    await apply(order, code);
-    return () => order.call(`mutation { removeCouponCode(couponCode: "${code}") { id } }`);
-  },
-  "a customer's group": async (order: Order) => {
-    const admin = stage().admin();
-    const group = await admin.call(
-      `mutation { createCustomerGroup(input: { name: "${order.code}", customerIds: [] }) { id } }`,
-    );
-    await coupon(10, [{ code: "customer_group", arguments: [{ name: "customerGroupId", value: `"${group.id}"` }] }]);
-    const { customer } = await admin.call(`{ order(id: "${order.id}") { customer { id } } }`);
-    return async () => {
-      await admin.call(
-        `mutation { addCustomersToGroup(customerGroupId: "${group.id}", customerIds: ["${customer.id}"]) { id } }`,
-      );
-      const address = '{ streetLine1: "Street 2", countryCode: "NL" }';
-      await order.call(`mutation { setOrderShippingAddress(input: ${address}) { ... on Order { id } ${FAULT_ONLY} } }`);
-    };
-  },
-};
-
-test.each(Object.entries(changes))(
-  "%s after the charge returns the cards at once",
-  { tags: "long" },
-  async (_what, prepare) => {
-    const method = await naive({ refunds: "Settled" });
-    const order = await stage().order(7500);
-    const change = await prepare(order);
-    await order.payByCard();
-    const before = await order.look(order.code);
-    await change();
-    const { totalWithTax } = await order.look(order.code);
-    expect(totalWithTax).not.toBe(before.totalWithTax);
-    expect(await stage().heldByCards(order)).toBe(0);
-    expect(await pay(order, method)).toMatchObject({ paymentErrorMessage: expect.stringMatching(/has changed since/) });
-    await order.payByCard();
-    expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
-    expect(stage().bank.heldCents(order.code)).toBe(totalWithTax - 5000);
-  },
-);
+test("a removed coupon after the charge returns the cards at once", { tags: "long" }, async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  const code = await coupon(10);
+  await apply(order, code);
+  await order.payByCard();
+  await order.call(`mutation { removeCouponCode(couponCode: "${code}") { id } }`);
+  expect((await order.look(order.code)).totalWithTax).toBe(7498);
+  expect(await stage().heldByCards(order)).toBe(0);
+  expect(await pay(order, method)).toMatchObject({ paymentErrorMessage: expect.stringMatching(/has changed since/) });
+  await order.payByCard();
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentSettled" });
+  expect(stage().bank.heldCents(order.code)).toBe(2498);
+});
 
 test("refuses to start if another plugin has replaced the order processes", { tags: "long" }, async () => {
   await expect(stage().start({ REPLACED: "true" })).rejects.toThrow(/replaced orderOptions\.process/);
