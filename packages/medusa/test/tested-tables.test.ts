@@ -62,7 +62,7 @@ test("Medusa's payment module writes the cards' payments if its tables aren't th
     expect(amounts).toEqual([50, 24.98]);
     await s.ok("POST", `/admin/payments/${gifts[0].id}/capture`, {});
     expect(await shop.balanceCents(paying)).toBe(2500);
-    // What the release added is there.
+    // The added column has its value.
     const { rows } = await client.query(
       "select p.metadata, s.risk from payment p join payment_session s on s.id = p.payment_session_id",
     );

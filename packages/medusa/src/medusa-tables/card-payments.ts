@@ -15,7 +15,7 @@ export interface NewCardSession {
   readonly metadata: Record<string, string>;
 }
 
-/** What people see of a session in Medusa whose card isn't charged yet. */
+/** The part of a session that people see in Medusa before its card is charged. */
 export const newCopy = (session_id: string, amount_cents: number, last_four: string) => ({
   ...{ session_id, state: "intent", amount_cents, last_four },
 });
