@@ -14,10 +14,7 @@ interface BulkRefundKey {
   readonly orderId: string;
 }
 
-/**
- * Reads what a bulk refund has refunded of an order. Reads refund, payment, order_payment_collection and
- * order_transaction.
- */
+/** Reads what a bulk refund has refunded of an order. */
 export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<BulkRefundPart[]> =>
   readRows(
     sql,
@@ -29,9 +26,8 @@ export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRef
   );
 
 /**
- * Reads a hash of what an order's bulk refund was planned on: its items with what was returned of them, what was
- * captured, and other refunds. The plan stays valid as long as the hash is the same. Reads order, order_item,
- * order_payment_collection, payment, capture and refund.
+ * Reads a hash of what an order's bulk refund was planned on: its items with what was returned of them, what was captured,
+ * and other refunds. The plan stays valid as long as the hash is the same.
  */
 export async function readBulkRefundBasis(sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<string> {
   const [row] = await sql(
@@ -60,9 +56,7 @@ export interface SoldOrder {
   readonly orderName: string;
 }
 
-/**
- * Finds the orders that contain it, oldest first, without canceled ones. Reads order, order_item and order_line_item.
- */
+/** Finds the orders that contain it, oldest first, without canceled ones. */
 export async function findSold(sql: Sql, sold: Sold): Promise<SoldOrder[]> {
   const hasLine = (column: string) =>
     `exists (select from order_item item join order_line_item line on line.id = item.item_id and line.deleted_at is null

@@ -24,7 +24,7 @@ export const newCopy = (session_id: string, amount_cents: number, last_four: str
 const rawAmount = (amount: string) => `jsonb_build_object('value', (${amount})::text, 'precision', 20)`;
 
 /**
- * Creates the session with which a card pays. Writes payment_session.
+ * Creates the session with which a card pays.
  * @returns the session's id
  */
 export async function createCardSession(sql: Sql, session: NewCardSession): Promise<string> {
@@ -43,8 +43,7 @@ export async function createCardSession(sql: Sql, session: NewCardSession): Prom
 
 /**
  * Authorizes a card's session if all its charges are `devalued` and leased to `owner`: creates its payment, and adds its
- * amount to the collection's. Reads payment_session and giftcard_charge; writes payment_session, payment and
- * payment_collection.
+ * amount to the collection's.
  * @param data what people see of the payment in Medusa
  * @returns false if the session is deleted or has a payment, or one of its charges was reversed or taken over
  */

@@ -30,9 +30,8 @@ interface PlacedOrder {
 export const processable = ["pending", "requires_more", "authorized", "captured", "pending_authorization"];
 
 /**
- * Reads the cart's payment sessions, oldest first, in one statement. Medusa's query would ask four modules one after
- * the other while a completion waits. Reads cart_payment_collection, payment_collection, payment_session, payment,
- * capture and refund.
+ * Reads the cart's payment sessions, oldest first, in one statement. Medusa's query would ask four modules one after the
+ * other while a completion waits.
  */
 export async function readCartSessions(sql: Sql, cartId: string): Promise<CartSessions> {
   const rows = await readRows<SessionView & { collectionId: string; id: string | null }>(
@@ -58,9 +57,8 @@ export const hadCards = (sql: Sql, cartId: string): Promise<boolean> =>
   hasRows(sql, "select 1 from giftcard_tender where cart_id = $1 limit 1", [cartId]);
 
 /**
- * Tells whether a cart with cards can be completed as it is: nothing is left of an earlier completion, and its only
- * session is that of a remainder, which was never refunded. Code that moves money reads again. Reads cart, order_cart,
- * cart_payment_collection, payment_session, payment and refund, and the cart's tenders.
+ * Tells whether a cart with cards can be completed as it is: nothing is left of an earlier completion, and its only session
+ * is that of a remainder, which was never refunded. Code that moves money reads again.
  * @param shown the plan that the page shows, if it tells
  */
 export const isReady = (sql: Sql, cartId: string, shown: string | null): Promise<boolean> =>
@@ -81,8 +79,8 @@ export const isReady = (sql: Sql, cartId: string, shown: string | null): Promise
   );
 
 /**
- * Reads the cart's orders, with their totals when they were placed: one, or several while processes complete the cart
- * at the same time. Reads order_cart, order and order_summary.
+ * Reads the cart's orders, with their totals when they were placed: one, or several while processes complete the cart at the
+ * same time.
  */
 export const readPlacedOrders = (sql: Sql, cartId: string): Promise<PlacedOrder[]> =>
   readRows(
@@ -107,7 +105,7 @@ const cartWithCards = (
 ) => `(select cart_id from order_cart placed where order_id = ${id} and deleted_at is null
   and (select count(*) from giftcard_tender where cart_id = placed.cart_id) > 0 limit 1)`;
 
-/** Reads the cart of an order; null if it has none, or no card was ever on it. Reads order_cart, and the cart's tenders. */
+/** Reads the cart of an order; null if it has none, or no card was ever on it. */
 export const cartOfOrder = async (sql: Sql, orderId: string): Promise<string | null> =>
   (await readRow<{ id: string | null }>(sql, `select ${cartWithCards("$1")} as id`, [orderId]))?.id ?? null;
 
@@ -115,7 +113,7 @@ export const cartOfOrder = async (sql: Sql, orderId: string): Promise<string | n
 export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
   (await cartOfOrder(sql, orderId)) ?? orderId;
 
-/** Reads a placed order's cart, as `cartOfOrder`; null if there is no such order. Reads order, order_cart, and the tenders. */
+/** Reads a placed order's cart, as `cartOfOrder`; null if there is no such order. */
 export const findOrder = (sql: Sql, orderId: string): Promise<{ readonly cartId: string | null } | null> =>
   readRow(
     sql,
@@ -136,7 +134,7 @@ export interface PaymentOrder {
 const refundCount = (orderId: string) => `(select count(*) from ${paymentsOf(orderId)}
   join refund on refund.payment_id = p.id and refund.deleted_at is null)::integer`;
 
-/** Reads the order of a payment; null if no order has it. Reads payment, order_payment_collection, refund and order_cart. */
+/** Reads the order of a payment; null if no order has it. */
 export const orderOfPayment = (sql: Sql, paymentId: string): Promise<PaymentOrder | null> =>
   readRow(
     sql,
@@ -148,8 +146,8 @@ export const orderOfPayment = (sql: Sql, paymentId: string): Promise<PaymentOrde
   );
 
 /**
- * Tells whether a refund by hand concerns the plugin: a card pays for the order, the plugin has refunded it before, a change of it
- * is open, or another refund was made since. Reads order_payment_collection, payment, refund and order_change.
+ * Tells whether a refund by hand concerns the plugin: a card pays for the order, the plugin has refunded it before, a change
+ * of it is open, or another refund was made since.
  */
 export const concernsRefund = (sql: Sql, { orderId, refundCount: before }: PaymentOrder): Promise<boolean> =>
   hasRows(
@@ -161,7 +159,7 @@ export const concernsRefund = (sql: Sql, { orderId, refundCount: before }: Payme
     [orderId, PROVIDER_ID, before],
   );
 
-/** Reads the payment methods of the cart's region. Reads cart, region_payment_provider and payment_provider. */
+/** Reads the payment methods of the cart's region. */
 export const providersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(
     sql,
@@ -179,16 +177,13 @@ export const providersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
 const IS_GIFTCARD = `(i.is_giftcard or (select count(*) from product p where p.id = i.product_id
   and (p.is_giftcard or p.metadata ->> 'giftcard' = 'true')) > 0)`;
 
-/** Reads the ids of a cart's lines that are gift cards. Reads cart_line_item and product. */
+/** Reads the ids of a cart's lines that are gift cards. */
 export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(sql, `select i.id from cart_line_item i where i.cart_id = $1 and i.deleted_at is null and ${IS_GIFTCARD}`, [
     cartId,
   ]);
 
-/**
- * Reads the ids of the lines of a cart's order that are gift cards. Reads order_cart, order, order_item, order_line_item
- * and product.
- */
+/** Reads the ids of the lines of a cart's order that are gift cards. */
 export const giftcardItemsOfOrder = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(
     sql,

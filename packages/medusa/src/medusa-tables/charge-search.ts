@@ -4,13 +4,13 @@ import { readTexts } from "../rows.js";
 /** The most orders, or carts, that a search looks through. */
 const LIMIT = 500;
 
-/** Finds the orders with this display number. There are several if the shop has deleted or imported some. Reads order. */
+/** Finds the orders with this display number. There are several if the shop has deleted or imported some. */
 export const findOrdersByNumber = (sql: Sql, number: number): Promise<string[]> =>
   readTexts(sql, `select id from "order" where display_id = $1 and deleted_at is null limit ${LIMIT}`, [number]);
 
 /**
  * Finds the newest carts with a charge of all customers and guests with an e-mail: their own, and those of orders that are
- * now theirs. Reads customer, cart, order and order_cart, and the charges.
+ * now theirs.
  */
 export const findChargedCarts = (sql: Sql, email: string): Promise<string[]> =>
   readTexts(

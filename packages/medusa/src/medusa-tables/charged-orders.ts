@@ -21,9 +21,8 @@ export interface OrderlessCharge extends PlacedCart {
 }
 
 /**
- * Finds charges of canceled orders that aren't reversed. Medusa also cancels an order if canceling one of its
- * payments fails. If the journal couldn't be written at that moment either, nothing else records that the card is
- * owed money. Reads order, payment, capture and refund.
+ * Finds charges of canceled orders that aren't reversed. Medusa also cancels an order if canceling one of its payments
+ * fails. If the journal couldn't be written at that moment either, nothing else records that the card is owed money.
  */
 export const findChargedCanceled = ({ sql, after, only }: Scan): Promise<ChargedCanceled[]> =>
   readRows(
@@ -40,8 +39,8 @@ export const findChargedCanceled = ({ sql, after, only }: Scan): Promise<Charged
   );
 
 /**
- * Finds charges of deleted orders. Medusa deletes the order of a failed completion even if the journal couldn't be
- * written when the completion was voided. The journal then names an order that doesn't exist. Reads order.
+ * Finds charges of deleted orders. Medusa deletes the order of a failed completion even if the journal couldn't be written
+ * when the completion was voided. The journal then names an order that doesn't exist.
  */
 export const findOrderless = ({ sql, after, only, leaseMs }: Scan): Promise<OrderlessCharge[]> =>
   readRows(
@@ -57,8 +56,8 @@ export const findOrderless = ({ sql, after, only, leaseMs }: Scan): Promise<Orde
   );
 
 /**
- * Finds carts with a paid order that are open. If two processes complete a cart at once, Medusa opens it again when
- * it voids the second order. Reads order and cart.
+ * Finds carts with a paid order that are open. If two processes complete a cart at once, Medusa opens it again when it voids
+ * the second order.
  */
 export const findReopened = ({ sql, after, only, leaseMs }: Scan): Promise<PlacedCart[]> =>
   readRows(
@@ -72,10 +71,9 @@ export const findReopened = ({ sql, after, only, leaseMs }: Scan): Promise<Place
   );
 
 /**
- * Finds carts without an order that are closed. If two processes fail to complete a cart at once, Medusa restores
- * what the second one had read, when the first one had closed the cart. A completion may also have crashed before it
- * charged a card. The shopper can't use such a cart. Reads cart, order_cart, cart_payment_collection and
- * order_payment_collection, and the carts' tenders and leases.
+ * Finds carts without an order that are closed. If two processes fail to complete a cart at once, Medusa restores what the
+ * second one had read, when the first one had closed the cart. A completion may also have crashed before it charged a card.
+ * The shopper can't use such a cart.
  */
 export const findClosed = ({ sql, after, only, leaseMs }: Scan): Promise<string[]> =>
   readTexts(
@@ -111,8 +109,7 @@ export interface UncapturedOrder extends PlacedCart {
 
 /**
  * Finds paid orders whose cards are still to be captured; none if the shop captures by hand. Leaves out a capture that was
- * begun: it is an unrecorded payment, and an order that a person has exempted. Reads order, payment and capture, and
- * giftcard_order and giftcard_job.
+ * begun: it is an unrecorded payment, and an order that a person has exempted.
  */
 export const findUncaptured = ({ sql, after, only, leaseMs, capture }: Scan): Promise<UncapturedOrder[]> =>
   readRows(

@@ -32,8 +32,7 @@ const taxFactor = (table: string, column: string, id: string) =>
 
 /**
  * The items of the order `o`, as {@link BookedItem}s; `start.version` is its version when it was placed. Medusa copies all
- * items, and their discounts, into each version of an order. Reads order_item, order_line_item, order_shipping,
- * order_shipping_method, their tax lines and adjustments, order_summary, order_change and order_change_action.
+ * items, and their discounts, into each version of an order.
  */
 export const ITEMS = `
 with step as (

@@ -135,11 +135,7 @@ interface PaymentRow {
   heldCents: number | null;
 }
 
-/**
- * Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more). Reads order,
- * order_cart, order_summary, order_change, order_fulfillment, fulfillment, order_payment_collection,
- * cart_payment_collection, payment, payment_session, capture and refund, and the charges and giftcard_order.
- */
+/** Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more). */
 export async function readOrderPayments(sql: Sql, orderIds: readonly string[]): Promise<OrderPayment[]> {
   if (orderIds.length === 0) return [];
   return (await sql(STATEMENT, [[...new Set(orderIds)]])).map(toOrderPayment);

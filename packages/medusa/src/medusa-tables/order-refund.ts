@@ -156,10 +156,7 @@ interface Row {
     | null;
 }
 
-/**
- * Reads what the customer has to pay according to Medusa, in major units. Below 0, the order owes. Reads order and
- * order_summary.
- */
+/** Reads what the customer has to pay according to Medusa, in major units. Below 0, the order owes. */
 export async function readPending(sql: Sql, orderId: string): Promise<{ pending: string; isCanceled: boolean }> {
   const row = await readRow<{ pending: string; isCanceled: boolean }>(
     sql,
@@ -171,11 +168,7 @@ export async function readPending(sql: Sql, orderId: string): Promise<{ pending:
   return row ?? { pending: "0", isCanceled: false };
 }
 
-/**
- * Reads what decides about an order's refunds; null if there is no such order. Reads order, order_summary,
- * order_item, order_line_item, its tax lines and adjustments, order_change, order_change_action, order_cart, order_payment_collection, payment,
- * capture, refund and order_transaction, and giftcard_order.
- */
+/** Reads what decides about an order's refunds; null if there is no such order. */
 export async function readRefundable(sql: Sql, orderId: string): Promise<RefundableOrder | null> {
   const [row] = await sql(
     `select o.id, cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
@@ -245,8 +238,8 @@ export interface WrittenRefund {
 }
 
 /**
- * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null
- * if there is no payment. Reads payment and refund.
+ * Reads the amount of this session's payment, and the refunds that Medusa has written down for it, oldest first; null if
+ * there is no payment.
  */
 export const readRefunds = (
   sql: Sql,

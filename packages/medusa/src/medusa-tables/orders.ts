@@ -6,7 +6,7 @@ import { hasRows, readRow } from "../rows.js";
 import type { OrderPayment } from "./order-payment.js";
 import { paymentsOf, sumOf } from "./payments.js";
 
-/** Reads the display names of the orders that these rows name, such as `#12`, by their ids. Reads order. */
+/** Reads the display names of the orders that these rows name, such as `#12`, by their ids. */
 export async function readOrderNames(
   sql: Sql,
   named: readonly { readonly orderId: string | null }[],
@@ -17,7 +17,7 @@ export async function readOrderNames(
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
 
-/** Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. Reads order. */
+/** Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. */
 export const readOrderOwner = (sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> =>
   readRow(
     sql,
@@ -26,9 +26,8 @@ export const readOrderOwner = (sql: Sql, orderId: string): Promise<{ customerId:
   );
 
 /**
- * Records that an order was paid, for its total when it was placed. From then on, recovery never cancels, voids or
- * refunds it. A canceled order isn't recorded: later payments for it are refunded. Reads order; writes
- * giftcard_order.
+ * Records that an order was paid, for its total when it was placed. From then on, recovery never cancels, voids or refunds
+ * it. A canceled order isn't recorded: later payments for it are refunded.
  */
 export async function notePaid(sql: Sql, { orderId, cartId, totalCents }: OrderPayment): Promise<void> {
   await sql(
@@ -41,8 +40,8 @@ export async function notePaid(sql: Sql, { orderId, cartId, totalCents }: OrderP
 }
 
 /**
- * Records an order's lines in whole cents as they were paid, once, because an edit changes Medusa's own. They state
- * what each unit is worth when it is returned. Writes giftcard_order.
+ * Records an order's lines in whole cents as they were paid, once, because an edit changes Medusa's own. They state what
+ * each unit is worth when it is returned.
  */
 export async function noteLines(
   sql: Sql,
@@ -56,7 +55,7 @@ export async function noteLines(
   );
 }
 
-/** Reads the cart's only order, if the session's payment is in force; otherwise null. Reads order_cart and payment. */
+/** Reads the cart's only order, if the session's payment is in force; otherwise null. */
 export async function orderWithPayment(sql: Sql, cartId: string, sessionId: string): Promise<string | null> {
   const orders = await sql(
     `select order_id, (select count(*) from payment where payment_session_id = $2 and canceled_at is null
@@ -70,8 +69,6 @@ export async function orderWithPayment(sql: Sql, cartId: string, sessionId: stri
 
 /**
  * Tells whether an edit, return, exchange, claim or transfer of the order is open.
- *
- * Reads order and order_change.
  * @param options.but ignores changes of this kind
  */
 export const hasOpenChange = (
@@ -107,7 +104,7 @@ export const readHeldInChange = (sql: Sql, id: string): Promise<{ orderId: strin
     [id],
   );
 
-/** Returns whether a payment of the order was promised and hasn't settled. Reads order_payment_collection and payment_session. */
+/** Returns whether a payment of the order was promised and hasn't settled. */
 export const awaitsPayment = (sql: Sql, orderId: string): Promise<boolean> =>
   hasRows(
     sql,

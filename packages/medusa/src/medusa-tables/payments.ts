@@ -65,16 +65,13 @@ export const PAYMENT_VIEW = `case when p.id is not null then (select json_build_
   'isCaptured', coalesce("capturedLeft"::numeric > 0, false),
   'isOver', "isCanceled" or (not "isPartial" and "capturedLeft"::numeric <= 0)) from (${PAYMENT_STANDING}) standing) end`;
 
-/** Reads the state of a payment; null if it doesn't exist. Reads payment, capture and refund. */
+/** Reads the state of a payment; null if it doesn't exist. */
 export const readPaymentStanding = (sql: Sql, paymentId: string): Promise<PaymentStanding | null> =>
   readRow(sql, `select standing.* from payment p cross join lateral (${PAYMENT_STANDING}) standing where id = $1`, [
     paymentId,
   ]);
 
-/**
- * Reads sessions with their payments. The payment of a deleted session may still exist. Reads payment_session,
- * payment, capture and refund.
- */
+/** Reads sessions with their payments. The payment of a deleted session may still exist. */
 export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Promise<SessionPayment[]> =>
   readRows(
     sql,
@@ -85,7 +82,7 @@ export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Pr
     [sessionIds],
   );
 
-/** Tells whether a payment session exists. Reads payment_session. */
+/** Tells whether a payment session exists. */
 export const hasSession = (sql: Sql, sessionId: string): Promise<boolean> =>
   hasRows(sql, "select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
 
@@ -103,10 +100,7 @@ export interface CollectionView {
   readonly paysOrder: boolean;
 }
 
-/**
- * Reads what a payment collection is for. Reads payment_session, payment, capture, refund, order_payment_collection, order,
- * order_cart, cart_payment_collection, cart, and the cart's tenders.
- */
+/** Reads what a payment collection is for. */
 export async function readCollection(sql: Sql, collectionId: string): Promise<CollectionView> {
   const row = await readRow<CollectionView>(
     sql,
@@ -131,8 +125,6 @@ export async function readCollection(sql: Sql, collectionId: string): Promise<Co
 
 /**
  * Tells whether a payment collection belongs to an order.
- *
- * Reads order_payment_collection and payment_session.
  * @param id the id of the collection, or of one of its sessions
  */
 export const isOfOrder = (sql: Sql, id: string): Promise<boolean> =>
@@ -143,10 +135,7 @@ export const isOfOrder = (sql: Sql, id: string): Promise<boolean> =>
     [id],
   );
 
-/**
- * Returns those of these refunds that Medusa made because it canceled their order: it records them by their payment.
- * Reads refund, payment, order_payment_collection, order and order_transaction.
- */
+/** Returns those of these refunds that Medusa made because it canceled their order: it records them by their payment. */
 export async function readCancelRefunds(sql: Sql, refundIds: readonly string[]): Promise<Set<string>> {
   const ids = await readTexts(
     sql,
@@ -164,8 +153,6 @@ const PAGE = 500;
 
 /**
  * Reads Medusa's gift card payments page by page, in the order of their ids.
- *
- * Reads payment, order_payment_collection, capture and refund.
  * @param query selects the payments of these sessions, and all that were made in this time
  */
 export async function* readGiftcardPayments(sql: Sql, query: PaymentQuery): AsyncGenerator<ShopPayment> {

@@ -33,10 +33,8 @@ const left = (item: string, salesChannel: string, reservedAt = "null") => `(
   where place.sales_channel_id = ${salesChannel} and place.deleted_at is null)`;
 
 /**
- * Finds an item of an open cart that is sold out. It counts the stock of all locations of the cart's sales channel: a
- * cart that passes may still be refused by Medusa, which reserves at one. Reads cart, cart_line_item, order_cart,
- * product_variant, product_variant_inventory_item, sales_channel_stock_location, inventory_level, reservation_item,
- * order_item, order_payment_collection, cart_payment_collection, payment_collection, payment_session and payment.
+ * Finds an item of an open cart that is sold out. It counts the stock of all locations of the cart's sales channel: a cart
+ * that passes may still be refused by Medusa, which reserves at one.
  */
 export async function findSoldOut(sql: Sql, cartId: string): Promise<SoldOutItem | null> {
   const [row] = await readRows<Omit<SoldOutItem, "refusal"> & { id: string }>(
@@ -96,9 +94,8 @@ async function refusalOf(sql: Sql, cartId: string, itemId: string): Promise<Sold
 }
 
 /**
- * Tells whether more units are reserved than there are, of an item of the cart's order: processes without a common
- * lock may both have sold the last one. Reads cart, order_cart, order_item, reservation_item,
- * sales_channel_stock_location and inventory_level.
+ * Tells whether more units are reserved than there are, of an item of the cart's order: processes without a common lock may
+ * both have sold the last one.
  */
 export const isOversold = (sql: Sql, cartId: string): Promise<boolean> =>
   hasRows(

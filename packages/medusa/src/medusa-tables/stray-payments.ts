@@ -15,10 +15,8 @@ export interface StrayPayment {
 
 /**
  * Finds payments of carts that have, or had, gift cards and no order. A webhook can wait for its bank while a card is
- * refused: Medusa then writes the bank's payment after the completion was voided. A process may also have died, or
- * the payment couldn't be canceled. Includes payments whose release has started but not finished.
- * Reads cart_payment_collection, order_payment_collection, payment, capture, refund and order_cart, and the plugin's
- * own.
+ * refused: Medusa then writes the bank's payment after the completion was voided. A process may also have died, or the
+ * payment couldn't be canceled. Includes payments whose release has started but not finished.
  */
 export const findStrayPayments = ({ sql, after, only, leaseMs }: Scan): Promise<StrayPayment[]> =>
   readRows(
@@ -50,10 +48,9 @@ export interface CanceledPayment extends PlacedCart {
 }
 
 /**
- * Finds payments by other methods that canceled orders with gift cards still hold. Medusa also cancels an order if
- * canceling or refunding one of its payments fails, and reports nothing. Payments of unpaid orders are released with
- * their order, unless a person has exempted it. Reads order, order_payment_collection, payment, capture and refund,
- * and the plugin's own.
+ * Finds payments by other methods that canceled orders with gift cards still hold. Medusa also cancels an order if canceling
+ * or refunding one of its payments fails, and reports nothing. Payments of unpaid orders are released with their order,
+ * unless a person has exempted it.
  */
 export const findCanceledPayments = ({ sql, after, only, leaseMs }: Scan): Promise<CanceledPayment[]> =>
   readRows(
@@ -73,17 +70,11 @@ export const findCanceledPayments = ({ sql, after, only, leaseMs }: Scan): Promi
     [after, only, leaseMs, PROVIDER_ID],
   );
 
-/**
- * Tells whether the cart has no order, and none is being placed. Reads order_cart, cart_payment_collection and
- * order_payment_collection, and the cart's charges.
- */
+/** Tells whether the cart has no order, and none is being placed. */
 export const isOrderless = (sql: Sql, cartId: string): Promise<boolean> =>
   hasRows(sql, `select 1 where ${hasNoOrder("$1")}`, [cartId]);
 
-/**
- * Tells whether the cart already had its order when a session of the cart was deleted. The order then has its
- * payment. Reads order_cart and payment_session.
- */
+/** Tells whether the cart already had its order when a session of the cart was deleted. The order then has its payment. */
 export const hadOrder = (sql: Sql, cartId: string, sessionId: string): Promise<boolean> =>
   hasRows(
     sql,

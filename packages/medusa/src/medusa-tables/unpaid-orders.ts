@@ -32,11 +32,10 @@ const ORDERS_OF_CART = `
     and (select count(*) from order_cart where cart_id = tender.cart_id and deleted_at is null) = 0`;
 
 /**
- * Finds orders whose cart still has a gift card that nobody is charging. A successful completion leaves only
- * unneeded cards applied. A completion that crashed before it charged the cards, or was voided, leaves its cards applied. If
- * the order is paid, only a card that can still be removed matters. If a crash kept Medusa from linking the order to its
- * cart, their payment collection tells the cart. Reads order_cart, order_payment_collection, cart_payment_collection and
- * order, and the tenders and charges.
+ * Finds orders whose cart still has a gift card that nobody is charging. A successful completion leaves only unneeded cards
+ * applied. A completion that crashed before it charged the cards, or was voided, leaves its cards applied. If the order is
+ * paid, only a card that can still be removed matters. If a crash kept Medusa from linking the order to its cart, their
+ * payment collection tells the cart.
  */
 export const findCardsBesideOrders = ({ sql, leaseMs, only }: Scan): Promise<UnpaidOrder[]> =>
   readEveryOrder((after, limit) =>
@@ -57,10 +56,7 @@ export const findCardsBesideOrders = ({ sql, leaseMs, only }: Scan): Promise<Unp
     ),
   );
 
-/**
- * Finds orders whose remainder another method has promised to pay, and hasn't paid in time. Reads payment_session,
- * order_cart and order, and giftcard_remainder.
- */
+/** Finds orders whose remainder another method has promised to pay, and hasn't paid in time. */
 export const findLapsedRemainders = ({ sql, promisedRemainderMs, only }: Scan): Promise<UnpaidOrder[]> =>
   readEveryOrder((after, limit) =>
     readRows(
@@ -81,9 +77,8 @@ export const findLapsedRemainders = ({ sql, promisedRemainderMs, only }: Scan): 
   );
 
 /**
- * Finds orders that a person canceled while another method had promised to pay the remainder. Medusa cancels
- * payments, but leaves the promise in force. The promise must end, and what was paid by it since must be refunded.
- * Reads order_cart and order, and giftcard_remainder.
+ * Finds orders that a person canceled while another method had promised to pay the remainder. Medusa cancels payments, but
+ * leaves the promise in force. The promise must end, and what was paid by it since must be refunded.
  */
 export const findCanceledRemainders = ({ sql, only }: Scan): Promise<UnpaidOrder[]> =>
   readEveryOrder((after, limit) =>
@@ -110,10 +105,7 @@ interface OrderLinks {
   readonly looseCollectionId: string | null;
 }
 
-/**
- * Reads the links of an order, or null if no link leads to its cart. Reads order, order_cart,
- * order_payment_collection and cart_payment_collection.
- */
+/** Reads the links of an order, or null if no link leads to its cart. */
 export const readOrderLinks = (sql: Sql, orderId: string): Promise<OrderLinks | null> =>
   readRow(
     sql,
@@ -125,10 +117,7 @@ export const readOrderLinks = (sql: Sql, orderId: string): Promise<OrderLinks | 
     [orderId],
   );
 
-/**
- * Reads the order that waits for this session to pay its remainder, or null. Reads payment_session,
- * order_payment_collection and order_cart.
- */
+/** Reads the order that waits for this session to pay its remainder, or null. */
 export const orderOfPendingSession = (sql: Sql, sessionId: string): Promise<PlacedCart | null> =>
   readRow(
     sql,
@@ -149,7 +138,7 @@ export async function expectRemainder(sql: Sql, sessionId: string, cartId: strin
   );
 }
 
-/** Deletes remainders that nobody waits for any more. Reads payment_session; writes giftcard_remainder. */
+/** Deletes remainders that nobody waits for any more. */
 export async function forgetRemainders(sql: Sql): Promise<void> {
   await sql(
     `delete from giftcard_remainder remainder where created_at < now() - interval '1 day' and (select count(*)
@@ -158,9 +147,6 @@ export async function forgetRemainders(sql: Sql): Promise<void> {
   );
 }
 
-/**
- * Counts remainders that another method has promised to pay, and hasn't paid yet. Reads payment_session, and
- * giftcard_remainder.
- */
+/** Counts remainders that another method has promised to pay, and hasn't paid yet. */
 export const PENDING_REMAINDERS = `select count(*) from giftcard_remainder remainder where (select count(*)
   from payment_session where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null) > 0`;

@@ -24,8 +24,8 @@ const ofKind = (kind: "capture" | "refund") =>
    where payment_id = p.id and deleted_at is null`;
 
 /**
- * Finds captures and refunds that Medusa began and never finished. Medusa first writes them next to the payment, and
- * last into the order; its process died in between. Reads payment, capture, refund, order_transaction and order.
+ * Finds captures and refunds that Medusa began and never finished. Medusa first writes them next to the payment, and last
+ * into the order; its process died in between.
  */
 export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<UnrecordedPayment[]> =>
   readRows(
@@ -47,13 +47,13 @@ export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<Unr
 
 type RecordKey = Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">;
 
-/** Tells whether the order has a capture or refund. Reads order_transaction. */
+/** Tells whether the order has a capture or refund. */
 export const isRecorded = (sql: Sql, { entryId, paymentId, kind, orderId }: RecordKey): Promise<boolean> =>
   hasRows(sql, `select 1 where ${isRecordedSql("$1", "$2", "$3", "$4")}`, [entryId, paymentId, kind, orderId]);
 
 /**
  * Reads the captures of a payment that Medusa began and never finished. Medusa takes them for complete, whether or not the
- * payment method was asked. Reads payment, capture and order_transaction.
+ * payment method was asked.
  */
 export const readBegunCaptures = (
   sql: Sql,
@@ -79,9 +79,8 @@ export interface UnknownRefund {
 
 /**
  * Finds refunds by other methods that Medusa began and never finished, of orders with gift cards, of orders in a bulk
- * refund, or of the requested order. Medusa writes a refund next to the payment before it calls the method, and last
- * into the order; its process died in between. Reads order, order_payment_collection, payment, refund and
- * order_transaction, and the plugin's own.
+ * refund, or of the requested order. Medusa writes a refund next to the payment before it calls the method, and last into
+ * the order; its process died in between.
  */
 export const findUnknownRefunds = ({ sql, after, only, leaseMs }: Scan): Promise<UnknownRefund[]> =>
   readRows(
@@ -109,9 +108,8 @@ export interface BegunCreditLine {
 }
 
 /**
- * Finds credit lines that Medusa began for a refund and never confirmed, because its process died. Nobody can confirm
- * or cancel them as an edit, and they block every other change of the order. Reads order_change and
- * order_change_action.
+ * Finds credit lines that Medusa began for a refund and never confirmed, because its process died. Nobody can confirm or
+ * cancel them as an edit, and they block every other change of the order.
  */
 export const findBegunCreditLines = ({ sql, after, only, leaseMs }: Scan): Promise<BegunCreditLine[]> =>
   readRows(
@@ -125,7 +123,7 @@ export const findBegunCreditLines = ({ sql, after, only, leaseMs }: Scan): Promi
     [after, only, leaseMs],
   );
 
-/** Tells whether an order has a credit line for this refund. Reads order_credit_line. */
+/** Tells whether an order has a credit line for this refund. */
 export const isWaived = (sql: Sql, orderId: string, refundId: string): Promise<boolean> =>
   hasRows(
     sql,
