@@ -19,20 +19,3 @@ export const readCount = async (sql: Sql, text: string, params: unknown[] = []):
 /** Runs a statement, and tells whether it returns any row. */
 export const hasRows = async (sql: Sql, text: string, params: unknown[]): Promise<boolean> =>
   (await sql(text, params)).length > 0;
-
-const PAGE = 500;
-
-/**
- * Reads a list of orders to its end, page by page.
- * @param read reads at most `limit` orders whose ids come after this one, in the order of their ids
- */
-export async function readEveryOrder<T extends { readonly orderId: string }>(
-  read: (after: string, limit: number) => Promise<T[]>,
-): Promise<T[]> {
-  const all: T[] = [];
-  for (;;) {
-    const page = await read(all.at(-1)?.orderId ?? "", PAGE);
-    all.push(...page);
-    if (page.length < PAGE) return all;
-  }
-}

@@ -718,15 +718,19 @@ const cases: Record<string, Case> = {
       return [one, one, []];
     },
   },
-  findLapsedRemainders: {
+  findEndedRemainders: {
     given: remainderIsPending,
-    ask: () => unpaid.findLapsedRemainders(scan),
-    answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "remainder_lapsed" }],
-  },
-  findCanceledRemainders: {
-    given: (f) => [...remainderIsPending(f), `update "order" set canceled_at = now() where id = '${f.orderId}'`],
-    ask: () => unpaid.findCanceledRemainders(scan),
-    answer: (f) => [{ orderId: f.orderId, cartId: f.cartId, reason: "unpaid" }],
+    ask: async (f) => {
+      const lapsed = await unpaid.findEndedRemainders(scan);
+      const notYet = await unpaid.findEndedRemainders({ ...scan, promisedRemainderMs: 86_400_000 });
+      await sql('update "order" set canceled_at = now() where id = $1', [f.orderId]);
+      return [lapsed, notYet, await unpaid.findEndedRemainders(scan)];
+    },
+    answer: ({ orderId, cartId }) => [
+      [{ orderId, cartId, reason: "remainder_lapsed" }],
+      [],
+      [{ orderId, cartId, reason: "unpaid" }],
+    ],
   },
   readOrderLinks: {
     ask: async ({ orderId, collectionId }) => {

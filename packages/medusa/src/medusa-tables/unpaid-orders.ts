@@ -1,7 +1,7 @@
 import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { chargingStates, onCartStates } from "@giftcard-pay/checkout/store";
 import { PLAN } from "../names.js";
-import { readEveryOrder, readRow, readRows } from "../rows.js";
+import { readRow, readRows } from "../rows.js";
 import { ORDER_ORIGIN } from "./order-payment.js";
 import type { PlacedCart, Scan } from "./scan.js";
 
@@ -38,63 +38,42 @@ const ORDERS_OF_CART = `
  * payment collection tells the cart.
  */
 export const findCardsBesideOrders = ({ sql, leaseMs, only }: Scan): Promise<UnpaidOrder[]> =>
-  readEveryOrder((after, limit) =>
-    readRows(
-      sql,
-      `select distinct placed.order_id as "orderId", placed.cart_id as "cartId", 'unpaid' as reason from giftcard_tender tender
-       cross join lateral (${ORDERS_OF_CART} offset 0) placed
-       cross join lateral (select created_at from "order"
-         where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
-       where tender.state in (${sqlList(onCartStates)}) and placed.order_id > $2
-         and ($4::text is null or placed.order_id = $4)
-         and o.created_at < now() - ${sqlInterval("$1")}
-         and (tender.state = 'applied' or (${isOpen("placed.order_id")}))
-         and (select count(*) from giftcard_charge charge where charge.cart_id = tender.cart_id
-           and charge.state in (${sqlList(chargingStates)})) = 0
-       order by placed.order_id limit $3`,
-      [leaseMs, after, limit, only],
-    ),
-  );
-
-/** Finds orders whose remainder another method has promised to pay, and hasn't paid in time. */
-export const findLapsedRemainders = ({ sql, promisedRemainderMs, only }: Scan): Promise<UnpaidOrder[]> =>
-  readEveryOrder((after, limit) =>
-    readRows(
-      sql,
-      `select distinct placed.order_id as "orderId", placed.cart_id as "cartId", 'remainder_lapsed' as reason
-       from giftcard_remainder remainder
-       cross join lateral (select 1 from payment_session
-         where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null
-           and created_at < now() - ${sqlInterval("$1")} offset 0) session
-       cross join lateral (select order_id, cart_id from order_cart
-         where cart_id = remainder.cart_id and deleted_at is null offset 0) placed
-       cross join lateral (select 1 from "order"
-         where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
-       where placed.order_id > $2 and ($4::text is null or placed.order_id = $4) and ${isOpen("placed.order_id")}
-       order by placed.order_id limit $3`,
-      [promisedRemainderMs, after, limit, only],
-    ),
+  readRows(
+    sql,
+    `select distinct placed.order_id as "orderId", placed.cart_id as "cartId", 'unpaid' as reason from giftcard_tender tender
+     cross join lateral (${ORDERS_OF_CART} offset 0) placed
+     cross join lateral (select created_at from "order"
+       where id = placed.order_id and canceled_at is null and deleted_at is null offset 0) o
+     where tender.state in (${sqlList(onCartStates)}) and ($2::text is null or placed.order_id = $2)
+       and o.created_at < now() - ${sqlInterval("$1")}
+       and (tender.state = 'applied' or (${isOpen("placed.order_id")}))
+       and (select count(*) from giftcard_charge charge where charge.cart_id = tender.cart_id
+         and charge.state in (${sqlList(chargingStates)})) = 0
+     order by placed.order_id`,
+    [leaseMs, only],
   );
 
 /**
- * Finds orders that a person canceled while another method had promised to pay the remainder. Medusa cancels payments, but
- * leaves the promise in force. The promise must end, and what was paid by it since must be refunded.
+ * Finds orders whose remainder another method has promised to pay, and hasn't paid in time. Also finds orders that a person
+ * canceled meanwhile: Medusa cancels payments, but leaves the promise in force. The promise must end, and what was paid by it
+ * since must be refunded.
  */
-export const findCanceledRemainders = ({ sql, only }: Scan): Promise<UnpaidOrder[]> =>
-  readEveryOrder((after, limit) =>
-    readRows(
-      sql,
-      `select distinct placed.order_id as "orderId", placed.cart_id as "cartId", 'unpaid' as reason
-       from giftcard_remainder remainder
-       cross join lateral (select order_id, cart_id from order_cart
-         where cart_id = remainder.cart_id and deleted_at is null offset 0) placed
-       cross join lateral (select 1 from "order"
-         where id = placed.order_id and canceled_at is not null and deleted_at is null offset 0) o
-       where placed.order_id > $1 and ($3::text is null or placed.order_id = $3) and ${isOpen("placed.order_id")}
-         and (select count(*) from giftcard_unpaid_order where order_id = placed.order_id) = 0
-       order by placed.order_id limit $2`,
-      [after, limit, only],
-    ),
+export const findEndedRemainders = ({ sql, promisedRemainderMs, only }: Scan): Promise<UnpaidOrder[]> =>
+  readRows(
+    sql,
+    `select distinct placed.order_id as "orderId", placed.cart_id as "cartId",
+       case when o.canceled_at is null then 'remainder_lapsed' else 'unpaid' end as reason
+     from giftcard_remainder remainder
+     cross join lateral (select order_id, cart_id from order_cart
+       where cart_id = remainder.cart_id and deleted_at is null offset 0) placed
+     cross join lateral (select canceled_at from "order" where id = placed.order_id and deleted_at is null offset 0) o
+     where ($2::text is null or placed.order_id = $2) and ${isOpen("placed.order_id")}
+       and case when o.canceled_at is null then (select count(*) from payment_session
+           where id = remainder.session_id and status = 'pending_authorization' and deleted_at is null
+             and created_at < now() - ${sqlInterval("$1")}) > 0
+         else (select count(*) from giftcard_unpaid_order where order_id = placed.order_id) = 0 end
+     order by placed.order_id`,
+    [promisedRemainderMs, only],
   );
 
 interface OrderLinks {

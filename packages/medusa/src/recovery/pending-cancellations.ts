@@ -3,7 +3,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder, UnpaidReason } from "../medusa-tables/unpaid-orders.js";
-import { hasRows, readCount, readEveryOrder, readRow, readRows } from "../rows.js";
+import { hasRows, readCount, readRow, readRows } from "../rows.js";
 import type { Reason } from "../sentences.js";
 
 export interface RefusedOrder {
@@ -48,13 +48,11 @@ export async function noteCanceled(sql: Sql, orderId: string): Promise<void> {
 
 /** Finds orders with a recorded cancellation, also those that need a person: what blocked them may be gone by now. */
 export const findPendingCancellations = ({ sql, only }: Scan): Promise<UnpaidOrder[]> =>
-  readEveryOrder((after, limit) =>
-    readRows(
-      sql,
-      `select order_id as "orderId", cart_id as "cartId", reason from giftcard_unpaid_order
-       where exempted_at is null and order_id > $1 and ($3::text is null or order_id = $3) order by order_id limit $2`,
-      [after, limit, only],
-    ),
+  readRows(
+    sql,
+    `select order_id as "orderId", cart_id as "cartId", reason from giftcard_unpaid_order
+     where exempted_at is null and ($1::text is null or order_id = $1) order by order_id`,
+    [only],
   );
 
 /** Records that the order needs a person's decision. @returns whether that is new */

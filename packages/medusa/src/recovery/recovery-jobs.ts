@@ -14,12 +14,7 @@ import {
 } from "../medusa-tables/charged-orders.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-payments.js";
-import {
-  findCanceledRemainders,
-  findCardsBesideOrders,
-  findLapsedRemainders,
-  type UnpaidOrder,
-} from "../medusa-tables/unpaid-orders.js";
+import { findCardsBesideOrders, findEndedRemainders, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { findBegunCreditLines, findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLine } from "./credit-lines.js";
@@ -49,8 +44,7 @@ type Find<T> = (scan: Scan) => Promise<T[]>;
 export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
   findPendingCancellations,
   findCardsBesideOrders,
-  findLapsedRemainders,
-  findCanceledRemainders,
+  findEndedRemainders,
 ];
 
 const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;
