@@ -153,8 +153,9 @@ async function settle(
     if (left === 0 || signal?.aborted || performance.now() > giveUpAt) return decisions;
     const { jobs } = await admin(world, "GET", "jobs?limit=200");
     // Retries of a reversal back off to an hour. The person asks for a retry now.
-    for (const { id } of jobs.filter((job: { kind: string }) => job.kind === "reversal"))
-      await world.storefront.send("POST", `/admin/giftcard-pay/jobs/reversal/${id}/retry`, {});
+    const { charges } = await admin(world, "GET", "charges?state=reversing&limit=200");
+    for (const { reference } of charges)
+      await world.storefront.send("POST", `/admin/giftcard-pay/charges/${reference}/retry`, {});
     for (const { kind, id, orderId } of jobs.filter((job: { kind: string }) => job.kind === "unknown_refund")) {
       const order = orders.find((one) => one.orderId === orderId);
       const isMade = world.bank.deeds(order?.cartId ?? "").some(({ deed }) => deed === "refund");
@@ -163,7 +164,7 @@ async function settle(
     }
     // The person retries a waiting order once it has no open job.
     for (const { orderId } of bulkRefund.waiting) {
-      const isOpen = jobs.some((job: { orderId: string | null }) => job.orderId === orderId);
+      const isOpen = [...jobs, ...charges].some((open: { orderId: string | null }) => open.orderId === orderId);
       const path = `/admin/giftcard-pay/bulk-refunds/${bulkRefundId}/orders/${orderId}/retry`;
       if (!isOpen) await world.storefront.send("POST", path, {});
     }

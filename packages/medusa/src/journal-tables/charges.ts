@@ -11,12 +11,6 @@ export const OPEN_CHARGES = `select count(*) from giftcard_charge where state in
 export const OPEN_RELEASES = `select count(*) from giftcard_release release where (select count(*) from giftcard_job
   where kind = 'release_payment' and id = release.payment_id and exempted_at is not null) = 0`;
 
-/** The charges that the money flow fails to settle, as rows of failing jobs. */
-export const FAILING_CHARGES = `
-  select case state when 'reversing' then 'reversal' else 'outcome' end as kind, reference as id, order_id, tries,
-    coalesce(last_error, reason, 'unknown') as last_error, created_at as first_failed_at, updated_at as last_failed_at
-  from giftcard_charge where state in (${RETRIED}) and tries > 0`;
-
 /** How many charges become due at once. More would keep the person's request waiting while the service is down. */
 const DUE_AT_ONCE = 100;
 

@@ -1,7 +1,6 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { MedusaError } from "@medusajs/framework/utils";
-import { FAILING_CHARGES } from "../journal-tables/charges.js";
 import { hasRows, readCount, readRow, readRows, readTexts } from "../rows.js";
 
 /** The kinds of recovery's jobs. docs/on-call.md explains each. */
@@ -91,28 +90,21 @@ export const exemptJob = (sql: Sql, { kind, id }: Pick<JobKey, "kind" | "id">, a
     [kind, id, actor],
   );
 
-export type Failing = Omit<FailingJob, "kind"> & { readonly kind: JobKind | "reversal" | "outcome" };
-
-const FAILING = `
-  select kind, id, order_id, tries, last_error, first_failed_at, last_failed_at from giftcard_job where exempted_at is null
-  union all
-  ${FAILING_CHARGES}`;
-
 const COLUMNS = `kind, id, order_id as "orderId", tries::integer, last_error as "lastError",
   first_failed_at as "firstFailedAt", last_failed_at as "lastFailedAt"`;
 
-/** Lists everything that keeps failing: recovery's jobs before charges, the oldest first. */
+/** Lists the jobs that keep failing, the oldest first, and counts them. */
 export async function listFailing(
   sql: Sql,
   { limit, offset }: { limit: number; offset: number },
-): Promise<{ jobs: Failing[]; count: number }> {
-  const jobs = await readRows<Failing>(
+): Promise<{ jobs: FailingJob[]; count: number }> {
+  const jobs = await readRows<FailingJob>(
     sql,
-    `select ${COLUMNS} from (${FAILING}) failing
-     order by kind in ('reversal', 'outcome'), first_failed_at, kind, id limit $1 offset $2`,
+    `select ${COLUMNS} from giftcard_job where exempted_at is null
+     order by first_failed_at, kind, id limit $1 offset $2`,
     [limit, offset],
   );
-  return { jobs, count: await readCount(sql, `select count(*) from (${FAILING}) failing`) };
+  return { jobs, count: await countFailingJobs(sql) };
 }
 
 export const countFailingJobs = (sql: Sql): Promise<number> =>

@@ -9,7 +9,7 @@ import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
 import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
-import type { Failing } from "../../recovery/failing-jobs.js";
+import type { FailingJob } from "../../recovery/failing-jobs.js";
 import type { CancelStop, RefusedOrder } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
@@ -63,7 +63,7 @@ export type Json<T> = T extends Date
 
 export type ChargeRow = Json<ReturnType<typeof showCharge>>;
 export type UnpaidOrderRow = Json<RefusedOrder> & { orderName: string | null };
-export type JobRow = Json<Failing> & { orderName: string | null };
+export type JobRow = Json<FailingJob> & { orderName: string | null };
 export type HealthView = Health & {
   failingJobs: number;
   unpaidOrders: number;

@@ -171,8 +171,7 @@ export function useOpenWork() {
   const health = useHealth().data;
   const attention = useCharges({ states: ["needs_attention"], limit: OPEN_WORK_LIMIT, offset: 0 }).data;
   const unpaid = useUnpaidOrders().data;
-  // Reversals and unknown outcomes are charges, and listed as such.
-  const jobs = useJobs().data?.jobs.filter(({ kind }) => kind !== "reversal" && kind !== "outcome");
+  const jobs = useJobs().data?.jobs;
   const refunds = useBulkRefunds().data?.bulkRefunds.filter(({ waiting }) => waiting.length > 0);
   if (!attention || !unpaid || !jobs || !refunds) return undefined;
   const waiting = refunds.reduce((sum, one) => sum + one.waiting.length, 0);

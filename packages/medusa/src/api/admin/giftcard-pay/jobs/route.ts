@@ -1,7 +1,7 @@
 import { listFailing } from "../../../../recovery/failing-jobs.js";
 import { adminRoute, readPage, withOrderNames } from "../admin-route.js";
 
-/** Lists everything that keeps failing, jobs before charges, the oldest first: `?limit=&offset=`. */
+/** Lists the jobs that keep failing, the oldest first: `?limit=&offset=`. */
 export const GET = adminRoute(async ({ sql, req }) => {
   const page = readPage(req, 100);
   const { jobs, count } = await listFailing(sql, page);
