@@ -2,7 +2,7 @@ import { Button, Text } from "@medusajs/ui";
 import { type BulkRefundRow, useBulkRefunds, useDecideBulkRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { actorName } from "./labels.js";
-import { OrderLink, Section, SmallButton } from "./section.js";
+import { OrderLink, Section, SmallButton, Strong } from "./section.js";
 
 /** Lists the bulk refunds with their progress; hidden if there are none. */
 export function BulkRefundList() {
@@ -15,9 +15,7 @@ export function BulkRefundList() {
       {data.bulkRefunds.map((one) => (
         <div key={one.id} className="flex flex-col gap-y-2 px-6 py-4">
           <div className="flex flex-wrap items-center justify-between gap-x-4">
-            <Text size="small" weight="plus">
-              {one.title}
-            </Text>
+            <Strong>{one.title}</Strong>
             <Text size="small">{t("bulk.progress", { done: money(one.doneCents), all: money(one.amountCents) })}</Text>
           </div>
           <Text size="xsmall" className="text-ui-fg-subtle">
@@ -61,9 +59,7 @@ export function WaitingRefunds({ bulkRefunds }: { bulkRefunds: readonly BulkRefu
     <Section title={t("bulk.waiting", { count })} about={t("bulk.waitingAbout")}>
       {bulkRefunds.map((one) => (
         <div key={one.id} className="flex flex-col gap-y-2 px-6 py-4">
-          <Text size="small" weight="plus">
-            {one.title}
-          </Text>
+          <Strong>{one.title}</Strong>
           <WaitingOrders bulkRefund={one} />
         </div>
       ))}

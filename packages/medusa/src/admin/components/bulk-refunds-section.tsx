@@ -1,4 +1,4 @@
-import { Button, Checkbox, Input, Label, Table, Text, usePrompt } from "@medusajs/ui";
+import { Button, Checkbox, Label, Table, Text, usePrompt } from "@medusajs/ui";
 import { useState } from "react";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
@@ -6,7 +6,7 @@ import { useBeginBulkRefund, useProducts, useRefundPlan } from "../client/querie
 import { useTexts } from "../i18n/use-texts.js";
 import { BulkRefundList } from "./bulk-refund-list.js";
 import { methodName, partsText } from "./labels.js";
-import { Choice, Field, Nothing, OrderLink, Section, SmallButton } from "./section.js";
+import { Choice, Field, InputField, Nothing, OrderLink, Rows, Section, SmallButton } from "./section.js";
 
 const ALL = "all";
 
@@ -29,16 +29,14 @@ export function BulkRefundsSection() {
     <div className="flex flex-col gap-y-3">
       <Section title={t("bulk.title")} about={t("bulk.about")}>
         <div className="flex flex-wrap items-end gap-3 px-6 py-4">
-          <Field label={t("bulk.find")} id="refund-title">
-            <Input
-              id="refund-title"
-              size="small"
-              type="search"
-              value={title}
-              placeholder={t("bulk.findHint")}
-              onChange={({ target }) => setTitle(target.value)}
-            />
-          </Field>
+          <InputField
+            label={t("bulk.find")}
+            id="refund-title"
+            type="search"
+            value={title}
+            placeholder={t("bulk.findHint")}
+            onChange={({ target }) => setTitle(target.value)}
+          />
           <Field label={t("bulk.product")}>
             <Choice
               label={t("bulk.product")}
@@ -122,27 +120,23 @@ function Plan(props: {
           </Button>
         )}
       </div>
-      <div className="overflow-x-auto">
-        <Table>
-          <Table.Body>
-            {[...orders, ...refused].map((order) => (
-              <Table.Row key={order.orderId}>
-                <Table.Cell>
-                  <OrderLink {...order} />
-                </Table.Cell>
-                <Table.Cell className="text-right">{money(order.amountCents)}</Table.Cell>
-                {"parts" in order ? (
-                  <Table.Cell>{partsText(texts, order.parts)}</Table.Cell>
-                ) : (
-                  <Table.Cell className="text-ui-fg-error whitespace-normal">
-                    {t("bulk.refused", { why: texts.why(order.why) })}
-                  </Table.Cell>
-                )}
-              </Table.Row>
-            ))}
-          </Table.Body>
-        </Table>
-      </div>
+      <Rows>
+        {[...orders, ...refused].map((order) => (
+          <Table.Row key={order.orderId}>
+            <Table.Cell>
+              <OrderLink {...order} />
+            </Table.Cell>
+            <Table.Cell className="text-right">{money(order.amountCents)}</Table.Cell>
+            {"parts" in order ? (
+              <Table.Cell>{partsText(texts, order.parts)}</Table.Cell>
+            ) : (
+              <Table.Cell className="text-ui-fg-error whitespace-normal">
+                {t("bulk.refused", { why: texts.why(order.why) })}
+              </Table.Cell>
+            )}
+          </Table.Row>
+        ))}
+      </Rows>
     </>
   );
 }

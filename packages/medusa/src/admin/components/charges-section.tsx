@@ -1,12 +1,12 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import { Input, Table } from "@medusajs/ui";
+import { Table } from "@medusajs/ui";
 import { type FormEvent, useState } from "react";
 import { useCharges } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { ChargeDrawer } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
 import { stateColors, stateText } from "./labels.js";
-import { Choice, Field, Nothing, Section, SmallButton } from "./section.js";
+import { Choice, Field, InputField, Nothing, Section, SmallButton } from "./section.js";
 
 const PAGE_SIZE = 20;
 const ALL = "all";
@@ -100,15 +100,13 @@ function ChargeFilters({ filter, onChange }: { filter: Filter; onChange: (some: 
     onChange({ q: q.trim() });
   };
   const day = (name: "from" | "to") => (
-    <Field label={t(`charges.${name}`)} id={`giftcard-charges-${name}`}>
-      <Input
-        id={`giftcard-charges-${name}`}
-        size="small"
-        type="date"
-        value={filter[name]}
-        onChange={({ target }) => onChange({ [name]: target.value })}
-      />
-    </Field>
+    <InputField
+      label={t(`charges.${name}`)}
+      id={`giftcard-charges-${name}`}
+      type="date"
+      value={filter[name]}
+      onChange={({ target }) => onChange({ [name]: target.value })}
+    />
   );
   const states = (Object.keys(stateColors) as ChargeState[]).map((id) => ({
     id: id as string,
@@ -116,20 +114,19 @@ function ChargeFilters({ filter, onChange }: { filter: Filter; onChange: (some: 
   }));
   return (
     <form className="flex flex-wrap items-end gap-3 px-6 py-4" onSubmit={search}>
-      <Field label={t("charges.search")} id="giftcard-charges-q" className="min-w-[280px] flex-1">
-        <Input
-          id="giftcard-charges-q"
-          size="small"
-          type="search"
-          maxLength={320}
-          placeholder={t("charges.searchHint")}
-          value={q}
-          onChange={({ target }) => {
-            setQ(target.value);
-            if (target.value === "") onChange({ q: "" });
-          }}
-        />
-      </Field>
+      <InputField
+        label={t("charges.search")}
+        id="giftcard-charges-q"
+        className="min-w-[280px] flex-1"
+        type="search"
+        maxLength={320}
+        placeholder={t("charges.searchHint")}
+        value={q}
+        onChange={({ target }) => {
+          setQ(target.value);
+          if (target.value === "") onChange({ q: "" });
+        }}
+      />
       <SmallButton type="submit">{t("charges.find")}</SmallButton>
       <Field label={t("charges.state")}>
         <Choice

@@ -18,7 +18,7 @@ import { ChargeDrawer, useDecide } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
 import { HealthTiles, OPEN_WORK_LIMIT, type Tile, useOpenWork } from "./health-tiles.js";
 import { codeText, faultText } from "./labels.js";
-import { Nothing, OrderLink, Section, SmallButton } from "./section.js";
+import { Nothing, OrderLink, Section, Small, SmallButton, Strong } from "./section.js";
 
 const retried: readonly ChargeState[] = ["reversing", "unknown"];
 
@@ -135,12 +135,10 @@ function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
       {orders.map((order) => (
         <div key={order.orderId} className="flex items-center justify-between gap-x-4 px-6 py-4">
           <div>
-            <Text size="small" weight="plus">
+            <Strong>
               <OrderLink {...order} />
-            </Text>
-            <Text size="small" className="text-ui-fg-subtle">
-              {why(order.refusal)} ({time(order.foundAt)})
-            </Text>
+            </Strong>
+            <Small>{`${why(order.refusal)} (${time(order.foundAt)})`}</Small>
           </div>
           <SmallButton isLoading={isPending && variables === order.orderId} onClick={() => void keep(order)}>
             {t("unpaid.keep")}

@@ -1,10 +1,10 @@
-import { Button, Text, usePrompt } from "@medusajs/ui";
+import { Button, usePrompt } from "@medusajs/ui";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
 import { useOrderRefund, useRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { partsText, targetOf } from "./labels.js";
-import { SmallButton, Strong } from "./section.js";
+import { Note, Small, SmallButton, SumLine } from "./section.js";
 
 /** Shows what the customer owes and what is still to happen, and refunds what the order owes, or all that is left of it. */
 export function OrderRefundSections({ orderId }: { orderId: string }) {
@@ -66,13 +66,9 @@ function useConfirmedRefund(orderId: string, { captureCents, owedCents }: OrderR
 
 /** Shows a state of the order's money, and what it means. */
 function State({ name, cents, note }: { name: string; cents?: number; note: string }) {
-  const { money } = useTexts();
   return (
     <section aria-label={name} className="flex flex-col gap-y-2 px-6 py-4">
-      <div className="flex items-center justify-between">
-        <Strong>{name}</Strong>
-        {cents !== undefined && <Strong>{money(cents)}</Strong>}
-      </div>
+      <SumLine name={name} cents={cents} />
       <Note>{note}</Note>
     </section>
   );
@@ -83,27 +79,23 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
   const texts = useTexts();
   const { t, money } = texts;
   const { refund: make, recordPayout, isPending } = useConfirmedRefund(orderId, refund);
-  const owed = money(refund.owedCents);
   return (
     <section aria-label={t("refund.owed")} className="flex flex-col gap-y-3 px-6 py-4">
-      <div className="flex items-center justify-between">
-        <Strong>{t("refund.owed")}</Strong>
-        <Strong>{owed}</Strong>
-      </div>
+      <SumLine name={t("refund.owed")} cents={refund.owedCents} />
       {!refund.isPossible && (
-        <Note>{refund.splits.length === 0 ? t("refund.impossible") : t("refund.inexact", { amount: owed })}</Note>
+        <Note>
+          {refund.splits.length === 0
+            ? t("refund.impossible")
+            : t("refund.inexact", { amount: money(refund.owedCents) })}
+        </Note>
       )}
       {refund.captureCents > 0 && <Note>{t("refund.captures", { amount: money(refund.captureCents) })}</Note>}
       {refund.splits.map((split) => (
         <div key={split.amountCents} className="flex flex-col gap-y-2">
           {split.parts.map((part) => (
-            <div key={part.paymentId} className="text-ui-fg-subtle flex items-center justify-between">
-              <Text size="small" leading="compact">
-                {t("refund.to", { target: targetOf(texts, part) })}
-              </Text>
-              <Text size="small" leading="compact">
-                {money(part.cents)}
-              </Text>
+            <div key={part.paymentId} className="flex items-center justify-between">
+              <Small>{t("refund.to", { target: targetOf(texts, part) })}</Small>
+              <Small>{money(part.cents)}</Small>
             </div>
           ))}
           <SmallButton className="self-end" isLoading={isPending} onClick={() => void make(split)}>
@@ -145,9 +137,3 @@ function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund;
     </section>
   );
 }
-
-const Note = ({ children }: { children: string }) => (
-  <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
-    {children}
-  </Text>
-);

@@ -1,13 +1,13 @@
 import type { Difference } from "@giftcard-pay/checkout/operator";
 import type { ReportFault } from "@giftcard-pay/checkout/plugin";
 import { ArrowUpTray } from "@medusajs/icons";
-import { Badge, Button, Input, StatusBadge, Table, Text } from "@medusajs/ui";
+import { Badge, Button, StatusBadge, Table, Text } from "@medusajs/ui";
 import { type FormEvent, useRef, useState } from "react";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
 import { reportDay } from "../i18n/formats.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { cardName, differenceText, stateText } from "./labels.js";
-import { Field, FieldError, Nothing, OrderLink, Section, Small, SmallButton, TableHead } from "./section.js";
+import { Field, FieldError, InputField, Nothing, OrderLink, Rows, Section, Small, SmallButton } from "./section.js";
 
 /** Compares the shop's records with Medusa's payments and, if it is shared, with the card issuer's report. */
 export function ReconciliationSection() {
@@ -23,16 +23,14 @@ export function ReconciliationSection() {
     mutate({ ...days, ...(report && { report: await report.text() }) });
   }
   const day = (name: "from" | "to") => (
-    <Field label={t(`reconciliation.${name}`)} id={`giftcard-${name}`}>
-      <Input
-        id={`giftcard-${name}`}
-        size="small"
-        type="date"
-        required
-        value={days[name]}
-        onChange={({ target }) => setDays({ ...days, [name]: target.value })}
-      />
-    </Field>
+    <InputField
+      label={t(`reconciliation.${name}`)}
+      id={`giftcard-${name}`}
+      type="date"
+      required
+      value={days[name]}
+      onChange={({ target }) => setDays({ ...days, [name]: target.value })}
+    />
   );
   return (
     <Section title={t("reconciliation.title")} about={t("reconciliation.about")}>
@@ -121,20 +119,15 @@ function Result({ result }: { result: ReconciliationView }) {
       {count === 0 ? (
         <Nothing>{t("reconciliation.match")}</Nothing>
       ) : (
-        <div className="overflow-x-auto">
-          <Table>
-            <TableHead columns={columns} />
-            <Table.Body>
-              {differences.map((difference) => (
-                <Row
-                  key={`${difference.kind} ${difference.reference} ${difference.lastFour} ${difference.other.says}`}
-                  difference={difference}
-                  orderNames={orderNames}
-                />
-              ))}
-            </Table.Body>
-          </Table>
-        </div>
+        <Rows columns={columns}>
+          {differences.map((difference) => (
+            <Row
+              key={`${difference.kind} ${difference.reference} ${difference.lastFour} ${difference.other.says}`}
+              difference={difference}
+              orderNames={orderNames}
+            />
+          ))}
+        </Rows>
       )}
     </>
   );

@@ -1,5 +1,5 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import { Button, Container, Heading, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
+import { Button, Container, Heading, Input, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
 import type { ComponentProps, ReactNode } from "react";
 import { Link } from "react-router-dom";
 import { useTexts } from "../i18n/use-texts.js";
@@ -67,6 +67,26 @@ export function Small({ children }: { children: ReactNode }) {
   );
 }
 
+/** A small remark. */
+export function Note({ children }: { children: ReactNode }) {
+  return (
+    <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
+      {children}
+    </Text>
+  );
+}
+
+/** A name with an amount at the end of its line. */
+export function SumLine({ name, cents }: { name: string; cents?: number | undefined }) {
+  const { money } = useTexts();
+  return (
+    <div className="flex items-center justify-between">
+      <Strong>{name}</Strong>
+      {cents !== undefined && <Strong>{money(cents)}</Strong>}
+    </div>
+  );
+}
+
 /** A link to an order's page, or a text if there is no order. */
 export function OrderLink(props: { orderId: string | null; orderName: string | null | undefined; none?: string }) {
   const { t } = useTexts();
@@ -83,23 +103,31 @@ export const SmallButton = (props: ComponentProps<typeof Button>) => (
   <Button size="small" variant="secondary" {...props} />
 );
 
-/** The head of a table. Amounts are aligned to the right. */
-export function TableHead({ columns, amounts = [] }: { columns: readonly string[]; amounts?: readonly string[] }) {
+/** A table of rows, which scrolls in a narrow window. The heads of amounts are aligned to the right. */
+export function Rows(props: { columns?: readonly string[]; amounts?: readonly string[]; children: ReactNode }) {
+  const { columns = [], amounts = [], children } = props;
   return (
-    <Table.Header>
-      <Table.Row>
-        {columns.map((name) => (
-          <Table.HeaderCell key={name} className={amounts.includes(name) ? "text-right" : ""}>
-            {name}
-          </Table.HeaderCell>
-        ))}
-      </Table.Row>
-    </Table.Header>
+    <div className="overflow-x-auto">
+      <Table>
+        {columns.length > 0 && (
+          <Table.Header>
+            <Table.Row>
+              {columns.map((name) => (
+                <Table.HeaderCell key={name} className={amounts.includes(name) ? "text-right" : ""}>
+                  {name}
+                </Table.HeaderCell>
+              ))}
+            </Table.Row>
+          </Table.Header>
+        )}
+        <Table.Body>{children}</Table.Body>
+      </Table>
+    </div>
   );
 }
 
 /** A field with its label above it. */
-export function Field(props: { label: string; id?: string; className?: string; children: ReactNode }) {
+export function Field(props: { label: string; id?: string; className?: string | undefined; children: ReactNode }) {
   const { label, id, className = "", children } = props;
   return (
     <div className={`flex flex-col gap-y-1 ${className}`}>
@@ -108,6 +136,19 @@ export function Field(props: { label: string; id?: string; className?: string; c
       </Label>
       {children}
     </div>
+  );
+}
+
+/** A small input with its label above it. */
+export function InputField({
+  label,
+  className,
+  ...input
+}: ComponentProps<typeof Input> & { id: string; label: string }) {
+  return (
+    <Field label={label} id={input.id} className={className}>
+      <Input size="small" {...input} />
+    </Field>
   );
 }
 

@@ -1,9 +1,9 @@
-import { Input, Table } from "@medusajs/ui";
+import { Table } from "@medusajs/ui";
 import { useState } from "react";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { readPercent, reportDay } from "../i18n/formats.js";
 import { useTexts } from "../i18n/use-texts.js";
-import { Field, FieldError, Nothing, OrderLink, Section, SmallButton, Strong, TableHead } from "./section.js";
+import { FieldError, InputField, Nothing, OrderLink, Rows, Section, SmallButton, Strong } from "./section.js";
 
 export function StatementSection() {
   const { t } = useTexts();
@@ -23,29 +23,25 @@ export function StatementSection() {
       }
     >
       <div className="flex flex-wrap items-end gap-4 px-6 py-4">
-        <Field label={t("common.month")} id="giftcard-month">
-          <Input
-            id="giftcard-month"
-            size="small"
-            type="month"
-            value={month}
-            onChange={({ target }) => target.value && setMonth(target.value)}
-          />
-        </Field>
-        <Field label={t("statement.commission")} id="giftcard-commission">
-          <Input
-            id="giftcard-commission"
-            size="small"
-            inputMode="decimal"
-            autoComplete="off"
-            maxLength={20}
-            placeholder="0"
-            value={commission}
-            aria-invalid={!isValid}
-            aria-describedby="giftcard-commission-error"
-            onChange={(event) => setCommission(event.target.value)}
-          />
-        </Field>
+        <InputField
+          label={t("common.month")}
+          id="giftcard-month"
+          type="month"
+          value={month}
+          onChange={({ target }) => target.value && setMonth(target.value)}
+        />
+        <InputField
+          label={t("statement.commission")}
+          id="giftcard-commission"
+          inputMode="decimal"
+          autoComplete="off"
+          maxLength={20}
+          placeholder="0"
+          value={commission}
+          aria-invalid={!isValid}
+          aria-describedby="giftcard-commission-error"
+          onChange={(event) => setCommission(event.target.value)}
+        />
         <FieldError id="giftcard-commission-error">{isValid ? null : t("statement.commissionError")}</FieldError>
       </div>
       {error && <Nothing>{error.message}</Nothing>}
@@ -61,32 +57,27 @@ function Lines({ statement }: { statement: StatementView }) {
   if (lines.length === 0) return <Nothing>{t("statement.none")}</Nothing>;
   const amounts = (["charged", "canceled", "refunded", "difference"] as const).map((name) => t(`statement.${name}`));
   return (
-    <div className="overflow-x-auto">
-      <Table>
-        <TableHead columns={[t("statement.day"), t("common.order"), ...amounts]} amounts={amounts} />
-        <Table.Body>
-          {lines.map((line) => (
-            <Table.Row key={`${line.day} ${line.orderId}`}>
-              <Table.Cell className="text-nowrap">{day(line.day)}</Table.Cell>
-              <Table.Cell>
-                <OrderLink
-                  orderId={line.orderId}
-                  orderName={orderNames[line.orderId ?? ""]}
-                  none={t("statement.noOrder")}
-                />
-              </Table.Cell>
-              <Amounts of={[line.chargedCents, line.canceledCents, line.refundedCents, line.grossCents]} />
-            </Table.Row>
-          ))}
-          <Sum name={t("statement.total")} of={[chargedCents, canceledCents, refundedCents, grossCents]} />
-          <Sum
-            name={t("statement.commissionOf", { percent: number(commissionPercent) })}
-            of={[null, null, null, -commissionCents]}
-          />
-          <Sum name={t("statement.net")} of={[null, null, null, netCents]} />
-        </Table.Body>
-      </Table>
-    </div>
+    <Rows columns={[t("statement.day"), t("common.order"), ...amounts]} amounts={amounts}>
+      {lines.map((line) => (
+        <Table.Row key={`${line.day} ${line.orderId}`}>
+          <Table.Cell className="text-nowrap">{day(line.day)}</Table.Cell>
+          <Table.Cell>
+            <OrderLink
+              orderId={line.orderId}
+              orderName={orderNames[line.orderId ?? ""]}
+              none={t("statement.noOrder")}
+            />
+          </Table.Cell>
+          <Amounts of={[line.chargedCents, line.canceledCents, line.refundedCents, line.grossCents]} />
+        </Table.Row>
+      ))}
+      <Sum name={t("statement.total")} of={[chargedCents, canceledCents, refundedCents, grossCents]} />
+      <Sum
+        name={t("statement.commissionOf", { percent: number(commissionPercent) })}
+        of={[null, null, null, -commissionCents]}
+      />
+      <Sum name={t("statement.net")} of={[null, null, null, netCents]} />
+    </Rows>
   );
 }
 

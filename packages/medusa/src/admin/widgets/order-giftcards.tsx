@@ -1,16 +1,16 @@
 import { defineWidgetConfig } from "@medusajs/admin-sdk";
-import { Container, Heading, Text } from "@medusajs/ui";
+import { Container, Heading } from "@medusajs/ui";
 import { type ChargeRow, type LineTitles, useOrderCharges, useRefetchAfterChanges } from "../client/queries.js";
 import { useDecide } from "../components/charge-drawer.js";
 import { EnvironmentBadge } from "../components/health-section.js";
 import { cardName, piecesText, reasonText, takenCents } from "../components/labels.js";
 import { OrderRefundSections } from "../components/order-refund.js";
-import { SmallButton, StateBadge, Strong } from "../components/section.js";
+import { Note, Small, SmallButton, StateBadge, SumLine } from "../components/section.js";
 import { useTexts } from "../i18n/use-texts.js";
 
 /** Shows each card's part on an order's page, with its state, and what is owed to the cards and the customer. */
 function OrderGiftcards({ data: order }: { data: { id: string } }) {
-  const { t, money } = useTexts();
+  const { t } = useTexts();
   const { data } = useOrderCharges(order.id);
   useRefetchAfterChanges();
   const { decide, pendingReference } = useDecide();
@@ -24,12 +24,7 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
       </div>
       {byPayment(data.charges).map(([first, ...others]) => (
         <div key={first.sessionId} className="flex flex-col gap-y-3 px-6 py-4">
-          <div className="flex items-center justify-between">
-            <Strong>{cardName(first.lastFour)}</Strong>
-            <Text size="small" leading="compact">
-              {money(sumOf([first, ...others]))}
-            </Text>
-          </div>
+          <SumLine name={cardName(first.lastFour)} cents={sumOf([first, ...others])} />
           {[first, ...others].map((charge) => (
             <Charged
               key={charge.reference}
@@ -43,9 +38,8 @@ function OrderGiftcards({ data: order }: { data: { id: string } }) {
         </div>
       ))}
       {owedCents > 0 && (
-        <div className="flex items-center justify-between px-6 py-4">
-          <Strong>{t("order.owedToCards")}</Strong>
-          <Strong>{money(owedCents)}</Strong>
+        <div className="px-6 py-4">
+          <SumLine name={t("order.owedToCards")} cents={owedCents} />
         </div>
       )}
       <OrderRefundSections orderId={order.id} />
@@ -82,31 +76,23 @@ function Charged(props: {
   const chargedAt = time(charge.devaluedAt ?? charge.sentAt);
   const paid = piecesText(texts, charge, titles);
   return (
-    <div className="text-ui-fg-subtle flex flex-col gap-y-2">
+    <div className="flex flex-col gap-y-2">
       <div className="flex items-center justify-between">
         <StateBadge state={charge.state} />
-        {isPart && (
-          <Text size="small" leading="compact">
-            {money(takenCents(charge))}
-          </Text>
-        )}
+        {isPart && <Small>{money(takenCents(charge))}</Small>}
       </div>
-      {paid !== "" && (
-        <Text size="xsmall" leading="compact">
-          {t("order.paid", { tickets: paid })}
-        </Text>
-      )}
-      <Text size="xsmall" leading="compact">
+      {paid !== "" && <Note>{t("order.paid", { tickets: paid })}</Note>}
+      <Note>
         {charge.reversedAt
           ? t("order.chargedAndReversed", { charged: chargedAt, reversed: time(charge.reversedAt) })
           : t("order.charged", { charged: chargedAt })}
-      </Text>
+      </Note>
       {(isOwed || charge.state === "needs_attention") && (
         <div className="flex items-center justify-between gap-x-4">
-          <Text size="xsmall" leading="compact">
+          <Note>
             {reasonText(texts, charge.reason)}{" "}
             {isOwed && t("order.tried", { count: charge.tries, since: time(charge.stateChangedAt) })}
-          </Text>
+          </Note>
           <SmallButton className="shrink-0" isLoading={isTrying} onClick={onTry}>
             {isOwed ? t("open.tryNow") : t("decide.retry.button")}
           </SmallButton>
