@@ -598,10 +598,6 @@ const cases: Record<string, Case> = {
     },
     answer: () => [true, false, true],
   },
-  turnOfOrder: {
-    ask: (f) => Promise.all([carts.turnOfOrder(sql, f.orderId), carts.turnOfOrder(sql, "order_none")]),
-    answer: (f) => [f.cartId, "order_none"],
-  },
   orderWithPayment: {
     ask: (f) => orders.orderWithPayment(sql, f.cartId, f.giftSessionId),
     answer: (f) => f.orderId,

@@ -5,7 +5,7 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import type { Release, Turn } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
-import { turnOfOrder } from "../medusa-tables/carts.js";
+import { cartOfOrder } from "../medusa-tables/carts.js";
 
 export const PATIENCE_MS = 30_000;
 /** As long as Medusa locks a cart that it completes. */
@@ -76,20 +76,23 @@ export type Keep = () => Promise<void>;
 
 /**
  * Runs a job while nobody else changes this order, in any process.
- * @param job calls `keep` before each step that moves money: it may have stalled for longer than its lease
+ * @param job calls `keep` before each step that moves money: it may have stalled for longer than its lease. It gets the order's
+ *   cart; null if no card was ever on it
  * @throws {CheckoutError} payment_in_progress if another job has the order for too long
  */
 export async function withOrderLease<T>(
   container: MedusaContainer,
   orderId: string,
-  job: (keep: Keep) => Promise<T>,
+  job: (keep: Keep, cartId: string | null) => Promise<T>,
 ): Promise<T> {
   const { leases, sql } = contextOf(container);
-  const release = await leases.wait(await turnOfOrder(sql, orderId), PATIENCE_MS);
+  const cartId = await cartOfOrder(sql, orderId);
+  const release = await leases.wait(cartId ?? orderId, PATIENCE_MS);
   try {
-    return await job(async () => {
+    const keep = async () => {
       if (!(await release.keep())) throw new CheckoutError("payment_in_progress");
-    });
+    };
+    return await job(keep, cartId);
   } finally {
     await release();
   }

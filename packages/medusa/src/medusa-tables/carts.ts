@@ -109,10 +109,6 @@ const cartWithCards = (
 export const cartOfOrder = async (sql: Sql, orderId: string): Promise<string | null> =>
   (await readRow<{ id: string | null }>(sql, `select ${cartWithCards("$1")} as id`, [orderId]))?.id ?? null;
 
-/** Reads whose lease a change of an order needs: that of its cart, or its own if no card was ever on the cart. */
-export const turnOfOrder = async (sql: Sql, orderId: string): Promise<string> =>
-  (await cartOfOrder(sql, orderId)) ?? orderId;
-
 /** Reads a placed order's cart, as `cartOfOrder`; null if there is no such order. */
 export const findOrder = (sql: Sql, orderId: string): Promise<{ readonly cartId: string | null } | null> =>
   readRow(

@@ -3,7 +3,6 @@ import { MathBN } from "@medusajs/framework/utils";
 import { fromCents, isCentAtMost } from "../amount.js";
 import { type Keep, withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { cartOfOrder } from "../medusa-tables/carts.js";
 import { BALANCE_REFERENCE } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { addCreditLine, endCreditLines } from "../recovery/credit-lines.js";
@@ -47,8 +46,7 @@ export const withOrder = <T>(
   orderId: string,
   job: (books: OrderBooks, keep: Keep) => Promise<T>,
 ): Promise<T> =>
-  withOrderLease(container, orderId, async (keep) => {
-    const cartId = await cartOfOrder(contextOf(container).sql, orderId);
+  withOrderLease(container, orderId, async (keep, cartId) => {
     if (cartId !== null) await finishBegunRefunds(container, cartId);
     const answer = await job(await readBalanced(container, orderId), keep);
     await readBalanced(container, orderId);

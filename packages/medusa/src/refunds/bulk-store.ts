@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { isUniqueViolation, type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
-import type { Sold } from "../medusa-tables/bulk-refunds.js";
+import type { Sold, SoldOrder } from "../medusa-tables/bulk-refunds.js";
 import { hasRows, readRow, readRows, readTexts } from "../rows.js";
 import type { Reason } from "../sentences.js";
 import type { PlannedCapture, RefundPart } from "./order-books.js";
 
-export interface PlannedOrder {
-  readonly orderId: string;
-  readonly orderName: string;
+export interface PlannedOrder extends SoldOrder {
   /** How many units of each line are back once it is refunded, by the line's id. */
   readonly units: Readonly<Record<string, number>>;
   readonly amountCents: number;
@@ -17,9 +15,7 @@ export interface PlannedOrder {
 }
 
 /** An order that contains it, but can't be refunded automatically. */
-export interface RefusedOrder {
-  readonly orderId: string;
-  readonly orderName: string;
+export interface RefusedOrder extends SoldOrder {
   readonly amountCents: number;
   readonly why: readonly Reason[];
   /** Above 0 if it is refused only because this amount isn't captured: the plan may capture it first. */

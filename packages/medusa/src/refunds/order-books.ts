@@ -30,13 +30,7 @@ export interface RefundPart {
 }
 
 /** A payment that is captured before its order is refunded. */
-export interface PlannedCapture {
-  readonly paymentId: string;
-  readonly providerId: string;
-  /** null for another method than a card. */
-  readonly lastFour: string | null;
-  readonly cents: number;
-}
+export type PlannedCapture = Omit<RefundPart, "references">;
 
 /**
  * The record of what an order sold, what is back and what was refunded. Every refund is planned on it: of the order's

@@ -17,35 +17,12 @@ import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.j
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import type { UnitsBack } from "./kept-value.js";
-import {
-  captureFirst,
-  FRACTION_CENTS,
-  type OrderBooks,
-  type PlannedCapture,
-  type RefundPart,
-  sumOfCaptures,
-} from "./order-books.js";
+import { captureFirst, FRACTION_CENTS, type OrderBooks, type RefundPart, sumOfCaptures } from "./order-books.js";
 
 /** How a sum is refunded: to which payments, and how much to each. */
 export interface SplitRefund {
   readonly amountCents: number;
   readonly parts: readonly RefundPart[];
-}
-
-/** The amount that an order owes its customer once everything is captured, and how it can be refunded. */
-export interface OwedRefund {
-  readonly orderId: string;
-  readonly owedCents: number;
-  readonly dueCents: number;
-  readonly notCapturedCents: number;
-  readonly settledCents: number;
-  readonly awaitsReturn: boolean;
-  readonly isPossible: boolean;
-  /** The split if it is possible; otherwise the nearest ones. */
-  readonly splits: readonly SplitRefund[];
-  /** The payments that any refund of the order captures first. */
-  readonly captures: readonly PlannedCapture[];
-  readonly captureCents: number;
 }
 
 const sumCents = (parts: readonly { readonly cents: number }[]) => parts.reduce((sum, { cents }) => sum + cents, 0);
@@ -94,14 +71,17 @@ export function toSplit({ payments, charges }: OrderBooks, split: RefundSplit): 
   return { amountCents: split.amountCents, parts: parts.filter(({ cents }) => cents > 0) };
 }
 
-/** Plans the refund of what an order owes. */
-export function toOwedRefund(actual: OrderBooks): OwedRefund {
+/**
+ * Plans the refund of what an order owes its customer once everything is captured.
+ * @returns `splits`: the split if it is possible, else the nearest ones; `captures`: what any refund captures first
+ */
+export function toOwedRefund(actual: OrderBooks) {
   const books = actual.asCaptured();
   const { orderId, owedCents, dueCents, settledCents, awaitsReturn } = books;
   const { captures, notCapturedCents } = actual;
   const state = { orderId, owedCents, dueCents, notCapturedCents, settledCents, awaitsReturn };
   const owed = { ...state, captures, captureCents: sumOfCaptures(captures) };
-  if (owedCents === 0) return { ...owed, isPossible: true, splits: [] };
+  if (owedCents === 0) return { ...owed, isPossible: true, splits: [] as SplitRefund[] };
   const plan = planOf(books, owedCents, books.back);
   const splits = plan.isPossible ? [plan.split] : plan.nearest;
   return { ...owed, isPossible: plan.isPossible, splits: splits.map((split) => toSplit(books, split)) };
