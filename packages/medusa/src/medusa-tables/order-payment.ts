@@ -2,6 +2,7 @@ import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { heldStates } from "@giftcard-pay/checkout/store";
 import { centsSql, toCents } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
+import { readRows } from "../rows.js";
 import { paymentsOf, sumOf } from "./payments.js";
 
 /** An action of a person on an order. Recovery never cancels such an order. */
@@ -84,12 +85,14 @@ export const ORDER_ORIGIN = `
  * table. Medusa keeps a summary for each version of an order. Version 1 is the order as it was placed.
  */
 const STATEMENT = `
-select o.id, cart.cart_id, o.status, o.currency_code, o.canceled_at is not null as is_canceled, fact.paid_at,
-  coalesce(fact.total_cents, placed.total_cents) as total_cents, latest.total_cents as current_cents, payment.all as payments, session.all as sessions,
+select o.id as "orderId", cart.cart_id as "cartId", o.currency_code as currency, fact.paid_at as "paidAt",
+  (o.canceled_at is not null or o.status = 'canceled') as "isCanceled", coalesce(fact.total_cents, placed.total_cents)::float8 as "totalCents",
+  latest.total_cents::float8 as "currentTotalCents", o.status in ('completed', 'archived') as completed,
+  coalesce(payment.all, '[]') as payments, coalesce(session.all, '[]') as sessions,
   (select count(*) from order_fulfillment l join fulfillment f on f.id = l.fulfillment_id
-    where l.order_id = o.id and l.deleted_at is null and f.canceled_at is null and f.deleted_at is null) > 0 as is_fulfilled,
+    where l.order_id = o.id and l.deleted_at is null and f.canceled_at is null and f.deleted_at is null) > 0 as fulfilled,
   (select count(*) from order_change where order_id = o.id and status = 'confirmed' and deleted_at is null
-    and change_type in (${EDITS})) > 0 as is_edited
+    and change_type in (${EDITS})) > 0 as edited
 from unnest($1::text[]) wanted (id)
 cross join lateral (select id, status, currency_code, version, canceled_at, created_at from "order"
   where id = wanted.id and deleted_at is null offset 0) o
@@ -118,6 +121,13 @@ left join lateral (
     and (select count(*) from payment where payment_session_id = s.id and deleted_at is null) = 0
 ) session on true`;
 
+type Facts = "orderId" | "cartId" | "currency" | "paidAt" | "isCanceled" | "totalCents" | "currentTotalCents";
+
+interface Row extends Pick<OrderPayment, Facts>, Record<"fulfilled" | "edited" | "completed", boolean> {
+  payments: PaymentRow[];
+  sessions: { id: string; status: string; amount: string }[];
+}
+
 interface PaymentRow {
   id: string;
   provider: string;
@@ -138,7 +148,7 @@ interface PaymentRow {
 /** Reads how orders were paid, in one statement. Leaves out orders that don't exist (any more). */
 export async function readOrderPayments(sql: Sql, orderIds: readonly string[]): Promise<OrderPayment[]> {
   if (orderIds.length === 0) return [];
-  return (await sql(STATEMENT, [[...new Set(orderIds)]])).map(toOrderPayment);
+  return (await readRows<Row>(sql, STATEMENT, [[...new Set(orderIds)]])).map(toOrderPayment);
 }
 
 /** Reads how one order was paid; null if it doesn't exist (any more). */
@@ -160,9 +170,7 @@ function toPaidPart(payment: PaymentRow): PaidPart {
   return { providerId, lastFour: isCard ? lastFour : null, amountCents, refundedCents };
 }
 
-function toOrderPayment(row: Record<string, unknown>): OrderPayment {
-  const payments = (row.payments ?? []) as PaymentRow[];
-  const sessions = (row.sessions ?? []) as { id: string; status: string; amount: string }[];
+function toOrderPayment({ payments, sessions, fulfilled, edited, completed, ...order }: Row): OrderPayment {
   const pending = sessions.filter(({ status }) => status === "pending_authorization");
   const paid = payments
     .filter((p) => !p.isCanceled && (p.provider !== PROVIDER_ID || wasCharged(p)))
@@ -170,25 +178,15 @@ function toOrderPayment(row: Record<string, unknown>): OrderPayment {
     .filter(({ amountCents }) => amountCents > 0)
     .sort((a, b) => Number(a.lastFour === null) - Number(b.lastFour === null));
   const isHeld = (p: PaymentRow) => !p.isCanceled && (p.left === null || Number(p.left) > 0);
-  const touches: [Touch, unknown][] = [
-    ["fulfilled", row.is_fulfilled],
-    ["edited", row.is_edited],
-    ["captured", payments.some(({ wasCaptured }) => wasCaptured)],
-    ["refunded", payments.some(({ wasRefunded }) => wasRefunded)],
-    ["completed", row.status === "completed" || row.status === "archived"],
-  ];
+  const captured = payments.some(({ wasCaptured }) => wasCaptured);
+  const refunded = payments.some(({ wasRefunded }) => wasRefunded);
+  const touches: Record<Touch, boolean> = { fulfilled, edited, captured, refunded, completed };
   return {
-    orderId: String(row.id),
-    cartId: row.cart_id as string | null,
-    isCanceled: row.is_canceled === true || row.status === "canceled",
-    currency: String(row.currency_code),
-    currentTotalCents: row.current_cents === null ? null : Number(row.current_cents),
-    totalCents: row.total_cents === null ? null : Number(row.total_cents),
-    paidAt: row.paid_at as Date | null,
+    ...order,
     paid,
     paidCents: paid.reduce((sum, { amountCents }) => sum + amountCents, 0),
     pendingCents: pending.reduce((sum, { amount }) => sum + toCents(amount), 0),
-    touches: touches.flatMap(([touch, isSo]) => (isSo === true ? [touch] : [])),
+    touches: (Object.keys(touches) as Touch[]).filter((touch) => touches[touch]),
     heldPayments: payments
       .filter(isHeld)
       .map(({ id, provider, left }) => ({ id, isGiftcard: provider === PROVIDER_ID, capturedLeft: left })),

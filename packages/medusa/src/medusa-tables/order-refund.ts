@@ -146,14 +146,17 @@ const EXTENDED = `exists (select from order_change_action action join order_chan
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null and action.deleted_at is null
     and action.action in ('ITEM_ADD', 'ITEM_UPDATE', 'SHIPPING_ADD', 'SHIPPING_UPDATE', 'SHIPPING_REMOVE'))`;
 
-interface Row {
-  items: BookedItem[] | null;
-  payments:
-    | { id: string; session: string; provider: string; captured: number; refunded: number; amount: number }[]
-    | null;
-  refunds:
-    | (Pick<BookedRefund, "id" | "cents" | "createdAt" | "waived"> & { units: unknown; ahead: number | null })[]
-    | null;
+interface Row extends Omit<RefundableOrder, "settledCents" | "payments" | "refunds"> {
+  readonly settled: string;
+  readonly payments: {
+    id: string;
+    session: string;
+    provider: string;
+    captured: number;
+    refunded: number;
+    amount: number;
+  }[];
+  readonly refunds: (Omit<BookedRefund, "units" | "aheadCents"> & { units: unknown; ahead: number | null })[];
 }
 
 /** Reads what the customer has to pay according to Medusa, in major units. Below 0, the order owes. */
@@ -170,15 +173,17 @@ export async function readPending(sql: Sql, orderId: string): Promise<{ pending:
 
 /** Reads what decides about an order's refunds; null if there is no such order. */
 export async function readRefundable(sql: Sql, orderId: string): Promise<RefundableOrder | null> {
-  const [row] = await sql(
-    `select o.id, cart.cart_id, o.display_id, o.canceled_at is not null as is_canceled, fact.lines, item.all as items,
-       payment.all as payments, refund.all as refunds, ${EXTENDED} as is_extended,
-       ${REFUNDING} as is_refunding,
+  const row = await readRow<Row>(
+    sql,
+    `select o.id as "orderId", '#' || o.display_id as "orderName", cart.cart_id as "cartId",
+       o.canceled_at is not null as "isCanceled", fact.lines, coalesce(item.all, '[]') as items,
+       coalesce(payment.all, '[]') as payments, coalesce(refund.all, '[]') as refunds, ${EXTENDED} as "isExtended",
+       ${REFUNDING} as "isRefunding",
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
-         and now.return_requested_quantity > 0) as awaits_return,
+         and now.return_requested_quantity > 0) as "awaitsReturn",
        ${pendingOf("summary")} as pending,
-       (${creditLines("o.version")} - ${creditLines("start.version")} + ${OTHER_TRANSACTIONS})::text as settled,
-       coalesce(fact.total_cents, ${centsSql("(placed.totals -> 'raw_current_order_total' ->> 'value')::numeric")})::integer as placed_cents
+       (${creditLines("o.version")} - ${creditLines("start.version")} + ${OTHER_TRANSACTIONS})::text as settled, coalesce(
+         fact.total_cents, ${centsSql("(placed.totals -> 'raw_current_order_total' ->> 'value')::numeric")}, 0)::integer as "placedCents"
      from "order" o
      left join order_summary summary on summary.order_id = o.id and summary.version = o.version and summary.deleted_at is null
      left join giftcard_order fact on fact.order_id = o.id
@@ -191,26 +196,15 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
      where o.id = $1 and o.deleted_at is null`,
     [orderId],
   );
-  return row ? toRefundable(row) : null;
+  return row && toRefundable(row);
 }
 
-function toRefundable(row: Record<string, unknown>): RefundableOrder {
-  const { items, payments, refunds } = row as unknown as Row;
-  const waived = (refunds ?? []).map((refund) => refund.waived);
+function toRefundable({ settled, payments, refunds, ...order }: Row): RefundableOrder {
+  const waived = refunds.map((refund) => refund.waived);
   return {
-    orderId: String(row.id),
-    orderName: `#${row.display_id}`,
-    cartId: row.cart_id as string | null,
-    isCanceled: row.is_canceled === true,
-    placedCents: Number(row.placed_cents ?? 0),
-    pending: String(row.pending),
-    settledCents: toCents(MathBN.sub(String(row.settled), MathBN.sum(0, ...waived))),
-    lines: row.lines as readonly OrderLine[] | null,
-    awaitsReturn: row.awaits_return === true,
-    isExtended: row.is_extended === true,
-    isRefunding: row.is_refunding === true,
-    items: items ?? [],
-    payments: (payments ?? []).map(({ id, session, provider, captured, refunded, amount }) => {
+    ...order,
+    settledCents: toCents(MathBN.sub(settled, MathBN.sum(0, ...waived))),
+    payments: payments.map(({ id, session, provider, captured, refunded, amount }) => {
       const isGiftcard = provider === PROVIDER_ID;
       const openCents = Math.max(0, amount - captured);
       const isPartial = captured > 0 && !isGiftcard;
@@ -221,7 +215,7 @@ function toRefundable(row: Record<string, unknown>): RefundableOrder {
         restCents: isPartial ? openCents : 0,
       };
     }),
-    refunds: (refunds ?? []).map(({ units, ahead, ...refund }) => {
+    refunds: refunds.map(({ units, ahead, ...refund }) => {
       const named = unitsOfRefund(units);
       const aheadCents = named ? (ahead ?? 0) : toCents(refund.waived);
       return { ...refund, units: named, aheadCents: Math.min(aheadCents, refund.cents) };

@@ -167,8 +167,6 @@ export async function* readGiftcardPayments(sql: Sql, query: PaymentQuery): Asyn
 }
 
 async function readPaymentPage(sql: Sql, { from, to, externalIds }: PaymentQuery, after: string) {
-  const sum = (table: string) =>
-    `(select coalesce(sum(amount), 0) from ${table} where payment_id = p.id and deleted_at is null)`;
   const params: unknown[] = [PROVIDER_ID, after, PAGE];
   const p = (value: unknown) => `$${params.push(value)}`;
   // Only the requested conditions, so that PostgreSQL can use the index of each.
@@ -180,8 +178,8 @@ async function readPaymentPage(sql: Sql, { from, to, externalIds }: PaymentQuery
   return readRows<ShopPayment & { id: string }>(
     sql,
     `select p.id, p.payment_session_id as "externalId", link.order_id as "orderId", p.canceled_at is not null as "isCanceled",
-       ${centsSql("p.amount")}::integer as "amountCents", ${centsSql(sum("capture"))}::integer as "capturedCents",
-       ${centsSql(sum("refund"))}::integer as "refundedCents"
+       ${centsSql("p.amount")}::integer as "amountCents", ${centsSql(`coalesce(${sumOf("capture")}, 0)`)}::integer as "capturedCents",
+       ${centsSql(`coalesce(${sumOf("refund")}, 0)`)}::integer as "refundedCents"
      from (select * from payment p where p.provider_id = $1 and p.id > $2 and p.deleted_at is null
          and (${wanted.join(" or ")}) order by p.id limit $3) p
        left join order_payment_collection link
