@@ -2,10 +2,10 @@ import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusaj
 import { MedusaError } from "@medusajs/framework/utils";
 import type { Leave } from "../context/completion-queue.js";
 import { contextOf } from "../context/context.js";
-import { nameOf, toMedusaError } from "../errors.js";
+import { nameOf } from "../errors.js";
 import { ordersOfCart } from "../medusa-tables/carts.js";
 import { findSoldOut, type SoldOutItem } from "../medusa-tables/stock.js";
-import { handleAnswer } from "./answer.js";
+import { onEnd, replaceBody } from "./answer.js";
 
 /** Seconds until a page should ask again. */
 const RETRY_AFTER = "1";
@@ -30,7 +30,6 @@ interface Refusal {
  * again, with 409 and Retry-After. A cart whose items are sold out is refused before Medusa creates an order for it.
  */
 export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  const { logger } = contextOf(req.scope);
   const cartId = String(req.params.id);
   const patience = new AbortController();
   const giveUp = () => patience.abort();
@@ -41,15 +40,13 @@ export async function admitCompletion(req: MedusaRequest, res: MedusaResponse, n
     const turn = await waitForTurn(req, cartId, patience.signal);
     if (turn === null) return void (res.destroyed ? res.end() : res.json(askToRetry(res)));
     if (turn !== "passes") {
-      handleAnswer(res, next, { onEnd: turn });
+      onEnd(res, turn);
       const soldOut = await readSoldOut(req, cartId);
       if (res.destroyed) return void res.end();
       if (soldOut?.refusal === "later") return void res.json(askToRetry(res));
       if (soldOut?.refusal === "now") return void res.status(400).json(describe(soldOut));
     }
-    handleAnswer(res, next, { replaceBody: (body) => explain(req, res, cartId, body as Refusal) });
-  } catch (error) {
-    return next(toMedusaError(error, logger));
+    replaceBody(res, next, (body) => explain(req, res, cartId, body as Refusal));
   } finally {
     clearTimeout(timer);
   }

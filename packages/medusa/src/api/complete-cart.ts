@@ -5,7 +5,7 @@ import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { toMedusaError } from "../errors.js";
 import { PLAN } from "../names.js";
-import { handleAnswer } from "./answer.js";
+import { onEnd, replaceBody } from "./answer.js";
 
 /** Medusa's code for a failure that it doesn't know. */
 const UNKNOWN = "unknown_error";
@@ -43,10 +43,8 @@ export async function prepareCart(req: MedusaRequest, res: MedusaResponse, next:
     const end = release;
     // Something else, such as a timeout, has answered meanwhile: don't begin.
     if (res.writableEnded) return end();
-    handleAnswer(res, next, {
-      replaceBody: (body) => checkAnswer(req, res, { cartId, release: end }, body),
-      onEnd: end,
-    });
+    replaceBody(res, next, (body) => checkAnswer(req, res, { cartId, release: end }, body));
+    onEnd(res, end);
   }
   next();
 }

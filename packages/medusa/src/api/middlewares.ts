@@ -8,13 +8,13 @@ import {
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys, MathBN, MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../context/context.js";
-import { nameOf, refusal } from "../errors.js";
+import { nameOf, refusal, toMedusaError } from "../errors.js";
 import { readCollection } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 import { withOrder } from "../refunds/balanced-books.js";
 import { readBooks } from "../refunds/order-books.js";
 import { admitCompletion } from "./admit-completion.js";
-import { handleAnswer } from "./answer.js";
+import { replaceBody } from "./answer.js";
 import { prepareCart } from "./complete-cart.js";
 import { refundByHand } from "./refund-by-hand.js";
 import { createRemainderSession } from "./store/remainder-session.js";
@@ -30,15 +30,13 @@ import {
 
 /** Removes the gift card from the listed payment methods: a page can't start a payment with it. */
 function hideProvider(_req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
-  handleAnswer(res, next, {
-    replaceBody: (answer) => {
-      const body = answer as { payment_providers?: { id: string }[]; count?: number };
-      const listed = body?.payment_providers;
-      const shown = listed?.filter((provider) => provider.id !== PROVIDER_ID);
-      if (!listed || !shown || shown.length === listed.length) return answer;
-      const count = typeof body.count === "number" ? { count: body.count - 1 } : {};
-      return { ...body, payment_providers: shown, ...count };
-    },
+  replaceBody(res, next, (answer) => {
+    const body = answer as { payment_providers?: { id: string }[]; count?: number };
+    const listed = body?.payment_providers;
+    const shown = listed?.filter((provider) => provider.id !== PROVIDER_ID);
+    if (!listed || !shown || shown.length === listed.length) return answer;
+    const count = typeof body.count === "number" ? { count: body.count - 1 } : {};
+    return { ...body, payment_providers: shown, ...count };
   });
   next();
 }
@@ -99,22 +97,28 @@ const confirmsChange = [
   "/admin/claims/:id/request",
 ];
 
-/** Refuses a call with an id that no row has: PostgreSQL stores no NUL, and Medusa would fail with it. */
-const withId =
+/**
+ * Refuses a call with an id that no row has: PostgreSQL stores no NUL, and Medusa would fail with it. Makes errors of Medusa's of
+ * what the middleware throws.
+ */
+const guarded =
   (middleware: MiddlewareFunction): MiddlewareFunction =>
-  (req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) => {
+  async (req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) => {
     const { cart_id, order_id } = (req.body ?? {}) as { cart_id?: unknown; order_id?: unknown };
     const hasNul = [...Object.values(req.params), cart_id, order_id].some((id) => String(id).includes("\0"));
-    return hasNul
-      ? next(new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such id."))
-      : middleware(req, res, next);
+    if (hasNul) return next(new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such id."));
+    try {
+      await middleware(req, res, next);
+    } catch (error) {
+      next(toMedusaError(error, contextOf(req.scope).logger));
+    }
   };
 
 /** Middlewares for a route that is called by POST, or by other methods. */
 const onPost = (matcher: string, ...middlewares: MiddlewareFunction[]) => on(["POST"], matcher, ...middlewares);
 const on = (methods: ("GET" | "POST" | "DELETE")[], matcher: string, ...middlewares: MiddlewareFunction[]) => ({
   ...{ matcher, methods },
-  middlewares: middlewares.map(withId),
+  middlewares: middlewares.map(guarded),
 });
 
 export default defineMiddlewares({
@@ -176,17 +180,15 @@ const withoutTokens = (body: string) =>
  * gift card, of which the plugin has refunded nothing, are left as Medusa shows them.
  */
 function balanceOrder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction): void {
-  handleAnswer(res, next, {
-    replaceBody: async (body) => {
-      const orderId = (body as { order_preview?: { id?: string } } | null)?.order_preview?.id;
-      try {
-        if (orderId !== undefined) await balance(req.scope, orderId);
-      } catch (error) {
-        const logger = contextOf(req.scope).logger;
-        logger.warn(`giftcard: the books of order ${orderId} aren't balanced yet: ${nameOf(error)}`);
-      }
-      return body;
-    },
+  replaceBody(res, next, async (body) => {
+    const orderId = (body as { order_preview?: { id?: string } } | null)?.order_preview?.id;
+    try {
+      if (orderId !== undefined) await balance(req.scope, orderId);
+    } catch (error) {
+      const logger = contextOf(req.scope).logger;
+      logger.warn(`giftcard: the books of order ${orderId} aren't balanced yet: ${nameOf(error)}`);
+    }
+    return body;
   });
   next();
 }

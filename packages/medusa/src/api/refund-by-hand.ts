@@ -2,8 +2,8 @@ import { planRefund, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { euro, fromCents, isCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import { notRefunded, refusal, toMedusaError } from "../errors.js";
-import { concernsRefund, type PaymentOrder } from "../medusa-tables/carts.js";
+import { notRefunded, refusal } from "../errors.js";
+import { concernsRefund } from "../medusa-tables/carts.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
@@ -24,26 +24,19 @@ interface RefundBody {
  * Prepares Medusa's own refund of a payment: takes the order's lease, balances its books, and adds the units that the
  * refund pays for. So Medusa's button uses the same record as the plugin's.
  */
-export async function refundByHand(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  await changePaymentInTurn(req, res, next, prepare);
-
-  async function prepare(order: PaymentOrder): Promise<void> {
+export const refundByHand = (req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) =>
+  changePaymentInTurn(req, res, next, async (order) => {
     const { orderId, cartId, refundCount } = order;
-    try {
-      if (cartId === null && !(await concernsRefund(contextOf(req.scope).sql, order))) return next();
-      if (cartId !== null) await finishBegunRefunds(req.scope, cartId);
-      const books = await readBalanced(req.scope, orderId);
-      const isOurs = books.isNoted || books.charges.length > 0;
-      const undecided = isOurs ? await whyUndecided(req.scope, books) : null;
-      if (undecided !== null) throw notRefunded(undecided);
-      const isOvertaken = books.refunds.length !== refundCount;
-      await check(req, books, { paymentId: String(req.params.id), isOvertaken });
-      next();
-    } catch (error) {
-      next(toMedusaError(error, contextOf(req.scope).logger));
-    }
-  }
-}
+    if (cartId === null && !(await concernsRefund(contextOf(req.scope).sql, order))) return next();
+    if (cartId !== null) await finishBegunRefunds(req.scope, cartId);
+    const books = await readBalanced(req.scope, orderId);
+    const isOurs = books.isNoted || books.charges.length > 0;
+    const undecided = isOurs ? await whyUndecided(req.scope, books) : null;
+    if (undecided !== null) throw notRefunded(undecided);
+    const isOvertaken = books.refunds.length !== refundCount;
+    await check(req, books, { paymentId: String(req.params.id), isOvertaken });
+    next();
+  });
 
 /** Medusa's own page shows the message. */
 const refuse = (message: string) => refusal(`${message} Nothing was refunded.`);

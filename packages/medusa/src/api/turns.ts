@@ -5,14 +5,14 @@ import { euro } from "../amount.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Release } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
-import { notRefunded, refusal, toMedusaError } from "../errors.js";
+import { notRefunded, refusal } from "../errors.js";
 import { findOrder, hadCards, orderOfPayment, type PaymentOrder } from "../medusa-tables/carts.js";
 import { hasOpenChange, readHeldInChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { UNDECIDED } from "../refunds/order-refund.js";
-import { handleAnswer } from "./answer.js";
+import { onEnd } from "./answer.js";
 
 /*
  * Medusa's own routes that could interfere with a completion of a cart with gift cards, or with each other. They wait
@@ -34,7 +34,7 @@ export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse,
   if (!order) return next();
   if (order.cartId !== null) (req as { [CART]?: string })[CART] = order.cartId;
   // Without cards, it is the order's own lease: the plugin and Medusa's cancel would otherwise refund the same money.
-  return takeTurn(req, res, next, () => leases.wait(order.cartId ?? id, PATIENCE_MS));
+  return takeTurn(res, next, () => leases.wait(order.cartId ?? id, PATIENCE_MS));
 }
 
 /**
@@ -52,8 +52,11 @@ export async function changePaymentInTurn(
   const found = await orderOfPayment(sql, String(req.params.id));
   // Medusa refuses everything else.
   if (!found) return next();
-  const goOn = (error?: unknown) => (error ? next(error) : prepare(found));
-  return takeTurn(req, res, goOn, () => leases.wait(found.cartId ?? found.orderId, PATIENCE_MS));
+  return takeTurn(
+    res,
+    () => prepare(found),
+    () => leases.wait(found.cartId ?? found.orderId, PATIENCE_MS),
+  );
 }
 
 /** The request's property with the cart whose lease it holds. */
@@ -67,14 +70,10 @@ const CART = Symbol("giftcard cart");
 export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
   const cartId = (req as { [CART]?: string })[CART];
   if (cartId === undefined) return next();
-  try {
-    await finishBegunRefunds(req.scope, cartId);
-    const scan = scanOnly(contextOf(req.scope).sql, cartId);
-    if ((await findUnknownRefunds(scan)).length > 0) throw notRefunded(UNDECIDED);
-    next();
-  } catch (error) {
-    next(toMedusaError(error, contextOf(req.scope).logger));
-  }
+  await finishBegunRefunds(req.scope, cartId);
+  const scan = scanOnly(contextOf(req.scope).sql, cartId);
+  if ((await findUnknownRefunds(scan)).length > 0) throw notRefunded(UNDECIDED);
+  next();
 }
 
 /**
@@ -97,24 +96,15 @@ async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: Medus
   if (typeof cartId !== "string") return next();
   const { leases, sql } = contextOf(req.scope);
   if (!(await hadCards(sql, cartId))) return next();
-  return takeTurn(req, res, next, async () => (await leases.waitGivingWay(cartId, PATIENCE_MS)).release);
+  return takeTurn(res, next, async () => (await leases.waitGivingWay(cartId, PATIENCE_MS)).release);
 }
 
-async function takeTurn(
-  req: MedusaRequest,
-  res: MedusaResponse,
-  next: MedusaNextFunction,
-  take: () => Promise<Release>,
-) {
-  try {
-    const release = await take();
-    // Something else, such as a timeout, has answered meanwhile: don't begin.
-    if (res.writableEnded) return release();
-    handleAnswer(res, next, { onEnd: release });
-  } catch (error) {
-    return next(toMedusaError(error, contextOf(req.scope).logger));
-  }
-  next();
+async function takeTurn(res: MedusaResponse, goOn: () => unknown, take: () => Promise<Release>) {
+  const release = await take();
+  // Something else, such as a timeout, has answered meanwhile: don't begin.
+  if (res.writableEnded) return release();
+  onEnd(res, release);
+  await goOn();
 }
 
 /*

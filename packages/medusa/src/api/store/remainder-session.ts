@@ -8,7 +8,7 @@ import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js"
 import { createEmptySession, isCovered, planMetadata, refusePaid } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
-import { toMedusaError, toRefusalOfMethod } from "../../errors.js";
+import { toRefusalOfMethod } from "../../errors.js";
 import { providersOfCart } from "../../medusa-tables/carts.js";
 import { readCollection } from "../../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../../names.js";
@@ -25,22 +25,18 @@ const bodyOf = (req: MedusaRequest) => req.body as Body;
  * unless it is a paid order: Medusa would delete the session that holds the order's money, and so refund it.
  */
 export async function createRemainderSession(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
-  try {
-    const collectionId = String(req.params.id);
-    if (bodyOf(req).provider_id === PROVIDER_ID) throw await explainNoSession(contextOf(req.scope).sql, collectionId);
-    const { cartId, hadCards, paysOrder } = await readCollection(contextOf(req.scope).sql, collectionId);
-    if (paysOrder) throw new CheckoutError("cart_completed");
-    if (!cartId || !hadCards) return next();
-    if (!(await withCartLock(req.scope, cartId, () => makeSession(req, cartId)))) return next();
-    const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
-      entity: "payment_collection",
-      fields: req.queryConfig.fields,
-      filters: { id: req.params.id },
-    });
-    res.status(200).json({ payment_collection: data[0] });
-  } catch (error) {
-    next(toMedusaError(error, contextOf(req.scope).logger));
-  }
+  const collectionId = String(req.params.id);
+  if (bodyOf(req).provider_id === PROVIDER_ID) throw await explainNoSession(contextOf(req.scope).sql, collectionId);
+  const { cartId, hadCards, paysOrder } = await readCollection(contextOf(req.scope).sql, collectionId);
+  if (paysOrder) throw new CheckoutError("cart_completed");
+  if (!cartId || !hadCards) return next();
+  if (!(await withCartLock(req.scope, cartId, () => makeSession(req, cartId)))) return next();
+  const { data } = await req.scope.resolve(ContainerRegistrationKeys.QUERY).graph({
+    entity: "payment_collection",
+    fields: req.queryConfig.fields,
+    filters: { id: req.params.id },
+  });
+  res.status(200).json({ payment_collection: data[0] });
 }
 
 /** Creates the session. @returns false if Medusa shall create it, since cards pay in euro only */

@@ -9,7 +9,7 @@ import { readLineTitles } from "../../../medusa-tables/charge-search.js";
 import { readOrderNames } from "../../../medusa-tables/orders.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
 import type { ReasonCode } from "../../../sentences.js";
-import { handleAnswer } from "../../answer.js";
+import { replaceBody } from "../../answer.js";
 
 interface AdminCall {
   readonly giftcard: GiftcardContext;
@@ -30,7 +30,7 @@ export function adminRoute<T>(call: (context: AdminCall) => Promise<T>) {
     } catch (error) {
       const reasons = reasonsOf(error);
       // Medusa answers errors, with a message alone.
-      if (reasons) handleAnswer(res, next, { replaceBody: (body) => ({ ...(body as object), reasons }) });
+      if (reasons) replaceBody(res, next, (body) => ({ ...(body as object), reasons }));
       throw toAdminError(error);
     }
   };
