@@ -50,7 +50,7 @@ describe("the block about an order's payments", () => {
   test("names payments as the shop says, escaped, on one line", () => {
     const nameOf = () => '<i>"iDEAL" & more</i>\nTotal';
     const { text, html } = renderPaidBy(paidBy, { language: "en", nameOf });
-    expect(html).toContain("&lt;i&gt;&quot;iDEAL&quot; &amp; more&lt;/i&gt;");
+    expect(html).toContain("&#60;i&#62;&#34;iDEAL&#34; &#38; more&#60;/i&#62;");
     expect(lines(text).at(-1)).toBe('<i>"iDEAL" & more</i> Total: €1,172.22');
   });
 

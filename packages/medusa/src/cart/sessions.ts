@@ -88,12 +88,7 @@ export async function restoreSession(container: MedusaContainer, sessionId: stri
   await payments.restorePaymentSessions([sessionId]);
 }
 
-/**
- * Creates the session with which one card pays its part.
- * @param payment the cart, with its payment collection
- * @param index the position of the card in the plan
- * @returns the session's id
- */
+/** Creates the session with which the plan's card at this position pays its part. @returns the session's id */
 export async function createGiftSession(
   container: MedusaContainer,
   { collectionId }: Pick<CartPayment, "collectionId">,
@@ -102,9 +97,7 @@ export async function createGiftSession(
 ): Promise<string> {
   const part = plan.parts[index];
   if (!part) throw new TypeError(`The plan has no part ${index}.`);
-  const { amountCents, lastFour } = part;
-  const session = { collectionId: collectionId ?? "", amountCents, lastFour, metadata: planMetadata(plan) };
-  return createCardSession(container, session);
+  return createCardSession(container, { ...part, collectionId: collectionId ?? "", metadata: planMetadata(plan) });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { ReportError } from "@giftcard-pay/checkout/plugin";
 import { Command, CommanderError } from "commander";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand, statementCommand } from "./reports.js";
@@ -49,6 +50,7 @@ async function main(argv: string[]): Promise<number> {
 
 function explain(error: unknown): { message: string; exitCode: number } {
   if (error instanceof CommandFailure) return error;
+  if (error instanceof RangeError || error instanceof ReportError) return { message: error.message, exitCode: 2 };
   if (error instanceof CommanderError)
     return { message: error.message.replace(/^error: /, ""), exitCode: error.exitCode === 0 ? 0 : 2 };
   // The message of any other error may contain an address with a password.

@@ -1,6 +1,5 @@
 import { createReadStream } from "node:fs";
 import { daysOfMonth, reconciliationText, statementCsv, statementText } from "@giftcard-pay/checkout/operator";
-import { ReportError } from "@giftcard-pay/checkout/plugin";
 import type { Command } from "commander";
 import { readMedusaReconciliation, readMedusaStatement } from "../reports/journal-reports.js";
 import { CommandFailure } from "./failure.js";
@@ -37,10 +36,7 @@ export function reconcileCommand(): Command {
       const onProgress = (read: number, what: string) => report(`${read} ${what} compared`);
       const result = await withShop(options, async (shop) =>
         readMedusaReconciliation(await openReports(shop, options), { from, to, report: serviceReport, onProgress }),
-      ).catch((error: unknown) => {
-        const isUsage = error instanceof RangeError || error instanceof ReportError;
-        throw isUsage ? new CommandFailure(error.message, 2) : error;
-      });
+      );
       const text = options.json
         ? `${JSON.stringify(result)}\n`
         : reconciliationText(result, (orderId) => result.orderNames[orderId] ?? orderId);
@@ -86,8 +82,6 @@ export function statementCommand(): Command {
         const commissionPercent = options.commission === undefined ? 0 : Number(options.commission);
         const context = await openReports(shop, options);
         return readMedusaStatement(context, { ...daysOfMonth(options.month), commissionPercent });
-      }).catch((error: unknown) => {
-        throw error instanceof RangeError ? new CommandFailure(error.message, 2) : error;
       });
       const nameOf = (orderId: string) => statement.orderNames[orderId] ?? orderId;
       if (options.json) process.stdout.write(`${JSON.stringify(statement)}\n`);

@@ -1,14 +1,8 @@
 import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
-import { withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { scanOnly } from "../medusa-tables/scan.js";
-import { type BegunCreditLine, findBegunCreditLines } from "../medusa-tables/unrecorded-payments.js";
-
-/** Ends a credit line that was begun, while nobody else changes the order. */
-export async function endCreditLine(container: MedusaContainer, { orderId }: BegunCreditLine): Promise<void> {
-  await withOrderLease(container, orderId, () => endCreditLines(container, orderId));
-}
+import { findBegunCreditLines } from "../medusa-tables/unrecorded-payments.js";
 
 /**
  * Ends an order's credit lines that were begun: confirms them as Medusa would have, or deletes those without an amount.

@@ -17,7 +17,7 @@ import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-
 import { findCardsBesideOrders, findEndedRemainders, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import { findBegunCreditLines, findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
-import { endCreditLine } from "./credit-lines.js";
+import { endCreditLines } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { type CancelBudget, findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./release-payment.js";
@@ -99,10 +99,11 @@ const finders: Record<Kind, readonly Find<Task>[]> = {
     })),
   ],
   credit_line: [
-    tasks(findBegunCreditLines, (begun) => ({
-      id: begun.changeId,
-      orderId: begun.orderId,
-      run: (container) => endCreditLine(container, begun),
+    tasks(findBegunCreditLines, ({ changeId, orderId }) => ({
+      id: changeId,
+      orderId,
+      run: async (container) =>
+        void (await withOrderLease(container, orderId, () => endCreditLines(container, orderId))),
     })),
   ],
   record_payment: [

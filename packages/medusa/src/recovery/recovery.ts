@@ -129,7 +129,7 @@ async function findTasks(
   for (const [index, find] of finders.entries()) {
     const tasks = await tryScan(scan.sql, `${kind} ${index + 1}`, fail, () => find(scan));
     if (!tasks) hasFailed = true;
-    for (const task of tasks ?? []) found.set(task.id, { kind, ...task });
+    for (const task of tasks ?? []) found.set(task.id, { ...task, kind });
   }
   if (!hasFailed) await forgetOthers(scan.sql, kind, [...found.keys()]);
   const exempt = await readExemptJobs(scan.sql, kind);

@@ -43,7 +43,8 @@ export async function releasePayment(
     if (!(await beginRefund(sql, paymentId, cartId, isAsked))) throw unknownRefund();
     if (Number(capturedLeft) > 0)
       await payments.refundPayment({ payment_id: paymentId, amount: capturedLeft as never });
-    await endRefund(sql, paymentId);
+    // The remainder of the payment may still have to be canceled.
+    await sql("update giftcard_release set refund_begun_at = null where payment_id = $1", [paymentId]);
   }
   if (capturedLeft === null || isPartial) await payments.cancelPayment(paymentId);
   await endRelease(sql, paymentId);
@@ -81,11 +82,6 @@ const beginRefund = (sql: Sql, paymentId: string, cartId: string, isAsked: boole
      returning 1`,
     [paymentId, cartId, isAsked],
   );
-
-/** Records that the refund is made. The remainder of the payment may still have to be canceled. */
-async function endRefund(sql: Sql, paymentId: string): Promise<void> {
-  await sql("update giftcard_release set refund_begun_at = null where payment_id = $1", [paymentId]);
-}
 
 /** Deletes the record of a payment that is released, or that turned out to have an order. */
 async function endRelease(sql: Sql, paymentId: string): Promise<void> {

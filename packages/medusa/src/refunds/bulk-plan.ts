@@ -12,10 +12,11 @@ import { FRACTION_CENTS, type OrderBooks, ROUNDING_CENTS, readBooks, sumOfCaptur
 import { planOf, toSplit, whyUndecided } from "./order-refund.js";
 
 const id = z.string().min(1).max(200);
-const soldSchema = z.union([
-  z.strictObject({ variantId: id }),
-  z.strictObject({ productId: id }),
-  z.strictObject({ orderIds: z.array(id).min(1).max(10_000) }),
+const capture = z.boolean().default(false);
+const wishSchema = z.union([
+  z.strictObject({ variantId: id, capture }),
+  z.strictObject({ productId: id, capture }),
+  z.strictObject({ orderIds: z.array(id).min(1).max(10_000), capture }),
 ]);
 
 /** The products or orders to refund, and whether that includes orders that aren't captured yet. */
@@ -26,19 +27,14 @@ interface BulkRefundWish {
 
 /** Reads a wish from a request. @throws {MedusaError} if it isn't one of the three shapes, with or without `capture` */
 export function readWish(input: unknown): BulkRefundWish {
-  const { capture = false, ...sold } = (input ?? {}) as Record<string, unknown>;
-  if (typeof capture === "boolean") return { sold: readSold(sold), capture };
-  throw new MedusaError(MedusaError.Types.INVALID_DATA, "capture is true or false.");
-}
-
-/** Reads what to refund from a request. @throws {MedusaError} if it isn't one of the three shapes */
-export function readSold(input: unknown): Sold {
-  const { success, data } = soldSchema.safeParse(input);
-  if (success) return data;
-  throw new MedusaError(
-    MedusaError.Types.INVALID_DATA,
-    "Say what to refund: { variantId }, { productId } or { orderIds: [...] }.",
-  );
+  const { success, data } = wishSchema.safeParse(input);
+  if (!success)
+    throw new MedusaError(
+      MedusaError.Types.INVALID_DATA,
+      "Say what to refund: { variantId }, { productId } or { orderIds: [...] }, with capture: true or false.",
+    );
+  const { capture, ...sold } = data;
+  return { sold, capture };
 }
 
 /** How many orders are read in parallel. */

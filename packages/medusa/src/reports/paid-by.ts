@@ -185,16 +185,8 @@ function tableHtml(texts: (typeof labels)["en"], rows: readonly Row[]): string {
   ].join("\n");
 }
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
 /** Escapes text for HTML, in elements and in quoted attributes. */
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (found) => entities[found] ?? "");
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (found) => `&#${found.charCodeAt(0)};`);
 
 /** A name may contain line breaks, which would look like rows. */
 const oneLine = (text: string) => text.replace(/\s+/g, " ");

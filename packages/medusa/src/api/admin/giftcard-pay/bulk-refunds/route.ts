@@ -1,5 +1,5 @@
 import { refusal, withReasons } from "../../../../errors.js";
-import { planBulkRefund, readSold } from "../../../../refunds/bulk-plan.js";
+import { planBulkRefund, readWish } from "../../../../refunds/bulk-plan.js";
 import { beginBulkRefund, readBulkRefunds } from "../../../../refunds/bulk-store.js";
 import { workBulkRefunds } from "../../../../refunds/bulk-work.js";
 import { adminRoute, readActor } from "../admin-route.js";
@@ -12,7 +12,7 @@ export const GET = adminRoute(async ({ sql }) => ({ bulkRefunds: await readBulkR
  */
 export const POST = adminRoute(async ({ sql, req }) => {
   const { sold, title, amountCents, captureCents = 0 } = (req.body ?? {}) as Record<string, unknown>;
-  const plan = await planBulkRefund(req.scope, { sold: readSold(sold), capture: captureCents !== 0 });
+  const plan = await planBulkRefund(req.scope, readWish({ ...(sold as object), capture: captureCents !== 0 }));
   const isSame = plan.title === title && plan.amountCents === amountCents && plan.captureCents === captureCents;
   const isConfirmed = isSame && plan.orders.length > 0;
   const id = isConfirmed ? await beginBulkRefund(sql, plan, await readActor(req)) : null;
