@@ -12,10 +12,8 @@ export const readRow = async <T>(sql: Sql, text: string, params: unknown[]): Pro
 export const readTexts = async (sql: Sql, text: string, params: unknown[]): Promise<string[]> =>
   (await sql(text, params)).map((row) => String(Object.values(row)[0]));
 
-/** Reads the number that a statement counts. */
 export const readCount = async (sql: Sql, text: string, params: unknown[] = []): Promise<number> =>
   Number((await readTexts(sql, text, params))[0]);
 
-/** Runs a statement, and tells whether it returns any row. */
 export const hasRows = async (sql: Sql, text: string, params: unknown[]): Promise<boolean> =>
   (await sql(text, params)).length > 0;

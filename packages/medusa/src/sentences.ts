@@ -81,5 +81,4 @@ const write = ({ code, values = {} }: Reason): string =>
     return isCents(name) ? (Number(value) / 100).toFixed(2) : String(value);
   });
 
-/** Writes reasons as English sentences. */
 export const sentencesOf = (reasons: readonly Reason[]): string => reasons.map(write).join(" ");

@@ -156,7 +156,6 @@ export function refuseEnded({ otherSessions, deadSessions }: CartPayment, plan: 
   if (otherSessions.length === 0 && deadSessions.some(hasEnded)) throw declined();
 }
 
-/** Makes the refusal for a payment that the bank declined. */
 export function declined(): MedusaError {
   const type = MedusaError.Types.PAYMENT_AUTHORIZATION_ERROR;
   return new MedusaError(type, "Payment authorization failed", type);

@@ -22,7 +22,6 @@ are counted as in progress, and compared the next time.
   captured         the two disagree about whether the payment is final
   service          the service has other figures for a card`;
 
-/** `giftcard-medusa reconcile`: compares the journal with Medusa's payments and the service's report. */
 export function reconcileCommand(): Command {
   return reportCommand("reconcile", "Compare the journal with Medusa's payments and the service's report")
     .requiredOption("--from <yyyy-mm-dd>", "the first day, by the clock in Amsterdam")
@@ -70,7 +69,6 @@ interface StatementOptions extends ReportOptions {
   csv?: boolean;
 }
 
-/** `giftcard-medusa statement`: adds up what a merchant compares with the issuer's invoice. */
 export function statementCommand(): Command {
   return reportCommand("statement", "Add up what was charged, canceled and refunded in a month, by day and order")
     .requiredOption("--month <yyyy-mm>", "the month, by the clock in Amsterdam")

@@ -14,7 +14,6 @@ The keys are read from GIFTCARD_SEALING_KEYS ("id:key,id:key", the newest first)
 medusa-config.ts or .js in the shop's folder, or from the build in .medusa/server if the folder has neither. The command
 prints which file it reads.`;
 
-/** `giftcard-medusa reseal`: seals every card and token in use under the newest key. */
 export function resealCommand(): Command {
   return shopCommand("reseal", "Seal every card and cancel token in use under the newest sealing key")
     .addHelpText("after", HELP)

@@ -28,7 +28,6 @@ export interface ShopContext {
   readonly configured: Partial<GiftcardOptions>;
 }
 
-/** Creates a command with the options of every command. */
 export function shopCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)

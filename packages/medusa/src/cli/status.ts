@@ -22,7 +22,6 @@ Recovery's next actions:
 
 Medusa's db:rollback refuses to drop the tables while charges, remainders or payments without an order are open.`;
 
-/** `giftcard-medusa status`: prints the open work, the actions of the next recovery run, and what the tables keep. */
 export function statusCommand(): Command {
   return shopCommand("status", "Show the open work, recovery's next actions, and what the tables keep")
     .addHelpText("after", HELP)

@@ -71,7 +71,6 @@ to repeat. With --remove it undoes all this.
 
 Exit code 1 means that something is left to do by hand.`;
 
-/** `giftcard-medusa storefront`: adds gift cards to a checkout of Medusa's Next.js storefront. */
 export function storefrontCommand(): Command {
   return new Command("storefront")
     .description("Add gift cards to a checkout of Medusa's Next.js storefront")
@@ -85,7 +84,7 @@ export function storefrontCommand(): Command {
       checkStorefront(folder);
       const root = path.resolve(folder);
       const options = { remove, dryRun };
-      const steps = [...(remove ? removeFiles : addFiles)(root, options), ...replaceImports(root, options)];
+      const steps = [...changeFiles(root, options), ...replaceImports(root, options)];
       const command = packagesLine(root, options);
       const result = { steps, ...(remove ? { uninstall: command } : { install: command }) };
       process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(steps, command, options));
@@ -131,28 +130,19 @@ interface Step {
 const OTHER_FILE = "There is a file of this name with other text. Move it away and run this again.";
 const CHANGED = "This file was changed since it was added. Delete it yourself.";
 
-function addFiles(root: string, { dryRun }: Options): Step[] {
-  return ownFiles(root).map(({ file, text }): Step => {
-    const target = path.join(root, file);
-    if (existsSync(target)) return { file, done: readFileSync(target, "utf8") === text ? "already" : "kept" };
-    if (!dryRun) {
-      mkdirSync(path.dirname(target), { recursive: true });
-      writeFileSync(target, text);
-    }
-    return { file, done: "written" };
-  });
-}
-
-function removeFiles(root: string, { dryRun }: Options): Step[] {
+/** Writes our files, or deletes those that are still as they were written. */
+function changeFiles(root: string, { remove, dryRun }: Options): Step[] {
+  const folder = path.join(root, SITE);
+  if (!dryRun && !remove) mkdirSync(folder, { recursive: true });
   const steps = ownFiles(root).map(({ file, text }): Step => {
     const target = path.join(root, file);
-    if (!existsSync(target)) return { file, done: "already" };
-    if (readFileSync(target, "utf8") !== text) return { file, done: "kept" };
-    if (!dryRun) unlinkSync(target);
-    return { file, done: "removed" };
+    const isThere = existsSync(target);
+    if (isThere && readFileSync(target, "utf8") !== text) return { file, done: "kept" };
+    if (isThere !== remove) return { file, done: "already" };
+    if (!dryRun) remove ? unlinkSync(target) : writeFileSync(target, text);
+    return { file, done: remove ? "removed" : "written" };
   });
-  const folder = path.join(root, SITE);
-  if (!dryRun && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
+  if (!dryRun && remove && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
   return steps;
 }
 

@@ -14,7 +14,6 @@ export function wasPaid(payment: OrderPayment, mayBePending: boolean): boolean {
   return payment.paidCents + (mayBePending ? payment.pendingCents : 0) >= payment.totalCents;
 }
 
-/** Records which of these orders are paid by now. */
 export async function noteIfPaid(sql: Sql, orderIds: readonly string[]): Promise<void> {
   for (const payment of await readOrderPayments(sql, orderIds)) {
     if (payment.paidAt === null && wasPaid(payment, false)) await notePaid(sql, payment);

@@ -30,7 +30,6 @@ export async function makeRetriesDue(sql: Sql): Promise<void> {
 export const countRetried = (sql: Sql): Promise<number> =>
   readCount(sql, `select count(*) from giftcard_charge where state in (${RETRIED})`);
 
-/** Reads the number of charges and their sum, by state. */
 export async function sumByState(sql: Sql): Promise<Record<string, { count: number; cents: number }>> {
   const rows = await sql(
     `select state, count(*), coalesce(sum(coalesce(deducted_cents, amount_cents)), 0) as cents
@@ -42,7 +41,6 @@ export async function sumByState(sql: Sql): Promise<Record<string, { count: numb
   );
 }
 
-/** Reads the services that charges were made with. */
 export async function readServices(sql: Sql): Promise<{ environment: string; companyId: string }[]> {
   const rows = await sql("select distinct environment, company_id from giftcard_charge order by 1, 2", []);
   return rows.map((row) => ({ environment: String(row.environment), companyId: String(row.company_id) }));

@@ -155,7 +155,6 @@ export const concernsRefund = (sql: Sql, { orderId, refundCount: before }: Payme
     [orderId, PROVIDER_ID, before],
   );
 
-/** Reads the payment methods of the cart's region. */
 export const providersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(
     sql,
@@ -173,13 +172,11 @@ export const providersOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
 const IS_GIFTCARD = `(i.is_giftcard or (select count(*) from product p where p.id = i.product_id
   and (p.is_giftcard or p.metadata ->> 'giftcard' = 'true')) > 0)`;
 
-/** Reads the ids of a cart's lines that are gift cards. */
 export const giftcardItemsOfCart = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(sql, `select i.id from cart_line_item i where i.cart_id = $1 and i.deleted_at is null and ${IS_GIFTCARD}`, [
     cartId,
   ]);
 
-/** Reads the ids of the lines of a cart's order that are gift cards. */
 export const giftcardItemsOfOrder = (sql: Sql, cartId: string): Promise<string[]> =>
   readTexts(
     sql,

@@ -82,7 +82,6 @@ export const readSessionPayments = (sql: Sql, sessionIds: readonly string[]): Pr
     [sessionIds],
   );
 
-/** Tells whether a payment session exists. */
 export const hasSession = (sql: Sql, sessionId: string): Promise<boolean> =>
   hasRows(sql, "select 1 from payment_session where id = $1 and deleted_at is null", [sessionId]);
 

@@ -47,7 +47,6 @@ export const findUnrecorded = ({ sql, after, only, leaseMs }: Scan): Promise<Unr
 
 type RecordKey = Pick<UnrecordedPayment, "entryId" | "paymentId" | "kind" | "orderId">;
 
-/** Tells whether the order has a capture or refund. */
 export const isRecorded = (sql: Sql, { entryId, paymentId, kind, orderId }: RecordKey): Promise<boolean> =>
   hasRows(sql, `select 1 where ${isRecordedSql("$1", "$2", "$3", "$4")}`, [entryId, paymentId, kind, orderId]);
 

@@ -75,7 +75,6 @@ export async function forgetOthers(sql: Sql, kind: JobKind, foundIds: readonly s
   ]);
 }
 
-/** Reads the ids of a kind's jobs that people have exempted. */
 export async function readExemptJobs(sql: Sql, kind: JobKind): Promise<Set<string>> {
   return new Set(
     await readTexts(sql, "select id from giftcard_job where kind = $1 and exempted_at is not null", [kind]),
@@ -110,7 +109,6 @@ export async function listFailing(
 export const countFailingJobs = (sql: Sql): Promise<number> =>
   readCount(sql, "select count(*) from giftcard_job where exempted_at is null");
 
-/** Reads a failing job; null if there is none (any more). */
 export const readJob = (sql: Sql, kind: JobKind, id: string): Promise<FailingJob | null> =>
   readRow(
     sql,

@@ -91,7 +91,6 @@ export const exemptOrder = (sql: Sql, orderId: string, actor: string): Promise<b
     [orderId, actor],
   );
 
-/** Tells whether a person has exempted the order. */
 export const isExempt = (sql: Sql, orderId: string): Promise<boolean> =>
   hasRows(sql, "select 1 from giftcard_unpaid_order where order_id = $1 and exempted_at is not null", [orderId]);
 

@@ -18,7 +18,6 @@ export interface Release {
   readonly isPartial?: boolean;
 }
 
-/** Creates the error that asks a person to find out the outcome of a refund. */
 export const unknownRefund = () =>
   new MedusaError(
     MedusaError.Types.UNEXPECTED_STATE,

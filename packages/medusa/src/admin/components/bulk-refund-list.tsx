@@ -51,7 +51,6 @@ function LeftOutOrders({ bulkRefund: { refused, refusedCount } }: { bulkRefund: 
   );
 }
 
-/** Lists the orders of bulk refunds that wait for a person. */
 export function WaitingRefunds({ bulkRefunds }: { bulkRefunds: readonly BulkRefundRow[] }) {
   const { t } = useTexts();
   const count = bulkRefunds.reduce((sum, { waiting }) => sum + waiting.length, 0);

@@ -29,7 +29,6 @@ const beginOf = (day: string, after = 0): string => {
   return at.toISOString();
 };
 
-/** Searches all card payments. */
 export function ChargesSection() {
   const { t } = useTexts();
   const [filter, setFilter] = useState(noFilter);

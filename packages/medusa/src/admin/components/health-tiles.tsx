@@ -23,7 +23,6 @@ export interface Tile {
 const problemsOf = (tiles: readonly Tile[]): Tile[] =>
   tiles.filter(({ color, isListed, isAwaited }) => (color === "red" || color === "orange") && !isListed && !isAwaited);
 
-/** Describes each part of the shop's health. */
 export const healthTiles = (texts: Texts, health: HealthView): Tile[] => [
   serviceTile(texts, health),
   keyTile(texts, health),
@@ -140,7 +139,6 @@ function processesTile({ t, why }: Texts, { processes: { count, locks, connectio
   return { name, color: "green", label, about: t("health.lock", { lock, connections }) };
 }
 
-/** Shows parts of the shop's health side by side. */
 export const HealthTiles = ({ tiles }: { tiles: readonly Tile[] }) => (
   <div className="grid grid-cols-1 gap-px sm:grid-cols-2 xl:grid-cols-3">
     {tiles.map((tile) => (

@@ -33,7 +33,6 @@ const groups: Record<Group, Readonly<Record<string, string>>> = {
 export const codeText = ({ t }: Texts, group: Group, code: string): string =>
   code in groups[group] ? t(`${group}.${code}` as TextKey) : code.replaceAll("_", " ");
 
-/** Explains why a charge is in its state. */
 export const reasonText = (texts: Texts, reason: string | null): string =>
   reason === null ? "" : codeText(texts, "reasons", reason);
 

@@ -67,7 +67,6 @@ export function Small({ children }: { children: ReactNode }) {
   );
 }
 
-/** A small remark. */
 export function Note({ children }: { children: ReactNode }) {
   return (
     <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
@@ -126,7 +125,6 @@ export function Rows(props: { columns?: readonly string[]; amounts?: readonly st
   );
 }
 
-/** A field with its label above it. */
 export function Field(props: { label: string; id?: string; className?: string | undefined; children: ReactNode }) {
   const { label, id, className = "", children } = props;
   return (
@@ -139,7 +137,6 @@ export function Field(props: { label: string; id?: string; className?: string | 
   );
 }
 
-/** A small input with its label above it. */
 export function InputField({
   label,
   className,

@@ -16,7 +16,6 @@ export function localeOf(language: string, browsers: readonly string[]): string 
   return variant ?? (canFormat(tag) ? tag : "en");
 }
 
-/** Formats amounts, times and numbers in a language of the admin. */
 export function createFormats(language: string) {
   const locale = localeOf(language, navigator.languages);
   const euro = new Intl.NumberFormat(locale, { style: "currency", currency: "EUR" });

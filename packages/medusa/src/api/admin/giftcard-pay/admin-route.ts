@@ -85,13 +85,11 @@ export function readPage(req: AuthenticatedMedusaRequest, limit: number): { limi
   };
 }
 
-/** Makes the error for a decision that isn't open (any more). */
 export const notOpen = (code: ReasonCode) =>
   withReasons((message) => refusal(message, "not_open"), [{ code }, { code: "nothingDone" }]);
 
 export const notFound = (what: string) => new MedusaError(MedusaError.Types.NOT_FOUND, `There is no such ${what}.`);
 
-/** Adds the display name of each row's order. */
 export async function withOrderNames<T extends { readonly orderId: string | null }>(sql: Sql, rows: readonly T[]) {
   const names = await readOrderNames(sql, rows);
   return rows.map((row) => ({ ...row, orderName: names[row.orderId ?? ""] ?? null }));
