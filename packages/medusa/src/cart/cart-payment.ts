@@ -1,6 +1,6 @@
 import { type CartView, CheckoutError } from "@giftcard-pay/checkout";
 import type { Cents } from "@giftcard-pay/client";
-import type { BigNumberInput, MedusaContainer } from "@medusajs/framework/types";
+import type { CartDTO, MedusaContainer } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
@@ -38,16 +38,8 @@ export interface CartPayment {
   readonly deadSessions: readonly SessionView[];
 }
 
-interface CartRow {
-  id: string;
-  currency_code: string;
-  total: BigNumberInput;
-  raw_total?: BigNumberInput;
-  completed_at?: string | Date | null;
-  metadata?: Record<string, unknown> | null;
-  /** With their totals, since the cart's own total is computed from them. */
-  items?: Line[];
-}
+/** Its lines have their totals, since the cart's own total is computed from them. */
+type CartRow = CartDTO & { readonly completed_at?: unknown };
 
 /** Reads a cart and its payment. @throws {CheckoutError} cart_not_found */
 export async function readCartPayment(container: MedusaContainer, cartId: string): Promise<CartPayment> {

@@ -13,27 +13,16 @@ export interface SoldLine {
 
 type Priced = Pick<SoldLine, "id" | "total">;
 
-interface OrderRow {
-  items?:
-    | (Priced & {
-        quantity: BigNumberInput;
-        detail?: Partial<Record<`return_${"received" | "dismissed"}_quantity`, BigNumberInput>>;
-      })[]
-    | null;
-  shipping_methods?: Priced[] | null;
-}
-
 /**
  * Reads the lines of an order that were sold and not returned, including tax and discounts: its items in the order of their ids,
  * then its shipping. Totals may have fractions of a cent.
  */
 export async function readSoldLines(container: MedusaContainer, orderId: string): Promise<SoldLine[]> {
-  const order = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
+  const { items, shipping_methods: shipping } = await container.resolve(Modules.ORDER).retrieveOrder(orderId, {
     // Medusa computes the lines' totals only if the order's own total is selected.
     select: ["id", "total"] as never[],
     relations: ["items", "shipping_methods"],
   });
-  const { items, shipping_methods: shipping } = order as unknown as OrderRow;
   const left = items?.map(({ id, total, quantity, detail }) => {
     const returned = MathBN.sum(detail?.return_received_quantity ?? 0, detail?.return_dismissed_quantity ?? 0);
     return { id, total, quantity: MathBN.sub(quantity, returned) };

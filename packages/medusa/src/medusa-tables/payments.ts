@@ -50,10 +50,6 @@ interface PaymentStanding {
   readonly isPartial: boolean;
 }
 
-/** Whether the refund `r` of the canceled order `o` was made because the order was canceled. */
-const IS_CANCEL_REFUND = `(select count(*) from order_transaction t where t.order_id = o.id and t.reference = 'refund'
-  and t.reference_id = r.id and t.deleted_at is null) = 0`;
-
 /** The state of the payment `p`, for a subquery, with the columns of `PaymentStanding`. */
 export const PAYMENT_STANDING = `select p.canceled_at is not null as "isCanceled",
   coalesce(${sumOf("refund")} >= coalesce(${sumOf("capture")}, 0), false) as "isRefunded",
@@ -142,7 +138,8 @@ export async function readCancelRefunds(sql: Sql, refundIds: readonly string[]):
      join payment p on p.id = r.payment_id
      join order_payment_collection link on link.payment_collection_id = p.payment_collection_id and link.deleted_at is null
      join "order" o on o.id = link.order_id and o.canceled_at is not null
-     where ${IS_CANCEL_REFUND}`,
+     where (select count(*) from order_transaction t where t.order_id = o.id and t.reference = 'refund'
+       and t.reference_id = r.id and t.deleted_at is null) = 0`,
     [[...new Set(refundIds)]],
   );
   return new Set(ids);

@@ -158,17 +158,17 @@ async function releaseHeld(
   isAsked: boolean,
 ): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT);
-  const release = heldPayments
-    .toSorted((a, b) => Number(b.isGiftcard) - Number(a.isGiftcard))
-    .map(
-      ({ id: paymentId, isGiftcard, capturedLeft }) =>
-        () =>
-          isGiftcard
-            ? releaseGiftcardPayment(container, { paymentId, capturedLeft })
-            : releasePayment(container, { paymentId, cartId, capturedLeft }, isAsked),
-    );
-  const drop = openSessionIds.map((id) => () => payments.deletePaymentSession(id));
-  await tryAll([() => reverseCards(container, cartId), ...release, ...drop]);
+  const release = ({ id: paymentId, isGiftcard, capturedLeft }: (typeof heldPayments)[number]) =>
+    isGiftcard
+      ? releaseGiftcardPayment(container, { paymentId, capturedLeft })
+      : releasePayment(container, { paymentId, cartId, capturedLeft }, isAsked);
+  const held = heldPayments.toSorted((a, b) => Number(b.isGiftcard) - Number(a.isGiftcard));
+  const steps = [
+    () => reverseCards(container, cartId),
+    () => tryAll(held, release),
+    () => tryAll(openSessionIds, (id) => payments.deletePaymentSession(id)),
+  ];
+  await tryAll(steps, (step) => step());
 }
 
 /** Reverses every charge of the cart. Each reversal is recorded before it is tried. */
@@ -176,17 +176,11 @@ async function reverseCards(container: MedusaContainer, cartId: string): Promise
   const { engine } = contextOf(container);
   const charges = await engine.journal.chargesOfCart(cartId);
   const charged = charges.filter(({ state }) => chargedStates.includes(state));
-  await tryAll(
-    charged.map(
-      ({ reference }) =>
-        () =>
-          engine.reverse(reference, "canceled"),
-    ),
-  );
+  await tryAll(charged, ({ reference }) => engine.reverse(reference, "canceled"));
 }
 
-async function tryAll(jobs: readonly (() => Promise<unknown>)[]): Promise<void> {
+async function tryAll<T>(all: readonly T[], act: (one: T) => Promise<unknown>): Promise<void> {
   const failures: unknown[] = [];
-  for (const job of jobs) await job().catch((error: unknown) => failures.push(error));
+  for (const one of all) await act(one).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
 }

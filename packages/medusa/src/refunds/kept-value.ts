@@ -9,12 +9,9 @@ import { type ItemHistory, type KeptUnits, keepFirst } from "./kept-units.js";
 /** How many units of each line are back, by the line's id. */
 export type UnitsBack = ReadonlyMap<string, number>;
 
-export const backOf = (items: readonly ItemHistory[]): UnitsBack =>
-  new Map(items.map((history) => [history.item.id, history.back]));
-
-/** How many units of each line are back once the requested returns are received. */
-export const backSoonOf = (items: readonly ItemHistory[]): UnitsBack =>
-  new Map(items.map((history) => [history.item.id, history.backSoon]));
+/** @param when `backSoon`: once the requested returns are received */
+export const backOf = (items: readonly ItemHistory[], when: "back" | "backSoon" = "back"): UnitsBack =>
+  new Map(items.map((history) => [history.item.id, history[when]]));
 
 /** Computes the lines of an order as they were sold, if nobody recorded them when it was placed. */
 export const linesAsPlaced = (items: readonly ItemHistory[], placedCents: number): OrderLine[] =>

@@ -16,7 +16,7 @@ import {
 } from "../medusa-tables/order-refund.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
 import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
-import { backOf, backSoonOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
+import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
 
 /** The part of a refund that goes to one payment. */
 export interface RefundPart {
@@ -137,7 +137,7 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
   /** Above 0, the order owes this amount. Below 0, its customer owes it, or was refunded ahead. */
   const balanceCents = heldCents - value.keptCents(back);
   // A change whose return isn't received yet has added its new items already.
-  const soonCents = order.awaitsReturn ? heldCents - value.keptCents(backSoonOf(order.items)) : balanceCents;
+  const soonCents = order.awaitsReturn ? heldCents - value.keptCents(backOf(order.items, "backSoon")) : balanceCents;
   const { aheadCents, byHandCents } = aheadOf(order, charges);
   const missingCents = Math.max(0, -soonCents - aheadCents);
   // Medusa may have crashed after a refund by hand, before it waived what wasn't owed.
