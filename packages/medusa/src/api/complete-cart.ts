@@ -31,20 +31,17 @@ export async function prepareCart(req: MedusaRequest, res: MedusaResponse, next:
   // Express removes the path's parameters before Medusa's error handler answers.
   const cartId = String(req.params.id);
   const shown = (req.body as { [PLAN]?: unknown } | undefined)?.[PLAN] ?? null;
-  let release: Release | null;
-  try {
-    release = await prepareCompletion(req.scope, cartId, shown === null ? null : String(shown));
-  } catch (error) {
-    const refusal = inMedusa(req, error);
+  const shownPlan = shown === null ? null : String(shown);
+  const release = await prepareCompletion(req.scope, cartId, shownPlan).catch((error: { code?: string }) => {
     // Medusa answers for an unknown cart.
-    return refusal.code === "cart_not_found" ? next() : next(refusal);
-  }
+    if (error.code === "cart_not_found") return null;
+    throw error;
+  });
   if (release) {
-    const end = release;
     // Something else, such as a timeout, has answered meanwhile: don't begin.
-    if (res.writableEnded) return end();
-    replaceBody(res, next, (body) => checkAnswer(req, res, { cartId, release: end }, body));
-    onEnd(res, end);
+    if (res.writableEnded) return release();
+    replaceBody(res, next, (body) => checkAnswer(req, res, { cartId, release }, body));
+    onEnd(res, release);
   }
   next();
 }
@@ -62,7 +59,7 @@ async function checkAnswer(
   const { type, code, message, order } = (answer ?? {}) as Answer;
   if (type === "order" && order?.id !== undefined) {
     await confirmOrder(req.scope, cartId, order.id, release).catch((error: unknown) => {
-      throw inMedusa(req, error);
+      throw toMedusaError(error, contextOf(req.scope).logger);
     });
     return answer;
   }
@@ -80,5 +77,3 @@ function raceOf(status: number, message: string): Race | null {
   if (message.startsWith(NO_SESSION)) return "ended";
   return status === 404 ? "changed" : null;
 }
-
-const inMedusa = (req: MedusaRequest, error: unknown) => toMedusaError(error, contextOf(req.scope).logger);

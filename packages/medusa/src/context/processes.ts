@@ -52,9 +52,8 @@ export function createProcesses(sql: Sql, logger: Logger, connections: number) {
          and (id = $1 or seen_at - started_at >= interval '${SETTLED_SECONDS} seconds')`,
       [id],
     );
-    const found = row as unknown as Found;
-    const { count, locks } = found;
-    return { count, locks, connections: found.connections, warnings: warningsOf(found) };
+    const { fewest, allowed, ...report } = row as unknown as Found;
+    return { ...report, warnings: warningsOf({ fewest, allowed, ...report }) };
   }
 
   async function warn(): Promise<void> {
