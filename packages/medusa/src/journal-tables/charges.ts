@@ -1,7 +1,7 @@
 /** Statements of the plugin on the journal's tables, because they count, or join the plugin's own tables. */
 import { type Sql, sqlList } from "@giftcard-pay/checkout/plugin";
 import { uncapturedStates } from "@giftcard-pay/checkout/store";
-import { readCount } from "../rows.js";
+import { readCount, readRows } from "../rows.js";
 
 const RETRIED = sqlList(["reversing", "unknown"]);
 
@@ -31,17 +31,14 @@ export const countRetried = (sql: Sql): Promise<number> =>
   readCount(sql, `select count(*) from giftcard_charge where state in (${RETRIED})`);
 
 export async function sumByState(sql: Sql): Promise<Record<string, { count: number; cents: number }>> {
-  const rows = await sql(
-    `select state, count(*), coalesce(sum(coalesce(deducted_cents, amount_cents)), 0) as cents
+  const rows = await readRows<{ state: string; count: number; cents: number }>(
+    sql,
+    `select state, count(*)::integer, coalesce(sum(coalesce(deducted_cents, amount_cents)), 0)::float8 as cents
      from giftcard_charge group by state order by state`,
     [],
   );
-  return Object.fromEntries(
-    rows.map(({ state, count, cents }) => [String(state), { count: Number(count), cents: Number(cents) }]),
-  );
+  return Object.fromEntries(rows.map(({ state, ...sums }) => [state, sums]));
 }
 
-export async function readServices(sql: Sql): Promise<{ environment: string; companyId: string }[]> {
-  const rows = await sql("select distinct environment, company_id from giftcard_charge order by 1, 2", []);
-  return rows.map((row) => ({ environment: String(row.environment), companyId: String(row.company_id) }));
-}
+export const readServices = (sql: Sql): Promise<{ environment: string; companyId: string }[]> =>
+  readRows(sql, `select distinct environment, company_id::text as "companyId" from giftcard_charge order by 1, 2`, []);

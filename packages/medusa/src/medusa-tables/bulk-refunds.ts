@@ -1,6 +1,6 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { BULK_REFUND } from "../refund-metadata.js";
-import { readRows } from "../rows.js";
+import { readRows, readTexts } from "../rows.js";
 import { paymentsOf } from "./payments.js";
 
 /** A refund in Medusa that a bulk refund has made, or has begun. */
@@ -30,7 +30,8 @@ export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRef
  * and other refunds. The plan stays valid as long as the hash is the same.
  */
 export async function readBulkRefundBasis(sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<string> {
-  const [row] = await sql(
+  const [basis] = await readTexts(
+    sql,
     `with paid as (select p.id from ${paymentsOf("$2")})
      select md5(concat_ws(' ',
        (select string_agg(concat_ws(':', item.item_id, item.quantity, item.return_requested_quantity, item.return_received_quantity,
@@ -39,10 +40,10 @@ export async function readBulkRefundBasis(sql: Sql, { bulkRefundId, orderId }: B
          where o.id = $2 and item.deleted_at is null),
        (select sum(amount) from capture where payment_id in (select id from paid) and deleted_at is null),
        (select string_agg(refund.id, ' ' order by refund.id) from refund
-         where payment_id in (select id from paid) and deleted_at is null and metadata ->> $3 is distinct from $1))) as basis`,
+         where payment_id in (select id from paid) and deleted_at is null and metadata ->> $3 is distinct from $1)))`,
     [bulkRefundId, orderId, BULK_REFUND],
   );
-  return String(row?.basis);
+  return String(basis);
 }
 
 /** The subject of a bulk refund: a variant, all variants of a product, or whole orders. */

@@ -1,4 +1,4 @@
-import type { ProtocolErrorCode, UnreachableErrorCode } from "@giftcard-pay/client";
+import type { ProtocolErrorCode } from "@giftcard-pay/client";
 import { StatusBadge, Text } from "@medusajs/ui";
 import { type HealthView, useBulkRefunds, useCharges, useHealth, useJobs, useUnpaidOrders } from "../client/queries.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
@@ -33,19 +33,13 @@ export const healthTiles = (texts: Texts, health: HealthView): Tile[] => [
   processesTile(texts, health),
 ];
 
-/** Whether a fault of the service may pass by itself. The others stay until the shop's configuration is corrected. */
-const passes: Record<UnreachableErrorCode | ProtocolErrorCode, boolean> = {
-  timeout: true,
-  not_connected: true,
-  connection_lost: true,
-  aborted: true,
-  server_error: true,
-  overloaded: true,
-  unreadable_answer: false,
-  unexpected_answer: false,
-  redirected: false,
-  wrong_environment: false,
-  extension_not_supported: false,
+/** The faults of the service that stay until the shop's configuration is corrected. The others may pass by themselves. */
+const lasting: Record<ProtocolErrorCode, true> = {
+  unreadable_answer: true,
+  unexpected_answer: true,
+  redirected: true,
+  wrong_environment: true,
+  extension_not_supported: true,
 };
 
 function serviceTile(texts: Texts, { service: { isReachable, fault, answeredInMs } }: HealthView): Tile {
@@ -57,7 +51,7 @@ function serviceTile(texts: Texts, { service: { isReachable, fault, answeredInMs
       about: t("health.respondedIn", { ms: number(answeredInMs) }),
     };
   const code = fault ?? "timeout";
-  const isAwaited = passes[code as keyof typeof passes] ?? true;
+  const isAwaited = !(code in lasting);
   const about = t(isAwaited ? "health.lost" : "health.misconfigured", {
     ...{ code, reason: codeText(texts, "reasons", code) },
   });

@@ -21,17 +21,9 @@ export const stateColors: Record<ChargeState, BadgeColor> = {
   taken: "purple",
 };
 
-type Group = "reasons" | "jobs.kinds" | "actions";
-
-const groups: Record<Group, Readonly<Record<string, string>>> = {
-  reasons: en.reasons,
-  "jobs.kinds": en.jobs.kinds,
-  actions: en.actions,
-};
-
 /** Returns the label of a code; the code itself if there is none. */
-export const codeText = ({ t }: Texts, group: Group, code: string): string =>
-  code in groups[group] ? t(`${group}.${code}` as TextKey) : code.replaceAll("_", " ");
+export const codeText = ({ t }: Texts, group: "reasons" | "jobs.kinds" | "actions", code: string): string =>
+  t(`${group}.${code}` as TextKey, { defaultValue: code.replaceAll("_", " ") });
 
 export const reasonText = (texts: Texts, reason: string | null): string =>
   reason === null ? "" : codeText(texts, "reasons", reason);
@@ -39,7 +31,7 @@ export const reasonText = (texts: Texts, reason: string | null): string =>
 /** Explains the error of a job in words if its code is known. The code stays, for support. */
 export function faultText(texts: Texts, fault: string): string {
   const [, code = ""] = /^(?:[A-Z]\w*Error )?(\w+)$/.exec(fault) ?? [];
-  return code in groups.reasons ? `${codeText(texts, "reasons", code)} (${code})` : fault;
+  return code in en.reasons ? `${codeText(texts, "reasons", code)} (${code})` : fault;
 }
 
 /** Names who decided: a person's e-mail address without Medusa's id, or an API key. */

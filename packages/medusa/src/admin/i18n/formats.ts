@@ -1,11 +1,3 @@
-const canFormat = (tag: string): boolean => {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
-};
-
 /**
  * Returns the locale of one of Medusa's languages, such as `ptBR` or `nl`: the browser's own variant of it, if there is
  * one, such as `en-IE` for `en`.
@@ -13,7 +5,11 @@ const canFormat = (tag: string): boolean => {
 export function localeOf(language: string, browsers: readonly string[]): string {
   const tag = language.replace(/^([a-z]{2})([A-Z]{2})$/, "$1-$2");
   const variant = browsers.find((one) => one === tag || one.startsWith(`${tag}-`));
-  return variant ?? (canFormat(tag) ? tag : "en");
+  try {
+    return variant ?? new Intl.Locale(tag).toString();
+  } catch {
+    return "en";
+  }
 }
 
 export function createFormats(language: string) {
