@@ -30,11 +30,9 @@ export function reconcileCommand(): Command {
     .addHelpText("after", HELP)
     .action(async (options: ReconcileOptions) => {
       const { from, to } = options;
-      const serviceReport = options.report === undefined ? undefined : readReport(options.report);
-      const report = progressEachSecond();
-      const onProgress = (read: number, what: string) => report(`${read} ${what} compared`);
+      const report = options.report === undefined ? undefined : readReport(options.report);
       const result = await withShop(options, async (shop) =>
-        readMedusaReconciliation(await openReports(shop, options), { from, to, report: serviceReport, onProgress }),
+        readMedusaReconciliation(await openReports(shop, options), { from, to, report }),
       );
       const text = options.json
         ? `${JSON.stringify(result)}\n`
@@ -42,16 +40,6 @@ export function reconcileCommand(): Command {
       process.stdout.write(text);
       if (result.differences.length > 0) process.exitCode = 1;
     });
-}
-
-/** Prints progress on standard error every second, once a command takes longer than a second. */
-function progressEachSecond(): (text: string) => void {
-  let reportedAtMs = performance.now();
-  return (text) => {
-    if (performance.now() - reportedAtMs < 1000) return;
-    reportedAtMs = performance.now();
-    process.stderr.write(`${text}\n`);
-  };
 }
 
 /** Streams the file, since a busy month's report is large. */

@@ -78,8 +78,8 @@ export const hasOpenChange = (
 ): Promise<boolean> =>
   hasRows(
     sql,
-    `select 1 from "order" o where o.id = $1 and exists (select 1 from order_change
-       where order_id = o.id and status in ('pending', 'requested') and deleted_at is null and change_type is distinct from $2)`,
+    `select 1 from order_change where order_id = $1 and status in ('pending', 'requested') and deleted_at is null
+       and change_type is distinct from $2 limit 1`,
     [orderId, but],
   );
 

@@ -22,13 +22,12 @@ export async function readMedusaStatement(
  * Compares the journal with Medusa's payments and, if given, the service's report.
  * @param options.report the output of the service's `report` command with `--json` or `--csv`: its text, or a
  *   file's stream
- * @param options.onProgress called with the number of entries of each kind that were read so far
  * @throws {RangeError} for invalid days
  * @throws {ReportError} for a report that can't be read, or covers other days
  */
 export async function readMedusaReconciliation(
   context: ReportContext,
-  options: Days & Pick<ReconcileOptions, "report" | "onProgress">,
+  options: Days & Pick<ReconcileOptions, "report">,
 ) {
   const payments = (query: PaymentQuery) => readGiftcardPayments(context.sql, query);
   const result = await readReconciliation(context, { ...options, payments });
