@@ -19,12 +19,11 @@ import { prepareCart } from "./complete-cart.js";
 import { refundByHand } from "./refund-by-hand.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 import {
+  cancelInTurn,
   changeCartInTurn,
   changeOrderInTurn,
   changePaymentInTurn,
-  finishRefundsFirst,
   makeCollectionInTurn,
-  refuseCancel,
   refuseVoid,
 } from "./turns.js";
 
@@ -133,7 +132,7 @@ export default defineMiddlewares({
     onPost("/admin/payments/:id/capture", refusePartialCapture, changePaymentInTurn),
     onPost("/admin/payments/:id/refund", refundByHand),
     onPost("/admin/orders/:id/credit-lines", changeOrderInTurn),
-    onPost("/admin/orders/:id/cancel", changeOrderInTurn, finishRefundsFirst, refuseCancel),
+    onPost("/admin/orders/:id/cancel", cancelInTurn),
     ...beginsChange.map((matcher) => onPost(matcher, changeOrderInTurn)),
     onPost("/admin/returns/:id/request", refuseVoid),
     ...confirmsChange.map((matcher) => onPost(matcher, refuseVoid, balanceOrder)),

@@ -23,18 +23,23 @@ import { onEnd } from "./answer.js";
  * Takes the order's lease for a cancel, and for what begins a change of it. Medusa notices an open change only after
  * it has moved the order's money. A completion could authorize a payment after a cancel has voided those that it
  * found.
+ * @param prepare continues once the request has the lease of this cart, or of an order whose cart never had a card
  */
-export async function changeOrderInTurn(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
+export async function changeOrderInTurn(
+  req: MedusaRequest,
+  res: MedusaResponse,
+  next: MedusaNextFunction,
+  prepare: (cartId: string | null) => unknown = () => next(),
+) {
   const { order_id } = (req.body ?? {}) as { order_id?: unknown };
   const id = req.params.id ?? order_id;
   // Medusa refuses everything else.
   if (typeof id !== "string") return next();
   const { leases, sql } = contextOf(req.scope);
   const order = await findOrder(sql, id);
-  if (!order) return next();
-  if (order.cartId !== null) (req as { [CART]?: string })[CART] = order.cartId;
+  if (!order) return prepare(null);
   // Without cards, it is the order's own lease: the plugin and Medusa's cancel would otherwise refund the same money.
-  return takeTurn(res, next, () => leases.wait(order.cartId ?? id, PATIENCE_MS));
+  return goOnWith(res, await leases.wait(order.cartId ?? id, PATIENCE_MS), () => prepare(order.cartId));
 }
 
 /**
@@ -52,29 +57,24 @@ export async function changePaymentInTurn(
   const found = await orderOfPayment(sql, String(req.params.id));
   // Medusa refuses everything else.
   if (!found) return next();
-  return takeTurn(
-    res,
-    () => prepare(found),
-    () => leases.wait(found.cartId ?? found.orderId, PATIENCE_MS),
-  );
+  return goOnWith(res, await leases.wait(found.cartId ?? found.orderId, PATIENCE_MS), () => prepare(found));
 }
-
-/** The request's property with the cart whose lease it holds. */
-const CART = Symbol("giftcard cart");
 
 /**
- * Finishes the card refunds that were begun, before a cancel. Medusa would book them as a part of the cancel, with
- * another amount. Refuses the cancel if nobody knows whether a refund by another method was made: a person must
- * decide that first.
+ * Takes the order's lease for a cancel, and finishes the card refunds that were begun. Medusa would book them as a part of the
+ * cancel, with another amount. Refuses the cancel if nobody knows whether a refund by another method was made: a person must
+ * decide that first. Refuses it too while a change of the order is open: a partly canceled order would result.
  */
-export async function finishRefundsFirst(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
-  const cartId = (req as { [CART]?: string })[CART];
-  if (cartId === undefined) return next();
-  await finishBegunRefunds(req.scope, cartId);
-  const scan = scanOnly(contextOf(req.scope).sql, cartId);
-  if ((await findUnknownRefunds(scan)).length > 0) throw notRefunded(UNDECIDED);
-  next();
-}
+export const cancelInTurn = (req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) =>
+  changeOrderInTurn(req, res, next, async (cartId) => {
+    const { sql } = contextOf(req.scope);
+    if (cartId !== null) {
+      await finishBegunRefunds(req.scope, cartId);
+      if ((await findUnknownRefunds(scanOnly(sql, cartId))).length > 0) throw notRefunded(UNDECIDED);
+    }
+    if (await hasOpenChange(sql, String(req.params.id))) throw openChange("cancel the order");
+    next();
+  });
 
 /**
  * Takes the cart's lease to create a payment collection: two processes would create one each, and Medusa would read
@@ -96,11 +96,12 @@ async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: Medus
   if (typeof cartId !== "string") return next();
   const { leases, sql } = contextOf(req.scope);
   if (!(await hadCards(sql, cartId))) return next();
-  return takeTurn(res, next, async () => (await leases.waitGivingWay(cartId, PATIENCE_MS)).release);
+  const { release } = await leases.waitGivingWay(cartId, PATIENCE_MS);
+  return goOnWith(res, release, next);
 }
 
-async function takeTurn(res: MedusaResponse, goOn: () => unknown, take: () => Promise<Release>) {
-  const release = await take();
+/** Goes on with a lease until the request is answered. */
+async function goOnWith(res: MedusaResponse, release: Release, goOn: () => unknown) {
   // Something else, such as a timeout, has answered meanwhile: don't begin.
   if (res.writableEnded) return release();
   onEnd(res, release);
@@ -111,12 +112,6 @@ async function takeTurn(res: MedusaResponse, goOn: () => unknown, take: () => Pr
  * While a change of an order is open, Medusa refuses any other change. But it checks this only after it has moved the
  * order's money, so the payments would be canceled and the order not. The plugin refuses these calls before.
  */
-
-/** Refuses to cancel an order while a change of it is open: a partly canceled order would result. */
-export async function refuseCancel(req: MedusaRequest, _res: MedusaResponse, next: MedusaNextFunction) {
-  const isOpen = await hasOpenChange(contextOf(req.scope).sql, String(req.params.id));
-  next(isOpen ? openChange("cancel the order") : undefined);
-}
 
 /**
  * Refuses to confirm a change of an order with cards if Medusa would void what isn't captured. Medusa does so if the customer
