@@ -253,14 +253,5 @@ export function createCartLeases(sql: Sql, leaseMs: number) {
   };
 }
 
-async function endsBefore(hold: Hold, until: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const time = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, until - Date.now()), false);
-  });
-  try {
-    return await Promise.race([hold.ended.then(() => true), time]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const endsBefore = (hold: Hold, until: number): Promise<boolean> =>
+  Promise.race([hold.ended.then(() => true), sleep(Math.max(0, until - Date.now()), false, { ref: false })]);

@@ -2,7 +2,7 @@ import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
-import { hasRows, readRow } from "../rows.js";
+import { hasRows, readRow, readTexts } from "../rows.js";
 import type { OrderPayment } from "./order-payment.js";
 import { paymentsOf, sumOf } from "./payments.js";
 
@@ -57,14 +57,13 @@ export async function noteLines(
 
 /** Reads the cart's only order, if the session's payment is in force; otherwise null. */
 export async function orderWithPayment(sql: Sql, cartId: string, sessionId: string): Promise<string | null> {
-  const orders = await sql(
-    `select order_id, (select count(*) from payment where payment_session_id = $2 and canceled_at is null
-       and deleted_at is null) > 0 as has_payment
-     from order_cart where cart_id = $1 and deleted_at is null`,
+  const [orderId = null] = await readTexts(
+    sql,
+    `select min(order_id) from order_cart where cart_id = $1 and deleted_at is null having count(*) = 1
+       and (select count(*) from payment where payment_session_id = $2 and canceled_at is null and deleted_at is null) > 0`,
     [cartId, sessionId],
   );
-  const [order] = orders;
-  return orders.length === 1 && order?.has_payment === true ? String(order.order_id) : null;
+  return orderId;
 }
 
 /**
