@@ -3,20 +3,14 @@ import { BULK_REFUND } from "../refund-metadata.js";
 import { readRows, readTexts } from "../rows.js";
 import { paymentsOf } from "./payments.js";
 
-/** A refund in Medusa that a bulk refund has made, or has begun. */
-interface BulkRefundPart {
-  readonly paymentId: string;
-  readonly isRecorded: boolean;
-}
-
 interface BulkRefundKey {
   readonly bulkRefundId: string;
   readonly orderId: string;
 }
 
-/** Reads what a bulk refund has refunded of an order. */
-export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRefundKey): Promise<BulkRefundPart[]> =>
-  readRows(
+/** Reads the refunds in Medusa that a bulk refund has made of an order, or has begun. */
+export const readBulkRefundParts = (sql: Sql, { bulkRefundId, orderId }: BulkRefundKey) =>
+  readRows<{ readonly paymentId: string; readonly isRecorded: boolean }>(
     sql,
     `select p.id as "paymentId", (select count(*) from order_transaction t where t.order_id = $2
          and t.reference_id = refund.id and t.reference = 'refund' and t.deleted_at is null) > 0 as "isRecorded"

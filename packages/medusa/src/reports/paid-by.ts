@@ -161,15 +161,10 @@ export function renderPaidBy(paidBy: PaidBy, { language, nameOf }: PaidByOptions
   };
 }
 
-interface Row {
-  readonly label: string;
-  readonly amount: string;
-}
-
 const CELL = "padding:4px 0;border-bottom:1px solid #ddd;text-align";
 
 /** Writes a table with the styles in its elements, as mail programs require. Screen readers read out its headings. */
-function tableHtml(texts: (typeof labels)["en"], rows: readonly Row[]): string {
+function tableHtml(texts: (typeof labels)["en"], rows: readonly { label: string; amount: string }[]): string {
   const heading = (text: string, side: string) => `<th scope="col" style="${CELL}:${side}">${text}</th>`;
   const body = rows.map(
     ({ label, amount }) =>

@@ -84,11 +84,7 @@ type RefundRequest =
   | (SplitRefund & { readonly captureCents: number; readonly isRest?: boolean })
   | { readonly amountCents: number; readonly isPaidOut: true };
 
-interface ProductChoice {
-  id: string;
-  title: string;
-  variants: { id: string; title: string }[];
-}
+type Titled = { readonly id: string; readonly title: string };
 
 const KEY = "giftcard-pay";
 const at = (path: string) => `/admin/giftcard-pay/${path}`;
@@ -194,7 +190,7 @@ export function useRefundOrder(orderId: string) {
 }
 
 export const useProducts = (title: string) =>
-  useRead<{ products: ProductChoice[] }>(
+  useRead<{ products: (Titled & { variants: Titled[] })[] }>(
     "/admin/products",
     { limit: 8, fields: "id,title,variants.id,variants.title", ...(title !== "" && { q: title }) },
     { placeholderData: keepPreviousData },
@@ -261,16 +257,10 @@ export const useDecision = () =>
     path: `charges/${reference}/${decision}`,
   }));
 
-interface RecoveryAnswer {
-  charges: ChargeRow[];
-  canceledOrderIds: string[];
-  failed: object[];
-  waiting: number;
-}
-
 export function useRecovery() {
   const { t } = useTexts();
-  return usePost<void, RecoveryAnswer>(() => ({ path: "recover" }), {
+  type Recovered = { charges: object[]; canceledOrderIds: string[]; failed: object[]; waiting: number };
+  return usePost<void, Recovered>(() => ({ path: "recover" }), {
     onSuccess: ({ charges, canceledOrderIds, failed, waiting }) => {
       const count = charges.length + canceledOrderIds.length + failed.length;
       const tried = count === 0 ? "" : t("page.tried", { count });
