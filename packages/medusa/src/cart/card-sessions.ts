@@ -1,5 +1,5 @@
 import type { Charge } from "@giftcard-pay/checkout/store";
-import type { IPaymentModuleService, MedusaContainer } from "@medusajs/framework/types";
+import type { MedusaContainer } from "@medusajs/framework/types";
 import { Modules } from "@medusajs/framework/utils";
 import { fromCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
@@ -35,21 +35,12 @@ export async function authorizeCardSession(
   charged: readonly [Charge, ...Charge[]],
   owner: string,
 ): Promise<boolean> {
-  const { sql, hasTestedTables } = contextOf(container);
+  const { engine, sql, logger, hasTestedTables } = contextOf(container);
   const sessionId = charged[0].externalId;
   if (hasTestedTables) return bySql.authorizeCardSession(sql, { sessionId, owner, data: copyOf(charged) });
-  return authorizeByModule(container, container.resolve(Modules.PAYMENT), sessionId, owner);
-}
-
-/** The module takes several steps. If a charge was reversed meanwhile, its payment is canceled. */
-async function authorizeByModule(
-  container: MedusaContainer,
-  payments: IPaymentModuleService,
-  sessionId: string,
-  owner: string,
-): Promise<boolean> {
-  const { engine, logger } = contextOf(container);
+  const payments = container.resolve(Modules.PAYMENT);
   try {
+    // The module takes several steps. If a charge was reversed meanwhile, its payment is canceled.
     const payment = await payments.authorizePaymentSession(sessionId, { [OWNER]: owner });
     if (isHeldBy(await engine.journal.chargesOfPayment(sessionId), owner)) return true;
     if (payment) await payments.cancelPayment(payment.id);
