@@ -16,7 +16,7 @@ import { useTexts } from "../i18n/use-texts.js";
 import { WaitingRefunds } from "./bulk-refund-list.js";
 import { ChargeDrawer, useDecide } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
-import { HealthTiles, OPEN_WORK_LIMIT, type Tile, useOpenWork } from "./health-tiles.js";
+import { HealthTiles, OPEN_WORK_LIMIT, useOpenWork } from "./health-tiles.js";
 import { codeText, faultText } from "./labels.js";
 import { Nothing, OrderLink, Section, Small, SmallButton, Strong } from "./section.js";
 
@@ -38,7 +38,13 @@ export function OpenSections() {
         </Section>
       )}
       {work && (work.problems.length > 0 || work.cancelStop) && (
-        <ProblemsSection problems={work.problems} stop={work.cancelStop} />
+        <Section
+          title={t("open.problems", { count: work.problems.length + (work.cancelStop ? 1 : 0) })}
+          about={t("open.problemsAbout")}
+        >
+          {work.cancelStop && <CancelsStopped stop={work.cancelStop} />}
+          {work.problems.length > 0 && <HealthTiles tiles={work.problems} />}
+        </Section>
       )}
       {work && work.attention.count > 0 && (
         <Section title={t("open.attention", { count: work.attention.count })} about={t("open.attentionAbout")}>
@@ -46,7 +52,13 @@ export function OpenSections() {
         </Section>
       )}
       {work && work.unpaid.count > 0 && <UnpaidOrdersSection {...work.unpaid} />}
-      {work && work.jobs.length > 0 && <JobsSection jobs={work.jobs} />}
+      {work && work.jobs.length > 0 && (
+        <Section title={t("jobs.title", { count: work.jobs.length })} about={t("jobs.about")}>
+          {work.jobs.map((job) => (
+            <Job key={`${job.kind} ${job.id}`} job={job} />
+          ))}
+        </Section>
+      )}
       {work && work.refunds.length > 0 && <WaitingRefunds bulkRefunds={work.refunds} />}
       <RetriedCharges onOpen={setOpenReference} />
       {openReference && <ChargeDrawer reference={openReference} onClose={() => setOpenReference(undefined)} />}
@@ -74,18 +86,6 @@ function RetriedCharges({ onOpen }: { onOpen: (reference: string) => void }) {
 }
 
 type CancelStop = NonNullable<HealthView["cancelStop"]>;
-
-/** Lists the parts of the shop's health that a person has to fix. */
-function ProblemsSection({ problems, stop }: { problems: readonly Tile[]; stop: CancelStop | null }) {
-  const { t } = useTexts();
-  const count = problems.length + (stop ? 1 : 0);
-  return (
-    <Section title={t("open.problems", { count })} about={t("open.problemsAbout")}>
-      {stop && <CancelsStopped stop={stop} />}
-      {problems.length > 0 && <HealthTiles tiles={problems} />}
-    </Section>
-  );
-}
 
 /** Reports that more orders look unpaid than the shop may cancel without a person. */
 function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: CancelStop }) {
@@ -149,18 +149,7 @@ function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
   );
 }
 
-/** Lists the jobs that fail each time the shop retries them. */
-function JobsSection({ jobs }: { jobs: readonly JobRow[] }) {
-  const { t } = useTexts();
-  return (
-    <Section title={t("jobs.title", { count: jobs.length })} about={t("jobs.about")}>
-      {jobs.map((job) => (
-        <Job key={`${job.kind} ${job.id}`} job={job} />
-      ))}
-    </Section>
-  );
-}
-
+/** A job that fails each time the shop retries it. */
 function Job({ job }: { job: JobRow }) {
   const texts = useTexts();
   const { t, time } = texts;

@@ -27,18 +27,15 @@ function GiftcardsPage() {
   const [address, setAddress] = useSearchParams();
   const tab = address.get("tab") ?? "open";
   const count = useOpenWork()?.count ?? 0;
-  const labels = Object.keys(tabs).map((name) => {
-    const label = t(`tabs.${name as Tab}`);
-    return { name, label: name === "open" && count > 0 ? `${label} (${count})` : label };
-  });
   return (
     <div className="flex flex-col gap-y-3">
       <HealthSection />
       <Tabs value={tab in tabs ? tab : "open"} onValueChange={(name) => setAddress({ tab: name }, { replace: true })}>
         <Tabs.List className="mb-3 flex-wrap">
-          {labels.map(({ name, label }) => (
+          {Object.keys(tabs).map((name) => (
             <Tabs.Trigger key={name} value={name}>
-              {label}
+              {t(`tabs.${name as Tab}`)}
+              {name === "open" && count > 0 && ` (${count})`}
             </Tabs.Trigger>
           ))}
         </Tabs.List>
