@@ -97,8 +97,8 @@ const confirmsChange = [
 ];
 
 /**
- * Refuses a call with an id that no row has: PostgreSQL stores no NUL, and Medusa would fail with it. Makes errors of Medusa's of
- * what the middleware throws.
+ * Refuses a call with an id that no row has: PostgreSQL stores no NUL, and Medusa would fail with it. Converts the middleware's
+ * failures to Medusa's errors.
  */
 const guarded =
   (middleware: MiddlewareFunction): MiddlewareFunction =>

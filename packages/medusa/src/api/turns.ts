@@ -23,7 +23,7 @@ import { onEnd } from "./answer.js";
  * Takes the order's lease for a cancel, and for what begins a change of it. Medusa notices an open change only after
  * it has moved the order's money. A completion could authorize a payment after a cancel has voided those that it
  * found.
- * @param prepare continues once the request has the lease of this cart, or of an order whose cart never had a card
+ * @param prepare continues once the request has the lease. `cartId`: the order's cart; null if no card was ever on it
  */
 export async function changeOrderInTurn(
   req: MedusaRequest,
@@ -100,7 +100,7 @@ async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: Medus
   return goOnWith(res, release, next);
 }
 
-/** Goes on with a lease until the request is answered. */
+/** Continues with a lease, which ends once the request is answered. */
 async function goOnWith(res: MedusaResponse, release: Release, goOn: () => unknown) {
   // Something else, such as a timeout, has answered meanwhile: don't begin.
   if (res.writableEnded) return release();

@@ -76,7 +76,7 @@ export type Keep = () => Promise<void>;
 
 /**
  * Runs a job while nobody else changes this order, in any process.
- * @param job calls `keep` before each step that moves money: it may have stalled for longer than its lease. It gets the order's
+ * @param job calls `keep` before each step that moves money: it may have stalled for longer than its lease. `cartId`: the order's
  *   cart; null if no card was ever on it
  * @throws {CheckoutError} payment_in_progress if another job has the order for too long
  */
