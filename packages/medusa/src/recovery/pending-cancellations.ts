@@ -130,8 +130,13 @@ export const resumeCancels = (sql: Sql, actor: string): Promise<boolean> =>
  * Tells whether recovery may cancel this order now. If more orders are unpaid at once than one run may cancel,
  * something else is probably wrong: all automatic cancels stop, and that is reported.
  * @param budget the budget of the recovery run; omitted if the request is about this one order
+ * @returns how many places of the budget it takes; null if recovery may not cancel it
  */
-export async function mayCancel(container: MedusaContainer, orderId: string, budget?: CancelBudget): Promise<boolean> {
+export async function mayCancel(
+  container: MedusaContainer,
+  orderId: string,
+  budget?: CancelBudget,
+): Promise<number | null> {
   const { sql, announcer, logger } = contextOf(container);
   const [row] = await sql(
     `select (select count(*) from giftcard_cancel_stop where resumed_at is null) > 0 as is_stopped,
@@ -139,11 +144,11 @@ export async function mayCancel(container: MedusaContainer, orderId: string, bud
      from giftcard_unpaid_order where order_id = $1`,
     [orderId],
   );
-  if (!row || row.is_stopped === true) return false;
-  if (!budget || row.is_allowed === true) return true;
+  if (!row || row.is_stopped === true) return null;
+  if (!budget || row.is_allowed === true) return 0;
   if (budget.left > 0) {
     budget.left -= 1;
-    return true;
+    return 1;
   }
   const isNew = "insert into giftcard_cancel_stop default values on conflict do nothing returning 1";
   if (await hasRows(sql, isNew, [])) {
@@ -153,5 +158,5 @@ export async function mayCancel(container: MedusaContainer, orderId: string, bud
     logger.error(text);
     announcer.cancelsStopped();
   }
-  return false;
+  return null;
 }

@@ -108,10 +108,11 @@ async function cancelUnpaid(
   const { orderId, cartId, reason } = order;
   const why = whyNotCanceled(payment);
   if (why.length > 0) return refuse(container, orderId, why);
-  if (!(await mayCancel(container, orderId, budget))) return false;
+  const places = await mayCancel(container, orderId, budget);
+  if (places === null) return false;
   const giveUp = () => {
     // Nothing was canceled, so it doesn't count.
-    if (budget) budget.left += 1;
+    if (budget) budget.left += places;
   };
   // A payment method or a person may have acted meanwhile. Then the next run judges the order anew.
   const now = await readOrderPayment(sql, orderId);
