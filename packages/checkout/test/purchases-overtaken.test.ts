@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { cents } from "@giftcard-pay/client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { RemainderRequest } from "../src/remainder.js";
 import { type Bank, gate } from "./bank.js";
 import { down, fail, onEachStore, refusal, type TestOrder } from "./each-store.js";
@@ -157,6 +157,52 @@ onEachStore(
         expect(await stateOf(o)).toBe("failed");
         expect(await paid()).toEqual([0, 0]);
         expect(bank.cancels).toHaveLength(2);
+      });
+
+      it("cancels a late payment although another process finishes its cancel right then", async () => {
+        const o = await order();
+        const late = newProcess();
+        const frozen = await stopAtBank(o, { start: late.start });
+        const cancelling = gate();
+        const tooEarly: Bank["method"]["cancel"] = async (request) => {
+          await bank.method.cancel(request);
+          await cancelling.pass(null);
+        };
+        const other = checkout({ remainder: { ...bank.method, cancel: tooEarly } }).cancel(o.id);
+        await cancelling.arrived;
+        const finish = async () => {
+          cancelling.open();
+          await other;
+        };
+        late.purchases.before("change", finish, (_, { from }) => from.includes("voiding"));
+        frozen.goOn();
+        expect(await frozen.ended).toEqual(refusal("payment_in_progress"));
+        expect(await stateOf(o)).toBe("failed");
+        expect(await paid()).toEqual([0, 0]);
+        expect(bank.cancels).toHaveLength(2);
+      });
+
+      it("leaves the remainder to the person who settles it while a cancel stalls after its lease was renewed", async () => {
+        const o = await pending();
+        bank.pay();
+        const { now } = Date;
+        let aheadMs = 0;
+        const clock = vi.spyOn(Date, "now").mockImplementation(() => now() + aheadMs);
+        onTestFinished(() => clock.mockRestore());
+        const late = newProcess({ remainder: asking(() => {}, "declined") });
+        const isRenewal = (_: string, { from, to }: { from: readonly string[]; to: string }) => to === from[0];
+        const stall = () => {
+          aheadMs = 3_600_000;
+        };
+        const settle = async () => {
+          await store.letLeasesRunOut();
+          expect(await checkout().operator.markRemainderSettled(o.id, "staff")).toMatchObject({ state: "failed" });
+        };
+        late.purchases.before("change", stall, isRenewal);
+        late.purchases.before("change", settle, isRenewal);
+        expect(await late.by.cancel(o.id)).toMatchObject({ state: "failed" });
+        expect(bank.cancels).toEqual([]);
+        expect(await paid()).toEqual([0, 2498]);
       });
 
       it("throws the first error if recording the reversal fails too", async () => {

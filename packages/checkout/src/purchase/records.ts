@@ -52,7 +52,26 @@ export function createRecords({ journal, purchases, leaseMs, announce }: Purchas
     return purchase ? { purchase, owner } : null;
   }
 
-  return { known, chargesOf, chargesOfOrder, paymentOf, heldCents, change, reread, claim };
+  /**
+   * Renews the lease of a purchase before a slow call. If the process stalled for so long that the call would outlive the lease,
+   * another process may have taken the purchase over: renews it again.
+   *
+   * @returns null if this owner doesn't hold the purchase any more
+   */
+  async function renewLease(
+    { orderId, attemptId, state }: Purchase,
+    owner: string,
+    more: Pick<PurchaseChange, "remainderData"> = {},
+  ): Promise<Purchase | null> {
+    for (;;) {
+      const askedAt = Date.now();
+      const lease = { owner, forMs: leaseMs };
+      const renewed = await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease, ...more });
+      if (!renewed || Date.now() - askedAt < leaseMs / 2) return renewed;
+    }
+  }
+
+  return { known, renewLease, chargesOf, chargesOfOrder, paymentOf, heldCents, change, reread, claim };
 }
 
 export type PurchaseRecords = ReturnType<typeof createRecords>;

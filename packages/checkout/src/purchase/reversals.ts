@@ -35,8 +35,8 @@ async function eachCard<T>(
 
 /** Returns the money of a purchase whose state says that it is owed, in full or in part. */
 export function createReversals(context: PurchaseContext, records: PurchaseRecords) {
-  const { engine, purchases, remainder, leaseMs, report } = context;
-  const { chargesOf, change, reread, heldCents } = records;
+  const { engine, purchases, remainder, report } = context;
+  const { chargesOf, change, reread, heldCents, renewLease } = records;
 
   /** Reverses the cards' part of a purchase. @returns the first fault, or null */
   const reverseCards = async (purchase: Purchase, reason: string): Promise<string | null> =>
@@ -53,11 +53,9 @@ export function createReversals(context: PurchaseContext, records: PurchaseRecor
     call: "cancel" | "refund",
     send: () => Promise<void>,
   ): Promise<string | null> {
-    const { orderId, state, attemptId, remainderSettledBy } = purchase;
-    if (remainderSettledBy !== null) return null;
+    if (purchase.remainderSettledBy !== null) return null;
     // The cards may have taken long. With a new lease, the call ends before the lease does.
-    const lease = { owner, forMs: leaseMs };
-    if (!(await purchases.change(orderId, { from: [state], to: state, attemptId, owner, lease }))) return null;
+    if (!(await renewLease(purchase, owner))) return null;
     try {
       await send();
       return null;

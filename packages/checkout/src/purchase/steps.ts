@@ -72,10 +72,15 @@ export function createPurchaseSteps(context: PurchaseContext) {
     const kept = isLate && remainderData !== null ? { remainderData } : {};
     const wanted = { to: "voiding", attemptId, lease, ...kept, ...(owner === undefined ? {} : { owner }) } as const;
     const from = isLate ? ([...undecidedStates, "failed"] as const) : undecidedStates;
-    let owed = await change(orderId, { ...wanted, from });
-    // Another process may have canceled the remainder too early. Take the purchase over from it.
-    if (!owed && isLate) owed = await change(orderId, { ...wanted, from: ["voiding"] });
-    return owed && isReversing(owed) ? reverseAll(owed, lease.owner, reason) : reread(purchase);
+    for (;;) {
+      let owed = await change(orderId, { ...wanted, from });
+      // Another process may have canceled the remainder too early. Take the purchase over from it.
+      if (!owed && isLate) owed = await change(orderId, { ...wanted, from: ["voiding"] });
+      if (owed && isReversing(owed)) return reverseAll(owed, lease.owner, reason);
+      const now = await reread(purchase);
+      // The other process may have finished between the two changes.
+      if (!isLate || now.attemptId !== attemptId || !["voiding", ...from].includes(now.state)) return now;
+    }
   }
 
   /** Reads the status of the remainder, and stores the data that comes with it. @throws as the method's `status` */

@@ -223,7 +223,9 @@ function compareBank(world: World, purchases: readonly Row[]): void {
   const isPaced = world.plan.faults.every(({ kind }) => gentle.includes(kind));
   for (const payment of world.bank.payments.values()) {
     const { attemptId, orderId, state } = payment;
-    const isAnswered = isPaced && (!payment.isPage || payment.isSeen);
+    // An answer about a page is ignored if it is late.
+    const isInTime = world.plan.faults.every(({ kind }) => kind !== "answered-late");
+    const isAnswered = isPaced && (!payment.isPage || (payment.isSeen && isInTime));
     const purchase = purchases.find(({ order_id }) => order_id === orderId);
     const isCurrent = purchase?.attempt_id === attemptId;
     if (isPaced && payment.isTold && isCurrent && purchase?.state === "failed" && purchase.remainder_data === null)

@@ -190,8 +190,8 @@ export class World implements Watched {
     return typeof earlier.find((attempt) => attempt.attemptId === attemptId)?.remainderSettledBy === "string";
   }
 
-  /** The bank notifies a process of a payment. */
-  async notify(payment: Payment, index: number): Promise<void> {
+  /** The bank notifies a process of a payment. It repeats a notice that fails. */
+  async notify(payment: Payment, index: number, repeats = 3): Promise<void> {
     const { process, checkout } = this.process(index);
     const name = `p${process.id} is notified of ${payment.attemptId.slice(0, 8)}`;
     this.log(name);
@@ -200,6 +200,7 @@ export class World implements Watched {
       void checkout.webhook(this.noticeOf(payment)).then(({ status }) => {
         this.log(`${name}: ${status}`);
         if (status === 400) this.violate("a notice isn't the bank's", payment.attemptId);
+        if (status >= 500 && repeats > 0) this.clock.schedule(60_000, () => this.notify(payment, index, repeats - 1));
       });
     };
     if (process.frozenUntil > this.clock.now) this.clock.schedule(0, made, process);

@@ -88,15 +88,10 @@ export function createPurchaseFlow(options: FlowOptions) {
     return parts.map((part, index) => ({ ...part, charges: laid[index] ?? [] }));
   }
 
-  /**
-   * Renews the lease before a slow step, and stores the method's data if given. If this process stalled and recovery took the
-   * purchase over, it stops here.
-   */
-  async function renewLease({ orderId, attemptId }: Purchase, remainderData?: string): Promise<void> {
-    const lease = { owner: attemptId, forMs: leaseMs };
-    const own = { from: ["charging"], to: "charging", attemptId, owner: attemptId, lease } as const;
-    const wanted = { ...own, ...(remainderData !== undefined && { remainderData }) };
-    if (!(await purchases.change(orderId, wanted))) throw new CheckoutError("payment_in_progress");
+  /** Renews the lease before a slow step, and stores the method's data if given. If recovery took the purchase over, it stops here. */
+  async function goOn(purchase: Purchase, remainderData?: string): Promise<void> {
+    const more = remainderData === undefined ? {} : { remainderData };
+    if (!(await steps.renewLease(purchase, purchase.attemptId, more))) throw new CheckoutError("payment_in_progress");
   }
 
   async function waitForRemainder(purchase: Purchase, remainderData: string | undefined): Promise<Purchase> {
@@ -159,13 +154,13 @@ export function createPurchaseFlow(options: FlowOptions) {
       await engine.chargeAll(order.cart, partsOf(plan, purchase), {
         ...{ owner: attemptId, attemptId, orderId: order.id },
         paymentOf: (index) => `${attemptId}:${index}`,
-        onStep: () => renewLease(begun),
+        onStep: () => goOn(begun),
       });
       if (purchase.remainderCents > 0) {
         isRemainderSent = true;
         const keep = async (data: string) => {
           purchase = { ...purchase, remainderData: data };
-          await renewLease(purchase, data);
+          await goOn(purchase, data);
         };
         const { status, data } = await remainder.authorize(purchase, input, keep);
         if (data !== undefined) purchase = { ...purchase, remainderData: data };
@@ -175,7 +170,7 @@ export function createPurchaseFlow(options: FlowOptions) {
           return await (now.attemptId === attemptId ? resultOf(now) : repeatedResult(order, now));
         }
         if (status === "pending") return await resultOf(await waitForRemainder(purchase, data));
-        if (data !== undefined) await renewLease(purchase, data);
+        if (data !== undefined) await goOn(purchase, data);
       }
       const paid = await steps.complete(purchase);
       if (!paidStates.includes(paid.state) || paid.attemptId !== attemptId)
