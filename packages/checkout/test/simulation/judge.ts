@@ -223,8 +223,8 @@ function compareBank(world: World, purchases: readonly Row[]): void {
   const isPaced = world.plan.faults.every(({ kind }) => gentle.includes(kind));
   for (const payment of world.bank.payments.values()) {
     const { attemptId, orderId, state } = payment;
-    // An answer about a page is ignored if it is late.
-    const isInTime = world.plan.faults.every(({ kind }) => kind !== "answered-late");
+    // A process that is suspended meanwhile ignores the answer about a page.
+    const isInTime = world.plan.faults.every(({ kind }) => kind === "late" || kind === "twice");
     const isAnswered = isPaced && (!payment.isPage || (payment.isSeen && isInTime));
     const purchase = purchases.find(({ order_id }) => order_id === orderId);
     const isCurrent = purchase?.attempt_id === attemptId;
