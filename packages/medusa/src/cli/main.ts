@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { ReportError } from "@giftcard-pay/checkout/plugin";
 import { Command, CommanderError } from "commander";
+import { doctorCommand } from "./doctor.js";
 import { CommandFailure } from "./failure.js";
 import { reconcileCommand, statementCommand } from "./reports.js";
 import { resealCommand } from "./reseal.js";
@@ -24,6 +25,7 @@ function program(): Command {
     .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", EXIT_CODES)
+    .addCommand(doctorCommand())
     .addCommand(reconcileCommand())
     .addCommand(statementCommand())
     .addCommand(resealCommand())

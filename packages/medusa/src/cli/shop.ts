@@ -41,10 +41,21 @@ export function shopCommand(name: string, description: string): Command {
  * @throws {CommandFailure} if the database isn't configured, can't be reached, or has no gift card tables
  */
 export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext) => Promise<T>): Promise<T> {
-  const directory = path.resolve(options.directory);
-  loadEnv(process.env.NODE_ENV ?? "development", directory);
-  const config = readConfig(directory);
-  const clientUrl = options.databaseUrl ?? process.env.DATABASE_URL ?? config?.projectConfig?.databaseUrl;
+  const config = readConfig(options.directory);
+  return withDatabase(options, config, async (sql) => {
+    await checkTables(sql);
+    const configured = config?.plugins?.find(({ resolve }) => resolve === PACKAGE)?.options ?? {};
+    return job({ sql, journal: createSqlJournal(sql), sealer: () => openSealer(configured), configured });
+  });
+}
+
+/** Connects to the shop's database while `job` runs. @throws {CommandFailure} if it isn't configured, or can't be reached */
+export async function withDatabase<T>(
+  { databaseUrl }: ShopOptions,
+  config: ShopConfig | undefined,
+  job: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const clientUrl = databaseUrl || process.env.DATABASE_URL || config?.projectConfig?.databaseUrl;
   if (!clientUrl) {
     const message = "No database: give --database-url or DATABASE_URL, or run it in the shop's folder.";
     throw new CommandFailure(message, 2);
@@ -52,32 +63,26 @@ export async function withShop<T>(options: ShopOptions, job: (shop: ShopContext)
   const driverOptions = config?.projectConfig?.databaseDriverOptions;
   const pool = ModulesSdkUtils.createPgConnection({
     clientUrl,
-    pool: { min: 0, max: 2 },
+    pool: { min: 0, max: 2, propagateCreateError: true }, // fails at once if the database is down
     ...(driverOptions && { driverOptions }),
   } as never);
   const sql = createStatementRunner(pool as unknown as ConnectionPool);
   try {
-    await checkTables(sql);
-    const configured = config?.plugins?.find(({ resolve }) => resolve === PACKAGE)?.options ?? {};
-    return await job({
-      sql,
-      journal: createSqlJournal(sql),
-      sealer: () => openSealer(configured),
-      configured,
+    await sql("select 1", []).catch((error: { code?: string }) => {
+      // The driver's message may contain the address with its password.
+      throw new CommandFailure(`The database can't be reached (${error.code ?? "no answer"}).`);
     });
+    return await job(sql);
   } finally {
     await pool.destroy();
   }
 }
 
 async function checkTables(sql: Sql): Promise<void> {
-  await checkVersion(sql).catch((error: { code?: string }) => {
-    if (error instanceof TablesError) {
-      const isGone = error.code === "not_migrated" ? " If the plugin was uninstalled, nothing is left to check." : "";
-      throw new CommandFailure(`${error.message}${isGone}`);
-    }
-    // The driver's message may contain the address with its password.
-    throw new CommandFailure(`The database can't be reached (${error.code ?? "no answer"}).`);
+  await checkVersion(sql).catch((error: unknown) => {
+    if (!(error instanceof TablesError)) throw error;
+    const isGone = error.code === "not_migrated" ? " If the plugin was uninstalled, nothing is left to check." : "";
+    throw new CommandFailure(`${error.message}${isGone}`);
   });
 }
 
@@ -127,7 +132,8 @@ export async function openReports(shop: ShopContext, options: ReportOptions): Pr
 }
 
 /** The parts of Medusa's configuration that the commands use. */
-interface ShopConfig {
+export interface ShopConfig {
+  modules?: Record<string, unknown>;
   projectConfig?: { databaseUrl?: string; databaseDriverOptions?: object };
   plugins?: { resolve?: string; options?: Partial<GiftcardOptions> }[];
 }
@@ -142,12 +148,14 @@ const NO_TS_NODE =
   ".medusa/server, which `medusa build` creates.";
 
 /**
- * Reads the shop's configuration, and prints on standard error which file it is.
- * @param directory the shop's folder
+ * Reads the shop's environment and configuration, and prints on standard error which file it is.
+ * @param folder the shop's
  * @returns undefined if the folder has no configuration
  * @throws {CommandFailure} if the file can't be read
  */
-function readConfig(directory: string): ShopConfig | undefined {
+export function readConfig(folder: string): ShopConfig | undefined {
+  const directory = path.resolve(folder);
+  loadEnv(process.env.NODE_ENV ?? "development", directory);
   const found = FILES.filter((name) => existsSync(path.join(directory, name)));
   const [name] = found;
   if (name === undefined) return undefined;
