@@ -1,96 +1,33 @@
 import fc from "fast-check";
 import {
+  act,
+  ask,
+  cancel,
+  index,
+  MINUTE,
+  moment,
+  notify,
+  often,
+  oneOf,
+  orderIndex,
+  pay,
+  payFields,
+  recover,
+  refund,
+  SECOND,
+  settling,
+  while_,
+} from "./acts.js";
+import {
   type Act,
   type BankMood,
   bankMoods,
+  type Fault,
   type FaultKind,
   faultKinds,
   type Plan,
   type PlannedOrder,
-  type Visit,
 } from "./plan.js";
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
-/** Chooses the first most often. */
-const often = <const T>(...values: readonly T[]) =>
-  fc.oneof(
-    ...values.map((value, index) => ({ weight: index === 0 ? 2 * values.length : 1, arbitrary: fc.constant(value) })),
-  );
-const oneOf = <const T>(...values: readonly T[]) => fc.constantFrom(...values);
-const index = (most: number) => fc.nat({ max: most });
-const orderIndex = index(2);
-
-/** Moments: while the first payment runs, after it, during its leases, after them, after a page has lapsed, next day. */
-const moment = fc
-  .tuple(oneOf(0, 0, 0, 1, 1, 2, 3, 4, 5), index(180))
-  .map(
-    ([phase, jitter]) => ([0, 2 * SECOND, 70 * SECOND, 4 * MINUTE, 45 * MINUTE, 26 * HOUR][phase] as number) + jitter,
-  );
-
-/** A while: within the leases, or after them, or after a page has lapsed. */
-const while_ = oneOf(3 * MINUTE, 20, 40 * SECOND, 45 * MINUTE, 3 * HOUR);
-
-const visit: fc.Arbitrary<Visit> = fc.record({
-  outcome: oneOf("pays", "pays", "pays", "declines", "leaves"),
-  afterMs: oneOf(SECOND, 30 * SECOND, 5 * MINUTE, 29 * MINUTE, 31 * MINUTE, 2 * HOUR),
-  noticesAfterMs: fc.array(oneOf(0, 1, 10, 40, 3 * MINUTE, 50 * MINUTE), { maxLength: 2 }),
-});
-
-const payFields = {
-  do: fc.constant("pay" as const),
-  order: orderIndex,
-  visit,
-  cart: oneOf("seen again", "seen again", "as shown", "changed unseen", "unknown", "another"),
-};
-const pay = fc.record({ ...payFields, mood: oneOf(...bankMoods.slice(0, 2), ...bankMoods) });
-const recover = fc.record({
-  do: fc.constant("recover" as const),
-  deadlineMs: often(null, 100, 5000),
-  limit: often(null, 1),
-});
-const cancel = fc.record({ do: fc.constant("cancel" as const), order: orderIndex, attempt: often("any", "first") });
-const ask = fc.record({ do: oneOf("confirm", "abandon", "confirm", "assert paid", "paid by"), order: orderIndex });
-const notify = fc.record({ do: fc.constant("notify" as const), order: orderIndex, attempt: index(1) });
-const settling = fc.record({ do: oneOf("settle remainder", "retry purchase"), order: orderIndex });
-const refund: fc.Arbitrary<Act> = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant("refund lines" as const),
-      ...{ order: orderIndex, id: index(3), line: index(1), units: oneOf(1, 1, 2, 0.5) },
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant("refund amount" as const),
-      ...{ order: orderIndex, id: index(3), cents: oneOf(500, 1, 2498, 2500, 5000, 7498, 333), rule: index(3) },
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("refund cards" as const), order: orderIndex, which: oneOf(null, 0, 1) }),
-  },
-);
-
-const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 5, arbitrary: pay },
-  { weight: 5, arbitrary: ask },
-  { weight: 4, arbitrary: cancel },
-  { weight: 7, arbitrary: refund },
-  { weight: 6, arbitrary: recover },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: oneOf("apply", "spend elsewhere", "block"), order: orderIndex, card: index(2) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("remove" as const), order: orderIndex }) },
-  { weight: 2, arbitrary: settling },
-  { weight: 2, arbitrary: fc.record({ do: oneOf("retry charge", "mark taken", "mark not taken") }) },
-  { weight: 2, arbitrary: notify },
-);
 
 const cardBearing = { goods: index(4), sharesCart: often(false, true) };
 const faultOf = (kinds: readonly FaultKind[], processes: fc.Arbitrary<number>, forMs: fc.Arbitrary<number>) =>
@@ -131,12 +68,21 @@ const paymentOf = (moods: readonly BankMood[], processes: fc.Arbitrary<number>) 
     act: fc.record({ ...payFields, mood: oneOf(...moods) }),
   });
 
+/** The store can't be written for a while, in the process that pays. */
+const outage: fc.Arbitrary<Fault> = fc.record({
+  ...{ process: fc.constant(0), place: fc.constant("store"), nth: index(24), times: oneOf(5, 40) },
+  ...{ kind: oneOf("refused", "lost"), forMs: fc.constant(0) },
+});
+
 /** Anybody, at any time, with any fault. */
 const anything: fc.Arbitrary<Plan> = fc.record({
   ...traits,
   orders: ordersOf(paymentOf([...bankMoods.slice(0, 2), ...bankMoods], index(2)), 2),
   deeds: deedsOf(act, moment, 0, 6),
-  faults: fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 3, size: "max" }),
+  faults: fc.oneof(
+    { weight: 4, arbitrary: fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 3, size: "max" }) },
+    { weight: 1, arbitrary: outage.map((fault) => [fault]) },
+  ),
 });
 
 /** A process that pays is slow, and others act meanwhile, and at the moment when it goes on. */
@@ -200,7 +146,11 @@ const replaced: fc.Arbitrary<Plan> = fc.record({
     .map(([first, second, more]) => [first, second, ...more]),
   faults: fc
     .tuple(
-      slowFault(0, STALL_MS),
+      fc.oneof(
+        slowFault(0, STALL_MS),
+        // The process has charged the cards, and asks the bank only now.
+        slowFault(0, STALL_MS).map((fault) => ({ ...fault, place: "bank" as const, nth: 0 })),
+      ),
       oneOf("nothing", "dies", "other"),
       index(5),
       fc.oneof(
@@ -264,7 +214,25 @@ const returned: fc.Arbitrary<Plan> = fc.record({
     ...([1, 6] as const),
   ),
   faults: fc.array(
-    faultOf(["lost", "dies-after", "stalls-after", "refused", "never", "twice", "late"], index(2), while_),
+    fc.oneof(
+      {
+        weight: 2,
+        arbitrary: faultOf(
+          ["lost", "dies-after", "stalls-after", "refused", "never", "twice", "late"],
+          index(2),
+          while_,
+        ),
+      },
+      // A process has planned a refund, and writes it once another one is made.
+      {
+        weight: 1,
+        arbitrary: faultOf(["stalls"], oneOf(1, 2), oneOf(20 * SECOND, 3 * MINUTE)).map((fault) => ({
+          ...fault,
+          place: "store" as const,
+          times: 1,
+        })),
+      },
+    ),
     { maxLength: 2, size: "max" },
   ),
 });
@@ -288,6 +256,21 @@ const disputed: fc.Arbitrary<Plan> = fc.record({
   faults: fc.array(faultOf(faultKinds, index(2), while_), { maxLength: 1 }),
 });
 
+/** Staff cancel an order, which takes long, and settle its remainder elsewhere meanwhile. */
+const settled: fc.Arbitrary<Plan> = fc.record({
+  ...traits,
+  ...{ bankKeeps: fc.constant(false), slowMs: fc.constant(0), hasKeys: fc.constant(true) },
+  orders: ordersOf(paymentOf(["approve", "keep-then-approve"], fc.constant(0)), 1),
+  deeds: fc
+    .tuple(
+      deed(fc.constant(0), during(70 * SECOND, 50), cancel),
+      deed(fc.constant(1), during(STALL_MS - 30 * SECOND, 100), settling),
+      deedsOf(fc.oneof(settling, recover, notify), during(STALL_MS, 400), 0, 2),
+    )
+    .map(([first, second, more]) => [first, second, ...more]),
+  faults: slowFault(0, STALL_MS).map((fault) => [fault]),
+});
+
 /** Plans of histories. They shrink to few deeds and faults, early, in one process, each call of which takes a millisecond. */
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
   { weight: 5, arbitrary: anything },
@@ -296,4 +279,5 @@ export const plans: fc.Arbitrary<Plan> = fc.oneof(
   { weight: 1, arbitrary: lapsed },
   { weight: 3, arbitrary: returned },
   { weight: 1, arbitrary: disputed },
+  { weight: 1, arbitrary: settled },
 );
