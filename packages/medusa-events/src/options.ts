@@ -21,9 +21,9 @@ const hasPlaceholder = (url: string) =>
 export const declaration = z.strictObject({
   /** The address of a product's page in the storefront, with `{handle}` or `{id}` in it. */
   productUrl: text.max(1000).refine(hasPlaceholder, "must be an http or https address with {handle} or {id} in it."),
-  /** The issuer's address. */
+  /** The card issuer's address. */
   baseUrl: address,
-  /** The issuer's environment: `live`, or `sandbox` for testing. If the issuer answers with the other one, calls fail. */
+  /** The card issuer's environment: `live`, or `sandbox` for testing. If the card issuer answers with the other one, calls fail. */
   environment: z.enum(["live", "sandbox"], "must be live or sandbox.").optional(),
   /** Allows an `http:` address on another machine. Only use it on a network that you control. Default: `false`. */
   allowHttp: z.boolean().default(false),
@@ -37,7 +37,7 @@ export const declaration = z.strictObject({
   organiser: text.max(255).optional(),
   /** The IANA time zone of shows that name none. Default: `Europe/Amsterdam`. */
   timeZone: text.refine(isTimeZone, "must name a time zone, such as Europe/Amsterdam.").default(DEFAULT_TIME_ZONE),
-  /** The issuer's number for the ticketing provider of shows that name none. Each event needs a provider. */
+  /** The card issuer's number for the ticketing provider of shows that name none. Each event needs a provider. */
   providerId: count.optional(),
   /** The title of the product option whose values are a show's dates. Default: `Date`. */
   dateOption: text.default("Date"),

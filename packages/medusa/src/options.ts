@@ -14,15 +14,15 @@ const count = z.coerce.number<number | string>().int().min(1);
  * it, and checks the defaults in the comments.
  */
 export const declaration = z.strictObject({
-  /** The service's environment: `live`, or `sandbox` for testing. */
+  /** The card issuer's environment: `live`, or `sandbox` for testing. */
   environment: z.enum(["live", "sandbox"]),
-  /** The service's address. */
+  /** The card issuer's address. */
   baseUrl: z.url({ protocol: /^https?$/ }),
   /** Allows an `http:` address on another machine, on a network that you control. Default: `false`. */
   allowHttp: z.boolean().default(false),
   /** The company's API key. */
   apiKey: text,
-  /** The company's number at the service. */
+  /** The company's number at the card issuer. */
   companyId: count,
   /** The keys that seal cards and cancel tokens, newest first: 32 bytes each, in base64. */
   sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
@@ -40,7 +40,7 @@ export const declaration = z.strictObject({
    * Default: `when-placed`.
    */
   capture: z.enum(["when-placed", "manual"]).default("when-placed"),
-  /** Timeout of a call to the service in milliseconds, including its retries. Default: 10 seconds. */
+  /** Timeout of a call to the card issuer in milliseconds, including its retries. Default: 10 seconds. */
   timeoutMs: count.default(10_000),
   /**
    * How long a process owns what it works on, in milliseconds. It renews the lease while it lives. Must be longer than

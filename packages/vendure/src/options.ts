@@ -14,13 +14,13 @@ const count = z.coerce.number<number | string>().int().min(1);
 export const declaration = z.strictObject({
   /** `live`, or `sandbox` for testing. */
   environment: z.enum(["live", "sandbox"]),
-  /** The address of the card issuer's service. */
+  /** The card issuer's address. */
   baseUrl: z.url({ protocol: /^https?$/ }),
   /** Allows `http:` to another machine, over a network of your own. Default: `false`. */
   allowHttp: z.boolean().default(false),
   /** The company's API key. */
   apiKey: text,
-  /** The company's number at the service. */
+  /** The company's number at the card issuer. */
   companyId: count,
   /** They encrypt cards and cancel tokens: 32 bytes in base64 each, newest first. Keep an old key until nothing is sealed under it. */
   sealingKeys: z.array(z.strictObject({ id: text, key: text })).min(1),
@@ -35,7 +35,7 @@ export const declaration = z.strictObject({
    * is only refunded as a whole. Without this option, by line.
    */
   charges: z.enum(["whole", "by-line"]).optional(),
-  /** Timeout of a call to the service, with its retries, in milliseconds. Default: 10 seconds. */
+  /** Timeout of a call to the card issuer, with its retries, in milliseconds. Default: 10 seconds. */
   timeoutMs: count.default(10_000),
   /** How long the remainder may stay unpaid before the cards are reversed, in milliseconds. Default: 30 minutes. */
   pendingRemainderMs: count.default(30 * MINUTE_MS),
