@@ -177,8 +177,8 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     await shop.stop();
     newcomer.takeFile("bank-routes.mjs");
     const file = path.join(newcomer.folder, "shop.mjs");
-    const before = newcomer.takeFile("shop.mjs");
-    await writeFile(file, applyDiff(before, newcomer.take("answerOrders(request, cart, lines)")));
+    const ofStripe = await readBlock("docs/shops/stripe.md", "shop.mjs");
+    await writeFile(file, applyDiff(ofStripe, newcomer.take("answerWebhook(request)")));
     card = await newcomer.issueCard();
     const changed = await newcomer.serve("The shop with a bank", `PORT=${port} node shop.mjs`);
     for (const [choice, outcome, leftCents] of [
