@@ -210,7 +210,7 @@ describe("docs/any-shop.md and the guides for plain Node, block by block", () =>
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining("There is no such order.")]);
     expect(await balanceCents()).toBe(7500);
     await changed.stop();
-    await writeFile(file, before);
+    await writeFile(file, newcomer.takeFile("shop.mjs"));
   });
 
   it("recover a crashed purchase by cron", async () => {
