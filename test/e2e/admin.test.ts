@@ -256,11 +256,11 @@ describe("the admin", () => {
     const orderId = await fulfillUnpaid();
     await storefront.ok("POST", "/admin/giftcard-pay/recover", {});
     await page.reload();
-    await shown("Unpaid orders (1)");
+    await shown("Tasks that fail (1)");
     await shown(/The order is fulfilled/);
-    await press(button("Keep the order"));
-    await press(page.getByRole("alertdialog").getByRole("button", { name: "Keep the order" }));
-    await page.getByRole("heading", { name: "Unpaid orders" }).waitFor({ state: "detached" });
+    await press(button("Leave it undone"));
+    await press(page.getByRole("alertdialog").getByRole("button", { name: "Leave it undone" }));
+    await page.getByRole("heading", { name: "Tasks that fail" }).waitFor({ state: "detached" });
     expect((await storefront.order(orderId)).status).not.toBe("canceled");
   });
 

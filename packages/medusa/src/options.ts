@@ -115,21 +115,6 @@ export function readSetup(options: unknown) {
   }
 }
 
-/** Reads the options that recovery uses, without those that connect to the service. @throws {TypeError} as `readSetup` */
-export const readRecoverySettings = (options: object) =>
-  parse(
-    declaration
-      .pick({
-        leaseMs: true,
-        promisedRemainderMs: true,
-        maxCancelsPerRun: true,
-        allowPromisedRemainder: true,
-        capture: true,
-      })
-      .strip(),
-    options,
-  );
-
 function parse<T extends z.ZodType>(type: T, given: object): z.output<T> {
   const { success, data, error } = type.safeParse(given);
   if (success) return data;

@@ -47,6 +47,8 @@ export const SENTENCES = {
   captured: "A payment was captured.",
   refunded: "A payment was refunded.",
   completed: "The order is completed.",
+  cancelsStopped:
+    "So many orders look unpaid that automatic cancellation has stopped. Check this one, then resume cancellation or try it alone.",
   medusaRefused: "Medusa doesn't cancel it: {{fault}}.",
   memoryLocks:
     "{{count}} Medusa processes share this database, but Medusa's lock is in the memory of each: two of them can sell the same " +

@@ -343,11 +343,11 @@ describe("a refund that Medusa began and did not finish", () => {
 
 describe("an unpaid order that Medusa fails to cancel", () => {
   const open = async (orderId: string) => {
-    const { orders } = await shop.storefront.ok("GET", "/admin/giftcard-pay/unpaid-orders");
-    return orders.filter((order: { orderId: string }) => order.orderId === orderId);
+    const { jobs } = await shop.storefront.ok("GET", "/admin/giftcard-pay/jobs?limit=200");
+    return jobs.filter((job: { orderId: string }) => job.orderId === orderId);
   };
   const said = (orderId: string) =>
-    (shop.medusa.logs() + peer.medusa.logs()).match(new RegExp(`order=${orderId} .*it is fulfilled`, "g"));
+    (shop.medusa.logs() + peer.medusa.logs()).match(new RegExp(`job=cancel_order id=${orderId} .*is fulfilled`, "g"));
 
   /** An order that crashed before its card was charged, and was fulfilled anyway. */
   async function fulfilled() {
@@ -394,7 +394,7 @@ describe("an unpaid order that Medusa fails to cancel", () => {
       {
         orderId,
         orderName: expect.stringMatching(/^#\d+$/),
-        refusal: [{ code: "fulfilled" }],
+        why: [{ code: "fulfilled" }],
       },
     ]);
     expect(said(orderId)).toHaveLength(1);
@@ -408,15 +408,14 @@ describe("an unpaid order that Medusa fails to cancel", () => {
 
   test("stays if a person decides so, and the decision is recorded", { tags: "long" }, async () => {
     const { orderId } = await fulfilled();
-    await shop.storefront.ok("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/exempt`, {});
+    const exempt = `/admin/giftcard-pay/jobs/cancel_order/${orderId}/exempt`;
+    await shop.storefront.ok("POST", exempt, {});
     expect(await open(orderId)).toEqual([]);
     await recoverAtOnce();
     expect((await shop.storefront.order(orderId)).status).toBe("pending");
-    const { rows } = await database.query("select exempted_by from giftcard_unpaid_order where order_id = $1", [
-      orderId,
-    ]);
+    const { rows } = await database.query("select exempted_by from giftcard_job where id = $1", [orderId]);
     expect(rows[0].exempted_by).toContain(shop.medusa.admin.email);
-    const again = await shop.storefront.send("POST", `/admin/giftcard-pay/unpaid-orders/${orderId}/exempt`, {});
+    const again = await shop.storefront.send("POST", exempt, {});
     expect(again).toMatchObject({ status: 400, body: { code: "not_open" } });
   });
 

@@ -200,7 +200,7 @@ test("killed before its links were written: recovery cancels the orders whose ca
       [orderOf(late), collectionOf(late)],
     );
     await expect.poll(() => statusOf(late), within).toBe("canceled");
-    const health = async () => (await storefront.ok("GET", "/admin/giftcard-pay/health")).unpaidOrders;
+    const health = async () => (await storefront.ok("GET", "/admin/giftcard-pay/health")).failingJobs;
     expect(await health()).toBe(0);
     const balances = [];
     for (const { card } of carts) balances.push(await shop.balanceCents(card));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readRecoverySettings, readSetup } from "../src/options.js";
+import { readSetup } from "../src/options.js";
 
 const faultsOf = (options: object) => {
   try {
@@ -37,14 +37,4 @@ it("requires a lease longer than a call to the service, not equal", () => {
   expect(faultsOf({ ...setup, timeoutMs: 120_000 })).toBe(tooShort);
   expect(faultsOf({ ...setup, leaseMs: 10_000 })).toBe(tooShort);
   expect(faultsOf({ ...setup, timeoutMs: 5000, leaseMs: 5001 })).toBe("");
-});
-
-it("reads only recovery's options for a command", () => {
-  const defaults = { promisedRemainderMs: 604_800_000, maxCancelsPerRun: 20, capture: "when-placed" };
-  expect(readRecoverySettings({ leaseMs: "5000", apiKey: "" })).toEqual({
-    ...defaults,
-    leaseMs: 5000,
-    allowPromisedRemainder: false,
-  });
-  expect(() => readRecoverySettings({ leaseMs: "soon" })).toThrow("leaseMs: must be a number.");
 });

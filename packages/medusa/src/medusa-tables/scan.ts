@@ -92,18 +92,3 @@ export async function takeScanPage(sql: Sql): Promise<string> {
   );
   return String(row?.begins_after ?? "");
 }
-
-/** Runs a finder that uses `SCANNED` over the whole past, page by page. */
-export async function everyScanPage<T>(scan: Scan, find: (scan: Scan) => Promise<T[]>): Promise<T[]> {
-  const all: T[] = [];
-  for (let after = ""; ; ) {
-    all.push(...(await find({ ...scan, after })));
-    const [page] = await scan.sql(
-      `select count(*), max(reference) as last from
-         (select reference from giftcard_charge where reference > $1 order by reference limit ${SCAN_PAGE}) page`,
-      [after],
-    );
-    if (Number(page?.count) < SCAN_PAGE) return all;
-    after = String(page?.last);
-  }
-}

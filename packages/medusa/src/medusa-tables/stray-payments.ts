@@ -4,6 +4,7 @@ import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
 import { ACTIVE, hasNoOrder, type PlacedCart, SCANNED, type Scan } from "./scan.js";
+import { isKeptSql } from "./unpaid-orders.js";
 
 /** A payment that holds or took money, and that no order has. */
 export interface StrayPayment {
@@ -65,7 +66,7 @@ export const findCanceledPayments = ({ sql, after, only, leaseMs }: Scan): Promi
        and provider_id <> $4 and deleted_at is null and canceled_at is null offset 0) p
      cross join lateral (${PAYMENT_STANDING} offset 0) standing
      where (standing."capturedLeft" is null or standing."capturedLeft"::numeric > 0)
-       and (select count(*) from giftcard_unpaid_order where order_id = charge.order_id and exempted_at is null) = 0
+       and ((select count(*) from giftcard_unpaid_order where order_id = charge.order_id) = 0 or ${isKeptSql("charge.order_id")})
      order by "paymentId"`,
     [after, only, leaseMs, PROVIDER_ID],
   );

@@ -1,7 +1,9 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { MedusaError } from "@medusajs/framework/utils";
+import { reasonsOf } from "../errors.js";
 import { hasRows, readCount, readRow, readRows, readTexts } from "../rows.js";
+import type { Reason } from "../sentences.js";
 
 /** The kinds of recovery's jobs. docs/on-call.md explains each. */
 export const jobKinds = [
@@ -31,6 +33,8 @@ export interface JobKey {
 export interface FailingJob extends JobKey {
   readonly tries: number;
   readonly lastError: string;
+  /** Why only a person can continue it; null if it failed for another cause. */
+  readonly why: readonly Reason[] | null;
   readonly firstFailedAt: Date;
   readonly lastFailedAt: Date;
 }
@@ -49,17 +53,21 @@ export function faultOf(error: unknown): string {
 /** Describes a failure without the full stop at its end. */
 export const sentenceOf = (failure: unknown): string => faultOf(failure).replace(/\.$/, "");
 
+/** Records that a job failed. @returns false if it failed with the same error before */
 export async function noteFailure(
   sql: Sql,
   { kind, id, orderId, cartId = null }: JobKey,
   error: unknown,
-): Promise<void> {
-  await sql(
-    `insert into giftcard_job as known (kind, id, order_id, cart_id, last_error) values ($1, $2, $3, $4, $5)
-     on conflict (kind, id) do update set tries = known.tries + 1, last_error = excluded.last_error,
-       last_failed_at = now()`,
-    [kind, id, orderId, cartId, faultOf(error)],
+): Promise<boolean> {
+  const why = reasonsOf(error);
+  const [row] = await sql(
+    `insert into giftcard_job as known (kind, id, order_id, cart_id, last_error, why) values ($1, $2, $3, $4, $5, $6::jsonb)
+     on conflict (kind, id) do update set tries = known.tries + 1, last_error = excluded.last_error, why = excluded.why,
+       last_failed_at = now()
+     returning last_error is distinct from (select last_error from giftcard_job where kind = $1 and id = $2) as is_new`,
+    [kind, id, orderId, cartId, faultOf(error), why ? JSON.stringify(why) : null],
   );
+  return row?.is_new === true;
 }
 
 /** Deletes a failing job that is done, or has nothing left to do. */
@@ -89,7 +97,7 @@ export const exemptJob = (sql: Sql, { kind, id }: Pick<JobKey, "kind" | "id">, a
     [kind, id, actor],
   );
 
-const COLUMNS = `kind, id, order_id as "orderId", tries::integer, last_error as "lastError",
+const COLUMNS = `kind, id, order_id as "orderId", tries::integer, last_error as "lastError", why,
   first_failed_at as "firstFailedAt", last_failed_at as "lastFailedAt"`;
 
 /** Lists the jobs that keep failing, the oldest first, and counts them. */

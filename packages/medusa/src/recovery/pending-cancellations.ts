@@ -1,16 +1,10 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { contextOf } from "../context/context.js";
+import { refusal, withReasons } from "../errors.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder, UnpaidReason } from "../medusa-tables/unpaid-orders.js";
-import { hasRows, readCount, readRow, readRows } from "../rows.js";
-import type { Reason } from "../sentences.js";
-
-export interface RefusedOrder {
-  readonly orderId: string;
-  readonly refusal: readonly Reason[];
-  readonly foundAt: Date;
-}
+import { hasRows, readRow, readRows } from "../rows.js";
 
 /**
  * Records that an order is to be canceled, before anything of it is. A cancellation that stops half-way is found by this
@@ -33,7 +27,7 @@ export async function notePendingCancellation(
 
 /** Deletes the record of an order that is paid, or deleted. */
 export async function forgetPendingCancellation(sql: Sql, orderId: string): Promise<void> {
-  await sql("delete from giftcard_unpaid_order where order_id = $1 and exempted_at is null", [orderId]);
+  await sql("delete from giftcard_unpaid_order where order_id = $1", [orderId]);
 }
 
 /** Records that the order is canceled. It is watched for another day: a stalled completion may resume and pay it. */
@@ -51,48 +45,9 @@ export const findPendingCancellations = ({ sql, only }: Scan): Promise<UnpaidOrd
   readRows(
     sql,
     `select order_id as "orderId", cart_id as "cartId", reason from giftcard_unpaid_order
-     where exempted_at is null and ($1::text is null or order_id = $1) order by order_id`,
+     where $1::text is null or order_id = $1 order by order_id`,
     [only],
   );
-
-/** Records that the order needs a person's decision. @returns whether that is new */
-export const noteRefusal = (sql: Sql, orderId: string, refusal: readonly Reason[]): Promise<boolean> =>
-  hasRows(
-    sql,
-    `update giftcard_unpaid_order set refusal = $2::jsonb, refused_at = coalesce(refused_at, now())
-     where order_id = $1 and refusal is distinct from $2::jsonb returning 1`,
-    [orderId, JSON.stringify(refusal)],
-  );
-
-const WAITING = "refused_at is not null and exempted_at is null and canceled_at is null";
-
-/** Lists the orders that need a person's decision, oldest first, and counts them. */
-export async function listRefused(
-  sql: Sql,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ orders: RefusedOrder[]; count: number }> {
-  const orders = await readRows<RefusedOrder>(
-    sql,
-    `select order_id as "orderId", refusal, found_at as "foundAt" from giftcard_unpaid_order where ${WAITING}
-     order by found_at, order_id limit $1 offset $2`,
-    [limit, offset],
-  );
-  return { orders, count: await readCount(sql, `select count(*) from giftcard_unpaid_order where ${WAITING}`) };
-}
-
-/**
- * Exempts an order from being canceled, as a person decided.
- * @returns false if the order needs no decision (any more)
- */
-export const exemptOrder = (sql: Sql, orderId: string, actor: string): Promise<boolean> =>
-  hasRows(
-    sql,
-    `update giftcard_unpaid_order set exempted_by = $2, exempted_at = now() where order_id = $1 and ${WAITING} returning 1`,
-    [orderId, actor],
-  );
-
-export const isExempt = (sql: Sql, orderId: string): Promise<boolean> =>
-  hasRows(sql, "select 1 from giftcard_unpaid_order where order_id = $1 and exempted_at is not null", [orderId]);
 
 /** A stop of automatic cancels, until a person resumes them. */
 export interface CancelStop {
@@ -109,8 +64,8 @@ export interface CancelBudget {
 export const readCancelStop = (sql: Sql): Promise<CancelStop | null> =>
   readRow(
     sql,
-    `select stopped_at as "stoppedAt", (select count(*) from giftcard_unpaid_order
-       where canceled_at is null and refused_at is null)::integer as waiting
+    `select stopped_at as "stoppedAt", (select count(*) from giftcard_job where kind = 'cancel_order' and exempted_at is null
+       and why @> '[{"code": "cancelsStopped"}]')::integer as waiting
      from giftcard_cancel_stop where resumed_at is null`,
     [],
   );
@@ -127,16 +82,13 @@ export const resumeCancels = (sql: Sql, actor: string): Promise<boolean> =>
   );
 
 /**
- * Tells whether recovery may cancel this order now. If more orders are unpaid at once than one run may cancel,
- * something else is probably wrong: all automatic cancels stop, and that is reported.
- * @param budget the budget of the recovery run; omitted if the request is about this one order
- * @returns how many places of the budget it takes; null if recovery may not cancel it
+ * Takes the order's place in the limit of cancels. If more orders are unpaid at once than one run may cancel, something
+ * else is probably wrong: all automatic cancels stop, and that is reported.
+ * @param budget the budget of the recovery run; omitted outside of one
+ * @returns how many places it takes: 0 if a person has resumed cancels since the order was found
+ * @throws {MedusaError} if cancels are stopped: the order waits for a person
  */
-export async function mayCancel(
-  container: MedusaContainer,
-  orderId: string,
-  budget?: CancelBudget,
-): Promise<number | null> {
+export async function takePlace(container: MedusaContainer, orderId: string, budget?: CancelBudget): Promise<number> {
   const { sql, announcer, logger } = contextOf(container);
   const [row] = await sql(
     `select (select count(*) from giftcard_cancel_stop where resumed_at is null) > 0 as is_stopped,
@@ -144,19 +96,20 @@ export async function mayCancel(
      from giftcard_unpaid_order where order_id = $1`,
     [orderId],
   );
-  if (!row || row.is_stopped === true) return null;
-  if (!budget || row.is_allowed === true) return 0;
-  if (budget.left > 0) {
-    budget.left -= 1;
-    return 1;
+  if (row?.is_stopped === false) {
+    if (!budget || row.is_allowed === true) return 0;
+    if (budget.left > 0) {
+      budget.left -= 1;
+      return 1;
+    }
+    const isNew = "insert into giftcard_cancel_stop default values on conflict do nothing returning 1";
+    if (await hasRows(sql, isNew, [])) {
+      logger.error(
+        "giftcard recovery has stopped canceling unpaid orders: there are more than maxCancelsPerRun of them. A person " +
+          "must check them, and resume cancels on the admin's page Gift cards",
+      );
+      announcer.cancelsStopped();
+    }
   }
-  const isNew = "insert into giftcard_cancel_stop default values on conflict do nothing returning 1";
-  if (await hasRows(sql, isNew, [])) {
-    const text =
-      "giftcard recovery has stopped canceling unpaid orders: there are more than maxCancelsPerRun of them. A person " +
-      "must check them, and resume cancels on the admin's page Gift cards";
-    logger.error(text);
-    announcer.cancelsStopped();
-  }
-  return null;
+  throw withReasons(refusal, [{ code: "cancelsStopped" }]);
 }

@@ -14,7 +14,7 @@ import {
 } from "../medusa-tables/charged-orders.js";
 import type { Scan } from "../medusa-tables/scan.js";
 import { findCanceledPayments, findStrayPayments } from "../medusa-tables/stray-payments.js";
-import { findCardsBesideOrders, findEndedRemainders, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import { findCardsBesideOrders, findEndedRemainders } from "../medusa-tables/unpaid-orders.js";
 import { findBegunCreditLines, findUnknownRefunds, findUnrecorded } from "../medusa-tables/unrecorded-payments.js";
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLines } from "./credit-lines.js";
@@ -41,12 +41,6 @@ export interface RecoveryTask extends JobKey {
 
 type Find<T> = (scan: Scan) => Promise<T[]>;
 
-export const unpaidOrderFinders: readonly Find<UnpaidOrder>[] = [
-  findPendingCancellations,
-  findCardsBesideOrders,
-  findEndedRemainders,
-];
-
 const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;
 
 type Kind = Exclude<JobKind, "scan">;
@@ -66,7 +60,7 @@ const finders: Record<Kind, readonly Find<Task>[]> = {
       run: (container) => withOrderLease(container, orderId, () => noteIfPaid(sql, [orderId])),
     })),
   ],
-  cancel_order: unpaidOrderFinders.map((find) =>
+  cancel_order: [findPendingCancellations, findCardsBesideOrders, findEndedRemainders].map((find) =>
     tasks(find, (order) => ({
       id: order.orderId,
       orderId: order.orderId,
@@ -147,6 +141,6 @@ const finders: Record<Kind, readonly Find<Task>[]> = {
 
 /**
  * Everything that recovery finds and does, by kind and in this order. If two finders return the same task, the later one
- * wins. A finder only reads, so that a dry run can call it.
+ * wins. A finder only reads.
  */
 export const recoveryJobs = (Object.keys(finders) as Kind[]).map((kind) => ({ kind, finders: finders[kind] }));

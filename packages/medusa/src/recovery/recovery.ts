@@ -153,13 +153,13 @@ async function doTask(
   }
 }
 
-/** Logs and records a failure. Recovery continues even if the log or the table fails. */
+/** Records a failure, and logs it unless the job failed in the same way before. Recovery continues even if the table fails. */
 async function reportFailure(container: MedusaContainer, key: JobKey, error: unknown): Promise<void> {
-  const { sql } = contextOf(container);
+  const { sql, logger } = contextOf(container);
   const { kind, id, orderId } = key;
-  const line = `giftcard recovery job=${kind} id=${id}${orderId === null ? "" : ` order=${orderId}`} failed: ${faultOf(error)}`;
-  contextOf(container).logger.error(line);
-  await noteFailure(sql, key, error).catch(() => {});
+  if (!(await noteFailure(sql, key, error).catch(() => true))) return;
+  const order = orderId === null ? "" : ` order=${orderId}`;
+  logger.error(`giftcard recovery job=${kind} id=${id}${order} failed: ${faultOf(error)}`);
 }
 
 /**

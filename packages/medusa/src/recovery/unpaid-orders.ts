@@ -5,24 +5,23 @@ import { cancelOrderWorkflow } from "@medusajs/medusa/core-flows";
 import { withCartLock } from "../cart/cart-turn.js";
 import { wasPaid } from "../completion/paid-orders.js";
 import { contextOf } from "../context/context.js";
+import { refusal, withReasons } from "../errors.js";
 import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-payment.js";
 import { notePaid } from "../medusa-tables/orders.js";
-import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
-import { type Reason, sentencesOf } from "../sentences.js";
+import { isKept, readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import type { Reason } from "../sentences.js";
 import { sentenceOf } from "./failing-jobs.js";
 import {
   type CancelBudget,
   forgetPendingCancellation,
-  isExempt,
-  mayCancel,
   noteCanceled,
   notePendingCancellation,
-  noteRefusal,
+  takePlace,
 } from "./pending-cancellations.js";
 import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
 /** Explains why recovery doesn't cancel an unpaid order; empty if nothing prevents it. */
-export function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): readonly Reason[] {
+function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): readonly Reason[] {
   if (cartId === null) return [{ code: "unlinked" }];
   if (totalCents === null) return [{ code: "noTotal" }];
   return touches.map((code) => ({ code }));
@@ -36,6 +35,7 @@ export function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): r
  * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
  *   one
  * @returns true if it canceled the order
+ * @throws {MedusaError} with the reasons if a person has to decide
  * @throws the error of the other method or Medusa. Call it again to continue
  */
 export async function cancelIfUnpaid(
@@ -46,7 +46,7 @@ export async function cancelIfUnpaid(
   const { sql } = contextOf(container);
   const cartId = (await readOrderLinks(sql, found.orderId))?.cartId ?? found.cartId;
   return withCartLock(container, cartId, async () => {
-    if (await isExempt(sql, found.orderId)) return false;
+    if (await isKept(sql, found.orderId)) return false;
     const order = { ...found, cartId, reason: await notePendingCancellation(sql, { ...found, cartId }) };
     const linkedTo = await restoreLinks(container, order.orderId);
     // If the link changed meanwhile, this run has the wrong lock. The next run judges the order by its present cart.
@@ -107,9 +107,8 @@ async function cancelUnpaid(
   const { sql, announcer } = contextOf(container);
   const { orderId, cartId, reason } = order;
   const why = whyNotCanceled(payment);
-  if (why.length > 0) return refuse(container, orderId, why);
-  const places = await mayCancel(container, orderId, budget);
-  if (places === null) return false;
+  if (why.length > 0) throw withReasons(refusal, why);
+  const places = isAsked ? 0 : await takePlace(container, orderId, budget);
   const giveUp = () => {
     // Nothing was canceled, so it doesn't count.
     if (budget) budget.left += places;
@@ -126,7 +125,7 @@ async function cancelUnpaid(
   } catch (error) {
     giveUp();
     if ((error as { type?: string }).type === MedusaError.Types.NOT_ALLOWED)
-      return refuse(container, orderId, [{ code: "medusaRefused", values: { fault: sentenceOf(error) } }]);
+      throw withReasons(refusal, [{ code: "medusaRefused", values: { fault: sentenceOf(error) } }]);
     await reverseCards(container, cartId);
     throw error;
   }
@@ -136,15 +135,6 @@ async function cancelUnpaid(
   if (left) await releaseHeld(container, order, left, isAsked);
   await noteCanceled(sql, orderId);
   return true;
-}
-
-async function refuse(container: MedusaContainer, orderId: string, why: readonly Reason[]): Promise<false> {
-  const { sql } = contextOf(container);
-  if (await noteRefusal(sql, orderId, why)) {
-    const line = `giftcard order=${orderId} needs attention: it is unpaid and recovery doesn't cancel it: ${sentencesOf(why)}`;
-    contextOf(container).logger.warn(line);
-  }
-  return false;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { FailingJob } from "../../recovery/failing-jobs.js";
-import type { CancelStop, RefusedOrder } from "../../recovery/pending-cancellations.js";
+import type { CancelStop } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
@@ -62,11 +62,9 @@ export type Json<T> = T extends Date
       : T;
 
 export type ChargeRow = Json<ReturnType<typeof showCharge>>;
-export type UnpaidOrderRow = Json<RefusedOrder> & { orderName: string | null };
 export type JobRow = Json<FailingJob> & { orderName: string | null };
 export type HealthView = Health & {
   failingJobs: number;
-  unpaidOrders: number;
   cancelStop: Json<CancelStop> | null;
   regions: EuroRegion[];
   processes: ProcessReport;
@@ -227,15 +225,10 @@ export const useDecideBulkRefundOrder = () =>
     }),
   );
 
-export const useUnpaidOrders = () =>
-  useRead<{ orders: UnpaidOrderRow[]; count: number }>(at("unpaid-orders"), {}, { refetchInterval: 30_000 });
-
 export const useJobs = () => useRead<{ jobs: JobRow[]; count: number }>(at("jobs"), {}, { refetchInterval: 30_000 });
 
 export const useDecideJob = (decision: "retry" | "exempt") =>
   usePost<JobRow>(({ kind, id }) => ({ path: `jobs/${kind}/${encodeURIComponent(id)}/${decision}` }));
-
-export const useExemptOrder = () => usePost<string>((orderId) => ({ path: `unpaid-orders/${orderId}/exempt` }));
 
 export const useResumeCancels = () => usePost<void>(() => ({ path: "cancels/resume" }));
 

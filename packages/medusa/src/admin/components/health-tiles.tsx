@@ -1,6 +1,6 @@
 import type { ProtocolErrorCode } from "@giftcard-pay/client";
 import { StatusBadge, Text } from "@medusajs/ui";
-import { type HealthView, useBulkRefunds, useCharges, useHealth, useJobs, useUnpaidOrders } from "../client/queries.js";
+import { type HealthView, useBulkRefunds, useCharges, useHealth, useJobs } from "../client/queries.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
 import { type BadgeColor, codeText } from "./labels.js";
 
@@ -85,13 +85,10 @@ function regionsTile({ t }: Texts, { regions }: HealthView): Tile {
   return { name, color: "green", label: t("health.accepted", counts), about };
 }
 
-function workTile({ t }: Texts, { failingJobs, unpaidOrders }: HealthView): Tile {
+function workTile({ t }: Texts, { failingJobs }: HealthView): Tile {
   const name = t("health.work");
-  const failing = failingJobs > 0 ? t("health.jobsFail", { count: failingJobs }) : t("health.noneFails");
-  const unpaid = unpaidOrders > 0 ? t("health.unpaid", { count: unpaidOrders }) : t("health.noneUnpaid");
-  const isListed = true;
-  if (failingJobs === 0 && unpaidOrders > 0) return { name, color: "red", label: unpaid, about: failing, isListed };
-  return { name, color: failingJobs > 0 ? "red" : "green", label: failing, about: unpaid, isListed };
+  if (failingJobs === 0) return { name, color: "green", label: t("health.noneFails"), about: "" };
+  return { name, color: "red", label: t("health.jobsFail", { count: failingJobs }), about: "", isListed: true };
 }
 
 function sealsTile({ t }: Texts, { seals: { counts, newestKeyId, unopenable, missingKeyIds } }: HealthView): Tile {
@@ -162,17 +159,16 @@ export function useOpenWork() {
   const texts = useTexts();
   const health = useHealth().data;
   const attention = useCharges({ states: ["needs_attention"], limit: OPEN_WORK_LIMIT, offset: 0 }).data;
-  const unpaid = useUnpaidOrders().data;
   const jobs = useJobs().data?.jobs;
   const refunds = useBulkRefunds().data?.bulkRefunds.filter(({ waiting }) => waiting.length > 0);
-  if (!attention || !unpaid || !jobs || !refunds) return undefined;
+  if (!attention || !jobs || !refunds) return undefined;
   const waiting = refunds.reduce((sum, one) => sum + one.waiting.length, 0);
   const tiles = health ? healthTiles(texts, health) : [];
   const [problems, cancelStop] = [problemsOf(tiles), health?.cancelStop ?? null];
   return {
-    ...{ attention, unpaid, jobs, refunds, problems, cancelStop },
+    ...{ attention, jobs, refunds, problems, cancelStop },
     /** Whether the shop waits for the service. */
     isAwaiting: tiles.some(({ isAwaited }) => isAwaited),
-    count: problems.length + (cancelStop ? 1 : 0) + attention.count + unpaid.count + jobs.length + waiting,
+    count: problems.length + (cancelStop ? 1 : 0) + attention.count + jobs.length + waiting,
   };
 }

@@ -5,12 +5,9 @@ import {
   type ChargeRow,
   type HealthView,
   type JobRow,
-  type UnpaidOrderRow,
   useCharges,
   useDecideJob,
-  useExemptOrder,
   useResumeCancels,
-  type useUnpaidOrders,
 } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { WaitingRefunds } from "./bulk-refund-list.js";
@@ -18,7 +15,7 @@ import { ChargeDrawer, useDecide } from "./charge-drawer.js";
 import { ChargeTable } from "./charge-table.js";
 import { HealthTiles, OPEN_WORK_LIMIT, useOpenWork } from "./health-tiles.js";
 import { codeText, faultText } from "./labels.js";
-import { Nothing, OrderLink, Section, Small, SmallButton, Strong } from "./section.js";
+import { Nothing, OrderLink, Section, SmallButton } from "./section.js";
 
 const retried: readonly ChargeState[] = ["reversing", "unknown"];
 
@@ -51,7 +48,6 @@ export function OpenSections() {
           <ChargeTable charges={work.attention.charges} onOpen={setOpenReference} action={review} />
         </Section>
       )}
-      {work && work.unpaid.count > 0 && <UnpaidOrdersSection {...work.unpaid} />}
       {work && work.jobs.length > 0 && (
         <Section title={t("jobs.title", { count: work.jobs.length })} about={t("jobs.about")}>
           {work.jobs.map((job) => (
@@ -113,46 +109,10 @@ function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: CancelStop }) 
   );
 }
 
-type UnpaidOrders = NonNullable<ReturnType<typeof useUnpaidOrders>["data"]>;
-
-/** Lists unpaid orders that the shop doesn't cancel by itself. */
-function UnpaidOrdersSection({ orders, count }: UnpaidOrders) {
-  const { t, time, why } = useTexts();
-  const { mutate, variables, isPending } = useExemptOrder();
-  const prompt = usePrompt();
-  const keep = async ({ orderId, orderName }: UnpaidOrderRow) => {
-    const isSure = await prompt({
-      title: t("unpaid.keepTitle"),
-      description: t("unpaid.keepQuestion", { order: orderName ?? t("common.order") }),
-      confirmText: t("unpaid.keep"),
-      cancelText: t("common.cancel"),
-      variant: "confirmation",
-    });
-    if (isSure) mutate(orderId);
-  };
-  return (
-    <Section title={t("unpaid.title", { count })} about={t("unpaid.about")}>
-      {orders.map((order) => (
-        <div key={order.orderId} className="flex items-center justify-between gap-x-4 px-6 py-4">
-          <div>
-            <Strong>
-              <OrderLink {...order} />
-            </Strong>
-            <Small>{`${why(order.refusal)} (${time(order.foundAt)})`}</Small>
-          </div>
-          <SmallButton isLoading={isPending && variables === order.orderId} onClick={() => void keep(order)}>
-            {t("unpaid.keep")}
-          </SmallButton>
-        </div>
-      ))}
-    </Section>
-  );
-}
-
 /** A job that fails each time the shop retries it. */
 function Job({ job }: { job: JobRow }) {
   const texts = useTexts();
-  const { t, time } = texts;
+  const { t, time, why } = texts;
   const prompt = usePrompt();
   const decisions = { exempt: useDecideJob("exempt"), retry: useDecideJob("retry") };
   const of = job.kind === "unknown_refund" ? "refund" : "job";
@@ -180,7 +140,7 @@ function Job({ job }: { job: JobRow }) {
           )}
         </Text>
         <Text size="small" className="text-ui-fg-subtle break-words">
-          {faultText(texts, job.lastError)}
+          {job.why ? why(job.why) : faultText(texts, job.lastError)}
         </Text>
         <Text size="xsmall" className="text-ui-fg-muted">
           {t("jobs.tried", { count: job.tries, since: time(job.firstFailedAt), last: time(job.lastFailedAt) })}

@@ -23,11 +23,7 @@ create table giftcard_unpaid_order (
   cart_id text not null,
   reason text not null check (reason in ('unpaid', 'remainder_lapsed', 'remainder_declined')),
   found_at timestamptz not null default now(),
-  refusal jsonb,
-  refused_at timestamptz,
-  canceled_at timestamptz,
-  exempted_by text,
-  exempted_at timestamptz
+  canceled_at timestamptz
 );
 
 -- Remainders of carts that another method may promise to pay later.
@@ -54,6 +50,8 @@ create table giftcard_job (
   cart_id text,
   tries integer not null default 1,
   last_error text not null,
+  -- Why only a person can continue it.
+  why jsonb,
   first_failed_at timestamptz not null default now(),
   last_failed_at timestamptz not null default now(),
   exempted_by text,
