@@ -2,15 +2,15 @@ import { planRefund, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { euro, fromCents, isCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
-import { notRefunded, refusal } from "../errors.js";
+import { refusal } from "../errors.js";
 import { concernsRefund } from "../medusa-tables/carts.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
+import { REFUND_CHARGES, REFUND_UNITS } from "../names.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
-import { REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import { readBalanced } from "../refunds/balanced-books.js";
 import { type OrderBooks, ROUNDING_CENTS } from "../refunds/order-books.js";
-import { whyUndecided } from "../refunds/order-refund.js";
+import { refuseUndecided } from "../refunds/order-refund.js";
 import { changePaymentInTurn, openChange } from "./turns.js";
 
 /** The request's body. Medusa passes it on to its workflow after this middleware. */
@@ -30,9 +30,7 @@ export const refundByHand = (req: MedusaRequest, res: MedusaResponse, next: Medu
     if (cartId === null && !(await concernsRefund(contextOf(req.scope).sql, order))) return next();
     if (cartId !== null) await finishBegunRefunds(req.scope, cartId);
     const books = await readBalanced(req.scope, orderId);
-    const isOurs = books.isNoted || books.charges.length > 0;
-    const undecided = isOurs ? await whyUndecided(req.scope, books) : null;
-    if (undecided !== null) throw notRefunded(undecided);
+    if (books.isNoted || books.charges.length > 0) refuseUndecided(books);
     const isOvertaken = books.refunds.length !== refundCount;
     await check(req, books, { paymentId: String(req.params.id), isOvertaken });
     next();

@@ -6,7 +6,7 @@ import { capturePaymentWorkflow } from "@medusajs/medusa/core-flows";
 import { withCartLock } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { nameOf } from "../errors.js";
-import { findUncaptured, type UncapturedOrder } from "../medusa-tables/charged-orders.js";
+import { findUncaptured } from "../medusa-tables/charged-orders.js";
 import { type PlacedCart, scanOnly } from "../medusa-tables/scan.js";
 import { readBegunCaptures } from "../medusa-tables/unrecorded-payments.js";
 
@@ -27,12 +27,6 @@ export async function capturePayment(
   });
 }
 
-/** Finds the order's cards that are due to be captured; undefined if there is none. */
-async function findDue(container: MedusaContainer, orderId: string): Promise<UncapturedOrder | undefined> {
-  const { sql, settings } = contextOf(container);
-  return (await findUncaptured(scanOnly(sql, orderId, settings.capture)))[0];
-}
-
 /**
  * Captures the cards of an order that are due. Idempotent. It takes the cart's turn and Medusa's lock on the cart. A webhook
  * that captures the remainder has the same lock. Without it, one of the two captures could overwrite the other's amount in
@@ -42,20 +36,19 @@ async function findDue(container: MedusaContainer, orderId: string): Promise<Unc
  */
 const captureCards = (container: MedusaContainer, { orderId, cartId }: PlacedCart): Promise<void> =>
   withCartLock(container, cartId, async () => {
-    // It may have been canceled or captured since it was found.
-    const due = await findDue(container, orderId);
+    const { sql, settings } = contextOf(container);
+    const [due] = await findUncaptured(scanOnly(sql, orderId, settings.capture));
     for (const paymentId of due?.paymentIds ?? []) await capturePayment(container, { paymentId, orderId });
   });
 
 /** Captures the cards of an order in the background if they are due. If that fails, recovery retries it. */
-export async function captureSoon(container: MedusaContainer, orderId: string): Promise<void> {
-  const { captures, logger } = contextOf(container);
-  const due = await findDue(container, orderId);
-  if (!due) return;
-  captures.add(orderId, () =>
-    captureCards(container, due).catch((error: unknown) => {
+export function captureSoon(container: MedusaContainer, order: PlacedCart): void {
+  const { captures, logger, settings } = contextOf(container);
+  if (settings.capture === "manual") return;
+  captures.add(order.orderId, () =>
+    captureCards(container, order).catch((error: unknown) => {
       if (error instanceof CheckoutError) return;
-      logger.warn(`giftcard: the cards of order ${orderId} aren't captured yet: ${nameOf(error)}`);
+      logger.warn(`giftcard: the cards of order ${order.orderId} aren't captured yet: ${nameOf(error)}`);
     }),
   );
 }
@@ -67,7 +60,7 @@ export async function captureSoon(container: MedusaContainer, orderId: string): 
  */
 export async function captureMissed(
   container: MedusaContainer,
-  order: UncapturedOrder,
+  order: PlacedCart,
   { captureUntil, isAsked = false }: { captureUntil?: number; isAsked?: boolean },
 ): Promise<"postponed" | undefined> {
   const beganAt = Date.now();

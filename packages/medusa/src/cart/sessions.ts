@@ -1,13 +1,16 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
+import type { Charge } from "@giftcard-pay/checkout/store";
 import type { MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
+import { fromCents } from "../amount.js";
 import { contextOf, hasOrder, reverseUnordered } from "../context/context.js";
 import { nameOf } from "../errors.js";
+import * as bySql from "../medusa-tables/card-payments.js";
 import type { SessionView } from "../medusa-tables/carts.js";
 import type { SessionPayment } from "../medusa-tables/payments.js";
-import { MANUAL_PROVIDER_ID, PLAN, PROVIDER_ID } from "../names.js";
-import { createCardSession } from "./card-sessions.js";
+import { LAST_FOUR, MANUAL_PROVIDER_ID, OWNER, PLAN, PROVIDER_ID } from "../names.js";
+import { copyOf, isHeldBy } from "../providers/giftcard/provider.js";
 import type { CartPayment } from "./cart-payment.js";
 
 const isGift = ({ provider_id }: SessionPayment) => provider_id === PROVIDER_ID;
@@ -88,7 +91,11 @@ export async function restoreSession(container: MedusaContainer, sessionId: stri
   await payments.restorePaymentSessions([sessionId]);
 }
 
-/** Creates the session with which the plan's card at this position pays its part. @returns the session's id */
+/**
+ * Creates the session with which the plan's card at this position pays its part: in one statement, or through Medusa's payment
+ * module if its tables aren't those of a tested release.
+ * @returns the session's id
+ */
 export async function createGiftSession(
   container: MedusaContainer,
   { collectionId }: Pick<CartPayment, "collectionId">,
@@ -96,8 +103,16 @@ export async function createGiftSession(
   index: number,
 ): Promise<string> {
   const part = plan.parts[index];
-  if (!part) throw new TypeError(`The plan has no part ${index}.`);
-  return createCardSession(container, { ...part, collectionId: collectionId ?? "", metadata: planMetadata(plan) });
+  if (!part || collectionId === null) throw new TypeError(`The plan has no part ${index}, or the cart no collection.`);
+  const { amountCents, lastFour } = part;
+  const { sql, hasTestedTables } = contextOf(container);
+  const metadata = planMetadata(plan);
+  if (hasTestedTables) return bySql.createCardSession(sql, { collectionId, amountCents, lastFour, metadata });
+  const created = await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId, {
+    ...{ provider_id: PROVIDER_ID, currency_code: "eur", amount: fromCents(amountCents), data: {}, metadata },
+    context: { [LAST_FOUR]: lastFour } as never,
+  });
+  return created.id;
 }
 
 /**
@@ -198,4 +213,29 @@ export function checkSessions(engine: Engine, payment: CartPayment, plan: Paymen
     : remainder !== undefined && isForRemainder(remainder, plan);
   engine.checkShown(plan, all.length === 1 && fits ? plan.shown : null);
   return remainder ?? null;
+}
+
+/**
+ * Creates the payment of a card that a completion has charged.
+ * @param owner the completion, which holds the leases of the charges
+ * @returns false if the session is deleted or has a payment, or one of its charges was reversed or taken over
+ */
+export async function authorizeCardSession(
+  container: MedusaContainer,
+  charged: readonly [Charge, ...Charge[]],
+  owner: string,
+): Promise<boolean> {
+  const { engine, sql, logger, hasTestedTables } = contextOf(container);
+  const sessionId = charged[0].externalId;
+  if (hasTestedTables) return bySql.authorizeCardSession(sql, { sessionId, owner, data: copyOf(charged) });
+  const payments = container.resolve(Modules.PAYMENT);
+  try {
+    // The module takes several steps. If a charge was reversed meanwhile, its payment is canceled.
+    const payment = await payments.authorizePaymentSession(sessionId, { [OWNER]: owner });
+    if (isHeldBy(await engine.journal.chargesOfPayment(sessionId), owner)) return true;
+    if (payment) await payments.cancelPayment(payment.id);
+  } catch (error) {
+    logger.warn(`giftcard: the payment session ${sessionId} of a card can't be authorized: ${nameOf(error)}`);
+  }
+  return false;
 }

@@ -110,15 +110,14 @@ export function reportCommand(name: string, description: string): Command {
 }
 
 /**
- * Determines which charges a report covers: those that the options, the configuration or environment variables name,
+ * Determines which charges a report covers: those that the options or the configuration name,
  * or else those of the only service in the journal.
  * @throws {CommandFailure} if that is ambiguous
  */
 export async function openReports(shop: ShopContext, options: ReportOptions): Promise<ReportContext> {
   const { sql, journal, configured } = shop;
-  const { GIFTCARD_ENVIRONMENT, GIFTCARD_COMPANY_ID } = process.env;
-  let environment = options.environment ?? configured.environment ?? GIFTCARD_ENVIRONMENT;
-  let company = options.company ?? configured.companyId ?? GIFTCARD_COMPANY_ID;
+  let environment = options.environment ?? configured.environment;
+  let company = options.company ?? configured.companyId;
   if (environment === undefined || company === undefined) {
     const known = await readServices(sql);
     if (known.length !== 1) throw new CommandFailure("Give --environment and --company.", 2);

@@ -6,8 +6,6 @@ const ENOUGH_CARTS = 3;
 
 const warning: Reason = { code: "oneAddress" };
 
-export type AddressWatch = ReturnType<typeof createAddressWatch>;
-
 /** Notices in this process if the calls of all shoppers come from one address, or from addresses that don't count. */
 export function createAddressWatch(logger: Logger) {
   const addresses = new Set<string | undefined>();

@@ -7,8 +7,6 @@ import type { UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 /** The states of a charge that are announced, as `giftcard.devalued` and so on. */
 const announcedStates: readonly ChargeState[] = ["devalued", "reversed", "needs_attention"];
 
-export type Announcer = ReturnType<typeof createAnnouncer>;
-
 /** Logs each change of a charge or tender, and emits messages on Medusa's event bus. The README describes them. */
 export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService) {
   function emit(name: string, data: object): void {

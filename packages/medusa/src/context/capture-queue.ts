@@ -9,8 +9,6 @@ const POLL_MS = 250;
 /** Recovery captures any further orders. */
 const MOST_WAITING = 10_000;
 
-export type CaptureQueue = ReturnType<typeof createCaptureQueue>;
-
 /**
  * Captures orders in the background, one after the other. During an on-sale, it waits until no more orders arrive. After
  * each capture, it rests for as long as the capture took, so that pages have at least half of the process.

@@ -29,8 +29,6 @@ export interface ProcessReport {
   readonly warnings: readonly Reason[];
 }
 
-export type Processes = ReturnType<typeof createProcesses>;
-
 /** Reports this process to the others in Medusa's database, and reads what they report. */
 export function createProcesses(sql: Sql, logger: Logger, connections: number) {
   const id = randomUUID();

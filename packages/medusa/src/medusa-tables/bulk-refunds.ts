@@ -1,5 +1,5 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
-import { BULK_REFUND } from "../refund-metadata.js";
+import { BULK_REFUND } from "../names.js";
 import { readRows, readTexts } from "../rows.js";
 import { paymentsOf } from "./payments.js";
 

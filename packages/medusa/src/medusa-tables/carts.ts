@@ -109,11 +109,15 @@ const cartWithCards = (
 export const cartOfOrder = async (sql: Sql, orderId: string): Promise<string | null> =>
   (await readRow<{ id: string | null }>(sql, `select ${cartWithCards("$1")} as id`, [orderId]))?.id ?? null;
 
-/** Reads a placed order's cart, as `cartOfOrder`; null if there is no such order. */
-export const findOrder = (sql: Sql, orderId: string): Promise<{ readonly cartId: string | null } | null> =>
+/** Reads a placed order's cart, as `cartOfOrder`, and its customer, also a guest; null if there is no such order. */
+export const findOrder = (
+  sql: Sql,
+  orderId: string,
+): Promise<{ readonly cartId: string | null; readonly customerId: string | null } | null> =>
   readRow(
     sql,
-    `select ${cartWithCards("o.id")} as "cartId" from "order" o where id = $1 and not is_draft_order and deleted_at is null`,
+    `select ${cartWithCards("o.id")} as "cartId", customer_id as "customerId" from "order" o
+     where id = $1 and not is_draft_order and deleted_at is null`,
     [orderId],
   );
 

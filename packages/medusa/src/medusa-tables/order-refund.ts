@@ -2,8 +2,7 @@ import type { OrderLine } from "@giftcard-pay/checkout";
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { MathBN } from "@medusajs/framework/utils";
 import { centsSql, toCents } from "../amount.js";
-import { PROVIDER_ID } from "../names.js";
-import { REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../refund-metadata.js";
+import { PROVIDER_ID, REFUND_AHEAD, REFUND_UNITS, unitsOfRefund } from "../names.js";
 import { readRow } from "../rows.js";
 import { type BookedItem, ITEMS } from "./order-items.js";
 import { isRecordedSql, paymentsOf, sumOf } from "./payments.js";
@@ -60,6 +59,8 @@ export interface RefundableOrder {
   readonly refunds: readonly BookedRefund[];
   /** Whether Medusa has begun a refund that the order doesn't have yet. */
   readonly isRefunding: boolean;
+  /** Whether such a refund is by another method: nobody knows whether it was made. */
+  readonly isUndecided: boolean;
   readonly items: readonly BookedItem[];
   /** In whole cents, as they were recorded; null if nobody has yet. */
   readonly lines: readonly OrderLine[] | null;
@@ -139,8 +140,10 @@ select json_agg(json_build_object('id', r.id, 'cents', ${centsSql("(r.raw_amount
 from ${paymentsOf("o.id")} join refund r on r.payment_id = p.id and r.deleted_at is null
 left join refund_reason reason on reason.id = r.refund_reason_id`;
 
-const REFUNDING = `exists (select from ${paymentsOf("o.id")} join refund r on r.payment_id = p.id and r.deleted_at is null
-  where not ${isRecordedSql("r.id", "p.id", "'refund'", "o.id")})`;
+/** Whether the order `o` lacks a refund of its payments, for a statement. */
+const lacksRefund = (payments = "true") => `exists (select from ${paymentsOf("o.id")}
+  join refund r on r.payment_id = p.id and r.deleted_at is null
+  where ${payments} and not ${isRecordedSql("r.id", "p.id", "'refund'", "o.id")})`;
 
 const EXTENDED = `exists (select from order_change_action action join order_change change on change.id = action.order_change_id
   where change.order_id = o.id and change.status = 'confirmed' and change.deleted_at is null and action.deleted_at is null
@@ -178,7 +181,7 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
     `select o.id as "orderId", '#' || o.display_id as "orderName", cart.cart_id as "cartId",
        o.canceled_at is not null as "isCanceled", fact.lines, coalesce(item.all, '[]') as items,
        coalesce(payment.all, '[]') as payments, coalesce(refund.all, '[]') as refunds, ${EXTENDED} as "isExtended",
-       ${REFUNDING} as "isRefunding",
+       ${lacksRefund()} as "isRefunding", ${lacksRefund(`p.provider_id <> '${PROVIDER_ID}'`)} as "isUndecided",
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
          and now.return_requested_quantity > 0) as "awaitsReturn",
        ${pendingOf("summary")} as pending,

@@ -17,14 +17,6 @@ export async function readOrderNames(
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
 
-/** Reads the customer of an order, also of a guest's. null if there is no such order, or it is a draft. */
-export const readOrderOwner = (sql: Sql, orderId: string): Promise<{ customerId: string | null } | null> =>
-  readRow(
-    sql,
-    `select customer_id as "customerId" from "order" where id = $1 and not is_draft_order and deleted_at is null`,
-    [orderId],
-  );
-
 /**
  * Records that an order was paid, for its total when it was placed. From then on, recovery never cancels, voids or refunds
  * it. A canceled order isn't recorded: later payments for it are refunded.

@@ -15,8 +15,8 @@ import {
   type UnknownRefund,
   type UnrecordedPayment,
 } from "../medusa-tables/unrecorded-payments.js";
+import { BULK_REFUND } from "../names.js";
 import { makeRefund } from "../providers/giftcard/provider.js";
-import { BULK_REFUND } from "../refund-metadata.js";
 import { addCreditLine, endCreditLines } from "./credit-lines.js";
 
 /** Finishes a capture or refund that was begun, while nobody else changes its order. */

@@ -210,7 +210,7 @@ async function planBooks(
     if (unclearCents > ROUNDING_CENTS && !isWhole)
       return [{ code: "settled", values: { amountCents: unclearCents } }, onItsPage(books)];
     if (books.awaitsReturn) return [{ code: "awaitsReturn" }];
-    const undecided = await whyUndecided(container, books);
+    const undecided = whyUndecided(books);
     if (undecided !== null) return [undecided];
     if (dueCents > 0 && !isWhole) return [{ code: "due", values: { amountCents: dueCents } }, onItsPage(books)];
     if (notCapturedCents > 0 && !isWhole)

@@ -12,11 +12,9 @@ import {
   type OpenPayment,
   type RefundableOrder,
   readRefundable,
-  readRefunds,
 } from "../medusa-tables/order-refund.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
-import { historyOf, type ItemHistory, isBefore } from "./kept-units.js";
-import { backOf, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
+import { backOf, historyOf, type ItemHistory, isBefore, linesAsPlaced, type UnitsBack, valuer } from "./kept-value.js";
 
 /** The part of a refund that goes to one payment. */
 export interface RefundPart {
@@ -84,39 +82,26 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 
 /** Reads an order's books. Changes nothing and calls nobody. @throws {MedusaError} if there is no such order */
 export async function readBooks(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
-  const order = await readRefundable(contextOf(container).sql, orderId);
+  const { engine, sql } = contextOf(container);
+  const order = await readRefundable(sql, orderId);
   if (!order) throw new MedusaError(MedusaError.Types.NOT_FOUND, "There is no such order.");
   const items = order.items.map((item) => historyOf(item, order.refunds));
   const lines = order.lines ?? linesAsPlaced(items, order.placedCents);
   const isNoted = order.lines !== null;
-  return toBooks({ ...order, items, lines, isNoted }, await readCharges(container, order));
-}
-
-/** The charges of an order's cards, and the ids of the refunds that Medusa has of them. */
-interface Charged {
-  readonly charges: readonly Charge[];
-  readonly booked: readonly string[];
-}
-
-async function readCharges(container: MedusaContainer, { payments }: RefundableOrder): Promise<Charged> {
-  const { engine, sql } = contextOf(container);
   const charges: Charge[] = [];
-  const booked: string[] = [];
-  for (const { sessionId } of payments.filter(({ isGiftcard }) => isGiftcard)) {
+  for (const { sessionId } of order.payments.filter(({ isGiftcard }) => isGiftcard))
     charges.push(...(await engine.journal.chargesOfPayment(sessionId)));
-    booked.push(...((await readRefunds(sql, sessionId))?.refunds ?? []).map(({ id }) => id));
-  }
-  return { charges, booked };
+  return toBooks({ ...order, items, lines, isNoted }, charges);
 }
 
 /** Lists the charges that can still be reversed. A payment that was canceled, or isn't captured, has nothing to refund. */
-const openOf = ({ payments }: Noted, { charges, booked }: Charged): Charge[] =>
-  payments.flatMap(({ sessionId, leftCents }) => {
-    if (leftCents === 0) return [];
-    const own = charges.filter(({ externalId }) => externalId === sessionId);
-    const isBooked = ({ refundId }: Charge) => refundId !== null && booked.includes(refundId);
-    return own.filter((charge) => bookedStates.includes(charge.state) && !isBooked(charge));
-  });
+const openOf = ({ payments, refunds }: Noted, charges: readonly Charge[]): Charge[] =>
+  charges.filter(
+    ({ state, externalId, refundId }) =>
+      bookedStates.includes(state) &&
+      payments.some(({ sessionId, leftCents }) => sessionId === externalId && leftCents > 0) &&
+      !refunds.some(({ id }) => id === refundId),
+  );
 
 type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines" | "isNoted">;
 
@@ -124,8 +109,7 @@ type Noted = Omit<RefundableOrder, "items"> & Pick<OrderBooks, "items" | "lines"
  * Computes what an order owes, and what its customer owes. It is the only place that decides that: pages, bulk refunds,
  * Medusa's own refund button and credit lines use it. What staff or an integration settled beside payments counts as settled.
  */
-function toBooks(order: Noted, charged: Charged): OrderBooks {
-  const { charges } = charged;
+function toBooks(order: Noted, charges: readonly Charge[]): OrderBooks {
   const { payments, settledCents } = order;
   const value = valuer(order, charges);
   const back = backOf(order.items);
@@ -159,9 +143,9 @@ function toBooks(order: Noted, charged: Charged): OrderBooks {
     ...order,
     ...value,
     charges,
-    open: openOf(order, charged),
+    open: openOf(order, charges),
     captures: capturesOf(payments, charges),
-    asCaptured: () => toBooks(withCaptures(order), charged),
+    asCaptured: () => toBooks(withCaptures(order), charges),
     back,
     leftCents,
     byHandCents: crashedCents + byHandCents,

@@ -9,11 +9,9 @@ import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, withReasons } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
-import { scanOnly } from "../medusa-tables/scan.js";
-import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
+import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../names.js";
 import { addCreditLine } from "../recovery/credit-lines.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
-import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../refund-metadata.js";
 import type { Reason } from "../sentences.js";
 import { withOrder } from "./balanced-books.js";
 import type { UnitsBack } from "./kept-value.js";
@@ -91,17 +89,18 @@ export function toOwedRefund(actual: OrderBooks) {
 export const UNDECIDED: Reason = { code: "undecided" };
 
 /**
- * Explains why nothing more of an order can be refunded now: a refund by another method was begun, and never booked.
- * null if there is none.
+ * Explains why nothing more of an order can be refunded now: a refund by another method was begun, and never booked. Recovery
+ * doesn't watch the refunds of an order without gift cards. null if there is none.
  */
-export async function whyUndecided(
-  container: MedusaContainer,
-  { orderId, charges }: Pick<OrderBooks, "orderId" | "charges">,
-): Promise<Reason | null> {
-  const unknown = await findUnknownRefunds(scanOnly(contextOf(container).sql, orderId));
-  if (unknown.length === 0) return null;
-  // Recovery doesn't watch the refunds of an order without gift cards.
+export function whyUndecided({ isUndecided, charges }: OrderBooks): Reason | null {
+  if (!isUndecided) return null;
   return charges.length > 0 ? UNDECIDED : { code: "unbooked" };
+}
+
+/** @throws {MedusaError} with that reason */
+export function refuseUndecided(books: OrderBooks): void {
+  const undecided = whyUndecided(books);
+  if (undecided !== null) throw notRefunded(undecided);
 }
 
 /** Advice after a failed refund, whose response may have been lost. */
@@ -135,8 +134,7 @@ export async function refundOrder(
   return withOrder(container, orderId, async (books, keep) => {
     const { splits, owedCents, captureCents } = toOwedRefund(books);
     const split = findWanted(splits, captureCents, wanted);
-    const undecided = await whyUndecided(container, books);
-    if (undecided !== null) throw notRefunded(undecided);
+    refuseUndecided(books);
     if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId))) throw notRefunded({ code: "openChange" });
     const now = await captureFirst(container, books, { actor, keep });
     // The order may have changed while a slow payment method captured.
@@ -165,8 +163,7 @@ export const recordPayout = (
     const { owedCents: amountCents } = toOwedRefund(books);
     const isSeen = (wanted as { amountCents?: unknown }).amountCents === amountCents;
     if (amountCents === 0 || !isSeen) throw notRefunded({ code: "owedChanged" });
-    const undecided = await whyUndecided(container, books);
-    if (undecided !== null) throw notRefunded(undecided);
+    refuseUndecided(books);
     if (await hasOpenChange(contextOf(container).sql, orderId)) throw notRefunded({ code: "openChange" });
     await addCreditLine(container, orderId, { reference: PAID_OUT, amount: fromCents(-amountCents), actor });
     return { amountCents, isPaidOut: true };

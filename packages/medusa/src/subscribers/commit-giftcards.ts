@@ -27,10 +27,10 @@ export default async function commitGiftcards({ event, container }: SubscriberAr
   await noteIfPaid(sql, [orderId]);
   const books = await readBooks(container, orderId);
   if (!books.isNoted) await noteLines(sql, books, books.lines);
+  captureSoon(container, { orderId, cartId });
   // A stalled completion may resume and place its order, although recovery has reversed its charges.
   const isLeft = (await engine.journal.tenders(cartId)).length > 0;
   if (isLeft) await cancelIfUnpaid(container, { orderId, cartId, reason: "unpaid" });
-  await captureSoon(container, orderId);
 }
 
 export const config: SubscriberConfig = { event: "order.placed" };

@@ -1,11 +1,12 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
+import type { PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
-import { ContainerRegistrationKeys, MedusaError } from "@medusajs/framework/utils";
+import type { MedusaContainer } from "@medusajs/framework/types";
+import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/framework/utils";
 import { fromCents } from "../../amount.js";
-import { readCartPayment } from "../../cart/cart-payment.js";
+import { type CartPayment, readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
-import { createRemainderSessionWorkflow } from "../../cart/remainder-session.js";
-import { createEmptySession, isCovered, planMetadata, refusePaid } from "../../cart/sessions.js";
+import { createEmptySession, deleteSessions, isCovered, planMetadata, refusePaid } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
 import { toRefusalOfMethod } from "../../errors.js";
@@ -24,7 +25,7 @@ const bodyOf = (req: MedusaRequest) => req.body as Body;
  * for 0.00 if they leave nothing. A page calls it as usual. A cart that never had a gift card is passed on to Medusa,
  * unless it is a paid order: Medusa would delete the session that holds the order's money, and so refund it.
  */
-export async function createRemainderSession(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
+export async function initiateRemainder(req: MedusaRequest, res: MedusaResponse, next: MedusaNextFunction) {
   const collectionId = String(req.params.id);
   if (bodyOf(req).provider_id === PROVIDER_ID) throw await explainNoSession(contextOf(req.scope).sql, collectionId);
   const { cartId, hadCards, paysOrder } = await readCollection(contextOf(req.scope).sql, collectionId);
@@ -57,17 +58,9 @@ async function makeSession(req: Request, cartId: string): Promise<boolean> {
   // Medusa before 2.20 accepts any method that the store has loaded. One that asks for nothing would place an order
   // unpaid.
   if (!(await providersOfCart(giftcard.sql, cartId)).includes(provider_id)) throw notOffered(provider_id);
-  const input = {
-    payment_collection_id: String(req.params.id),
-    provider_id,
-    customer_id: req.auth_context?.actor_id,
-    data: bodyOf(req).data,
-    amount: fromCents(plan.remainderCents),
-    metadata: planMetadata(plan),
-    stale_sessions: [...payment.otherSessions, ...payment.giftSessions, ...payment.deadSessions],
-  };
-  const { errors } = await createRemainderSessionWorkflow(req.scope).run({ input, throwOnError: false });
-  if (errors?.[0]) throw toRefusalOfMethod(errors[0].error, giftcard.logger);
+  await createRemainderSession(req, payment, plan).catch((error: unknown) => {
+    throw toRefusalOfMethod(error, giftcard.logger);
+  });
   return true;
 }
 
@@ -77,3 +70,50 @@ const notOffered = (providerId: string) =>
     `The cart's region doesn't offer the payment method ${providerId}. Choose another one.`,
     "invalid_request",
   );
+
+/**
+ * Replaces all sessions by one for what the cards leave to pay, as Medusa's createPaymentSessionsWorkflow does for the
+ * whole amount. The old sessions are deleted first, so that there are never two to pay by.
+ * @throws the payment method's error
+ * @throws as `deleteSessions`: none is created
+ */
+async function createRemainderSession(
+  { scope, params, body, auth_context }: Request,
+  { otherSessions, giftSessions, deadSessions }: CartPayment,
+  plan: PaymentPlan,
+): Promise<void> {
+  const { provider_id, data = {} } = body as Body;
+  await deleteSessions(scope, [...otherSessions, ...giftSessions, ...deadSessions]);
+  const customerId = auth_context?.actor_id;
+  const context = customerId ? await readPayer(scope, customerId, provider_id) : {};
+  await scope.resolve(Modules.PAYMENT).createPaymentSession(String(params.id), {
+    ...{ provider_id, currency_code: "eur", amount: fromCents(plan.remainderCents), data },
+    context: context as never,
+    metadata: planMetadata(plan),
+  });
+}
+
+const PAYER = "id email company_name first_name last_name phone addresses.* account_holders.* metadata".split(" ");
+
+/** Reads the customer as a payment method gets them, with their account there, which is created if it needs one. */
+async function readPayer(container: MedusaContainer, customerId: string, providerId: string) {
+  const query = container.resolve(ContainerRegistrationKeys.QUERY);
+  const { data } = await query.graph({ entity: "customer", fields: PAYER, filters: { id: customerId } });
+  const [found] = data as { addresses?: { is_default_billing?: boolean }[]; account_holders?: Account[] }[];
+  const { addresses = [], account_holders = [] } = found ?? {};
+  const billing = addresses.find((address) => address.is_default_billing) ?? addresses[0];
+  const customer = { ...found, billing_address: billing };
+  const known = account_holders.find((account) => account?.provider_id === providerId);
+  const asked = { provider_id: providerId, context: { account_holder: known, customer } };
+  const account = await container.resolve(Modules.PAYMENT).createAccountHolder(asked as never);
+  if (!known && account) {
+    const link = {
+      [Modules.CUSTOMER]: { customer_id: customerId },
+      [Modules.PAYMENT]: { account_holder_id: account.id },
+    };
+    await container.resolve(ContainerRegistrationKeys.LINK).create([link]);
+  }
+  return { customer, account_holder: account };
+}
+
+type Account = { readonly id: string; readonly provider_id: string } | undefined;

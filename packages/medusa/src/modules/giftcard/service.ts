@@ -1,90 +1,31 @@
-import {
-  createEngine,
-  createSqlJournal,
-  type Engine,
-  readSeals,
-  type Sealer,
-  type Sql,
-} from "@giftcard-pay/checkout/plugin";
-import type { GiftcardClient } from "@giftcard-pay/client";
+import { type Engine, readSeals, type Sealer, type Sql } from "@giftcard-pay/checkout/plugin";
 import { container as medusa } from "@medusajs/framework";
-import type { IEventBusModuleService, Logger } from "@medusajs/framework/types";
 import { registerCompletion } from "../../completion/register.js";
 import { guardWebhooks } from "../../completion/webhooks.js";
-import { type AddressWatch, createAddressWatch } from "../../context/address-watch.js";
-import { type Announcer, createAnnouncer } from "../../context/announcer.js";
-import { type CaptureQueue, createCaptureQueue } from "../../context/capture-queue.js";
-import { type CartLeases, createCartLeases } from "../../context/cart-leases.js";
-import { type CompletionQueue, createCompletionQueue } from "../../context/completion-queue.js";
-import type { GiftcardContext } from "../../context/context.js";
-import { createProcesses, type Processes } from "../../context/processes.js";
-import { type ConnectionPool, connectionsOf, createStatementRunner } from "../../context/statement-runner.js";
+import { createContext, type GiftcardContext, type ModuleContainer } from "../../context/context.js";
 import { nameOf } from "../../errors.js";
 import { checkVersion, TablesError } from "../../journal-tables/version.js";
 import { findUntestedTables } from "../../medusa-tables/tested-tables.js";
-import { readSetup, type Settings } from "../../options.js";
 
-/** The plugin's Medusa module. It creates what the plugin's functions share. */
-export class GiftcardService implements GiftcardContext {
-  readonly engine: Engine;
-  readonly sql: Sql;
-  readonly leases: CartLeases;
-  readonly completions: CompletionQueue;
-  readonly captures: CaptureQueue;
-  readonly processes: Processes;
-  readonly addresses: AddressWatch;
-  readonly announcer: Announcer;
-  readonly client: GiftcardClient;
-  readonly sealer: Sealer;
-  readonly settings: Settings;
-  readonly logger: Logger;
+/** The plugin's Medusa module. It has the properties of a `GiftcardContext`. */
+export class GiftcardService {
+  readonly __hooks: object;
 
-  readonly __hooks = {
-    onApplicationStart: async (): Promise<void> => {
-      guardWebhooks(medusa, this.sql, this.logger);
-      registerCompletion(this.logger, this.settings.charges === "by-line");
-      await checkStart(this);
-      this.hasTestedTables = await checkTables(this);
-      this.processes.start(medusa);
-    },
-    onApplicationShutdown: (): Promise<void> => {
-      this.captures.stop();
-      return this.processes.stop();
-    },
-  };
-
-  hasTestedTables = false;
-
-  constructor(
-    container: { logger: Logger; __pg_connection__: ConnectionPool; event_bus: IEventBusModuleService },
-    options: unknown,
-  ) {
-    const { client, sealer, settings } = readSetup(options);
-    const { environment, leaseMs, maxCards, leastRemainderCents, guessLimits } = settings;
-    this.client = client;
-    this.sealer = sealer;
-    this.settings = settings;
-    this.logger = container.logger;
-    this.announcer = createAnnouncer(container.logger, container.event_bus);
-    this.sql = createStatementRunner(container.__pg_connection__);
-    this.completions = createCompletionQueue();
-    this.captures = createCaptureQueue();
-    this.processes = createProcesses(this.sql, container.logger, connectionsOf(container.__pg_connection__));
-    this.addresses = createAddressWatch(container.logger);
-    this.leases = createCartLeases(this.sql, leaseMs);
-    this.engine = createEngine({
-      issuer: client,
-      sealer,
-      journal: createSqlJournal(this.sql),
-      environment,
-      leaseMs,
-      maxCards,
-      leastRemainderCents,
-      guessLimits,
-      onChange: this.announcer.charge,
-      onTender: this.announcer.tender,
-      onFailure: (error) => container.logger.error(`giftcard: ${nameOf(error)}`),
-    });
+  constructor(container: ModuleContainer, options: unknown) {
+    const shared = Object.assign(this, createContext(container, options));
+    this.__hooks = {
+      onApplicationStart: async (): Promise<void> => {
+        guardWebhooks(medusa, shared.sql, shared.logger);
+        registerCompletion(shared.logger, shared.settings.charges === "by-line");
+        await checkStart(shared);
+        shared.hasTestedTables = await checkTables(shared);
+        shared.processes.start(medusa);
+      },
+      onApplicationShutdown: (): Promise<void> => {
+        shared.captures.stop();
+        return shared.processes.stop();
+      },
+    };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AuthenticatedMedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { MedusaError } from "@medusajs/framework/utils";
 import { contextOf } from "../../../../../context/context.js";
-import { readOrderOwner } from "../../../../../medusa-tables/orders.js";
+import { findOrder } from "../../../../../medusa-tables/carts.js";
 import { readPaidBy } from "../../../../../reports/paid-by.js";
 
 /**
@@ -19,7 +19,7 @@ export async function GET(req: AuthenticatedMedusaRequest, res: MedusaResponse):
 /** Tells whether the caller may read the order. A database can't store a NUL, which a browser can send. */
 async function maySee({ scope, auth_context }: AuthenticatedMedusaRequest, orderId: string) {
   if (orderId.includes("\0")) return false;
-  const owner = await readOrderOwner(contextOf(scope).sql, orderId);
+  const owner = await findOrder(contextOf(scope).sql, orderId);
   const customerId = auth_context?.actor_id;
   return owner !== null && (!customerId || owner.customerId === customerId);
 }
