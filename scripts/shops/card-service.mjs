@@ -24,6 +24,8 @@ import { createDatabase } from "./medusa-store.mjs";
  * @property {(balanceCents: number, count: number) => Promise<IssuedCard[]>} issueCards
  * @property {(name: string) => Promise<{ id: number, name: string }>} createProvider makes a ticketing provider
  * @property {() => string} logs
+ * @property {() => Promise<unknown>} kill ends its process immediately, as a power failure would
+ * @property {() => Promise<string>} restart starts it again on its database, and returns its new URL
  */
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -72,14 +74,16 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
     return JSON.parse(await runNode({ name, args: [giftcardService, ...args, "--json"], cwd: dataDir, env, ...early }));
   };
   await command("migrate");
-  const serving = await startNode({
-    name: "The gift card service",
-    args: [giftcardService, "serve", "--port", "0", "--metrics-port", "0", "--environment", "sandbox", "--json"],
-    cwd: dataDir,
-    env,
-    ready: /"url":"([^"]+)","metrics_url":"([^"]+)"/,
-    ...early,
-  });
+  const serve = () =>
+    startNode({
+      name: "The gift card service",
+      args: [giftcardService, "serve", "--port", "0", "--metrics-port", "0", "--environment", "sandbox", "--json"],
+      cwd: dataDir,
+      env,
+      ready: /"url":"([^"]+)","metrics_url":"([^"]+)"/,
+      ...early,
+    });
+  let serving = await serve();
   cleanUp.add(() => serving.stop());
   const company = await command("company", "create", "--name", "Night Owl Tickets", "--email", "owl@example.com");
   const issue = ["card", "issue", "--balance"];
@@ -93,7 +97,12 @@ async function startService({ databaseUrl, dataDir, cleanUp, signal }) {
     issueCard: (balanceCents) => command(...issue, String(balanceCents)),
     issueCards: (balanceCents, count) => command(...issue, String(balanceCents), "--count", String(count)),
     createProvider: (name) => command("provider", "create", "--name", name),
-    logs: serving.logs,
+    logs: () => serving.logs(),
+    kill: () => serving.kill(),
+    restart: async () => {
+      serving = await serve();
+      return String(serving.match[1]);
+    },
   };
 }
 

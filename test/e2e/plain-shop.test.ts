@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@giftcard-pay/client";
+import pg from "pg";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { type DrivenBrowser, engines, openDriven, whyMissing } from "../../scripts/lib/driven-browser.mjs";
@@ -158,28 +160,96 @@ describe("a purchase in the plain shop", () => {
     expect(await balanceCents(card)).toBe(2500);
   });
 
-  it("waits after a lost answer, shows by itself that the card is back, and charges it once", async () => {
+  /** Troubles of a card's charge, each with what ends it. */
+  const troubles: Record<string, (card: IssuedCard) => Promise<() => Promise<void>>> = {
+    "a lost answer": async () => {
+      proxy.set("devalue", "cut-after", 1);
+      proxy.set("canceldevalue", "cut-before");
+      return async () => proxy.clear();
+    },
+    "an answer that is slower than the shop waits": async () => {
+      proxy.set("devalue", "hold", 1);
+      proxy.set("canceldevalue", "cut-before");
+      return async () => {
+        proxy.clear();
+        await proxy.release();
+      };
+    },
+    "a service that is killed during the charge, and is back later": async (card) => {
+      const database = new pg.Client({ connectionString: shop.service.databaseUrl });
+      await database.connect();
+      await database.query("begin");
+      await database.query("select from cards where last_four = $1 for update", [card.cardnumber.slice(-4)]);
+      const isSent = proxyCalled("devalue");
+      const killed = (async () => {
+        await isSent();
+        await sleep(500);
+        await shop.service.kill();
+        // The database carries out what the service had sent.
+        await database.query("commit");
+        await database.end();
+      })();
+      return async () => {
+        await killed;
+        // The tag asks twice meanwhile.
+        await sleep(21_000);
+        await page.getByText("A payment with this card isn't finished yet.").waitFor();
+        proxy.setTarget(await shop.service.restart());
+      };
+    },
+  };
+  for (const [trouble, begin] of Object.entries(troubles))
+    it(`waits after ${trouble}, shows by itself that the card is back, and charges it once`, {
+      timeout: 240_000,
+      tags: trouble === "a lost answer" ? [] : ["long"],
+    }, async () => {
+      const card = await shop.service.issueCard(7500);
+      await open(desktop);
+      await press(button(festival));
+      await apply(card);
+      await page.locator("#remainder").getByText("€24.98").waitFor();
+      const before = await page.context().newPage();
+      await before.goto(`${shop.url}/checkout`);
+      await before.getByText("−€50.00").waitFor();
+      const end = await begin(card);
+      await press(button("Place order"));
+      await page.getByRole("alert").getByText("Don't pay again before that is done.").waitFor();
+      await page.getByText("A payment with this card isn't finished yet.").waitFor();
+      // One more click must not order for 74.98, nor one in a window that shows the card as it was.
+      await press(button("Place order"));
+      await page.getByText("The payment with your card isn't finished yet.").waitFor();
+      await button("Pay €74.98 without the card").waitFor();
+      await press(before.getByRole("button", { name: "Place order" }));
+      await before.getByText("A payment with this card isn't finished yet.").waitFor();
+      await end();
+      await page.locator("#remainder").getByText("€24.98").waitFor();
+      expect(await balanceCents(card)).toBe(7500);
+      await press(button("Place order"));
+      await press(page.getByRole("button", { name: "Approve", exact: true }));
+      await page.getByText("Your order is paid").waitFor();
+      expect(await balanceCents(card)).toBe(2500);
+    });
+
+  it("shows a slow charge by itself when it is done, and a second press orders nothing", { tags: "long" }, async () => {
     const card = await shop.service.issueCard(7500);
     await open(desktop);
     await press(button(festival));
     await apply(card);
     await page.locator("#remainder").getByText("€24.98").waitFor();
-    proxy.set("devalue", "cut-after", 1);
-    proxy.set("canceldevalue", "cut-before");
+    proxy.set("devalue", "hold", 1);
+    const sent = proxy.seen.length;
+    const isSent = proxyCalled("devalue");
     await press(button("Place order"));
-    await page.getByRole("alert").getByText("Don't pay again before that is done.").waitFor();
-    await page.getByText("A payment with this card isn't finished yet.").waitFor();
-    // One more click must not order for 74.98.
-    await press(button("Place order"));
-    await page.getByText("The payment with your card isn't finished yet.").waitFor();
-    await button("Pay €74.98 without the card").waitFor();
-    proxy.clear();
-    await page.locator("#remainder").getByText("€24.98").waitFor();
-    expect(await balanceCents(card)).toBe(7500);
-    await press(button("Place order"));
+    await isSent();
+    await page.keyboard.press("Enter");
+    await page.getByText("Your payment is being processed.").waitFor();
+    await proxy.release();
+    await press(page.getByRole("link", { name: "Pay at the bank" }));
+    await page.getByRole("heading", { name: "Pay €24.98" }).waitFor();
     await press(page.getByRole("button", { name: "Approve", exact: true }));
     await page.getByText("Your order is paid").waitFor();
     expect(await balanceCents(card)).toBe(2500);
+    expect(proxy.seen.slice(sent).filter(({ operation }) => operation === "devalue")).toHaveLength(1);
   });
 
   it("does not involve the bank if the card covers the total", async () => {
@@ -247,6 +317,13 @@ describe("a purchase in the plain shop", () => {
   });
 });
 
+/** Returns a function that waits until the shop calls an operation of the service, from now on. */
+function proxyCalled(wanted: string): () => Promise<void> {
+  const before = proxy.seen.length;
+  const isSeen = () => proxy.seen.slice(before).some(({ operation }) => operation === wanted);
+  return () => expect.poll(isSeen, { timeout: 60_000 }).toBe(true);
+}
+
 const button = (name: string) => page.getByRole("button", { name });
 
 async function apply(card: IssuedCard): Promise<void> {
@@ -293,7 +370,7 @@ async function payments(): Promise<string[][]> {
 
 /** Requests the card's balance from the service. */
 async function balanceCents({ cardnumber, pin }: IssuedCard): Promise<number> {
-  const { url, apiKey, companyId } = shop.service;
-  const client = createClient({ baseUrl: url, apiKey, companyId });
+  const { apiKey, companyId } = shop.service;
+  const client = createClient({ baseUrl: proxy.url, apiKey, companyId });
   return (await client.balance({ cardNumber: cardnumber, pin })).balanceCents;
 }
