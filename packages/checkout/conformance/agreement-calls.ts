@@ -246,7 +246,7 @@ const read: Call = async (play) => {
     ...pick([{}, {}, { anyOf: matchOf(play) }]),
   };
   const page = { limit: pick([1, 3, 20]), offset: pick([0, 1]) };
-  const sort = pick([{}, { sort: "newest" }, { sort: "oldest" }] as const);
+  const sort = pick([{}, { sort: "newest" }, { sort: "oldest", byPayment: true }, { byPayment: true }] as const);
   const after = pick(["", pick(charges) ?? ""]);
   const text = JSON.stringify(filter);
   await both(`list ${text} ${JSON.stringify(sort)}`, ({ journal }) => journal.list({ ...filter, ...page, ...sort }));

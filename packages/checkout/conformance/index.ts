@@ -120,6 +120,12 @@ export function journalConformance(open: () => Journal | Promise<Journal>): Conf
     assert.deepEqual((await found({ amountCents: 728 })).toSorted(), references.toSorted());
     assert.deepEqual(await found({ amountCents: 729 }), []);
     assert.deepEqual(await found({}), []);
+    const parted = await journal.list({ anyOf: { amountCents: 77 }, byPayment: true, limit: 1, sort: "oldest" });
+    assert.equal(parted.count, 1);
+    assert.deepEqual(
+      parted.charges.map(({ reference }) => reference),
+      references,
+    );
     const oldest = await found({ lastFour: whole.lastFour }, "oldest");
     assert.deepEqual(oldest.toSorted(), all.toSorted());
     assert.equal(oldest[0], whole.reference);

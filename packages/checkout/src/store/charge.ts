@@ -189,6 +189,8 @@ export interface ChargeListing extends ChargeFilter {
   readonly limit?: number;
   /** Default 0. */
   readonly offset?: number;
+  /** Pages and counts whole payments: those with a charge that matches, with all of their charges. Default: false. */
+  readonly byPayment?: boolean;
   /** By the time when they were created. Default: charges that need attention, then the newest. */
   readonly sort?: "newest" | "oldest";
 }

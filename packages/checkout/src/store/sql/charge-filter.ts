@@ -20,6 +20,15 @@ export function conditionOf(filter: ChargeFilter, database: Database, p: (value:
   return where.join(" and ");
 }
 
+/** Builds the condition of the first charges of all payments with a charge that a filter matches. */
+export function paymentsOf(filter: ChargeFilter, database: Database, p: (value: unknown) => string): string {
+  const condition = conditionOf(filter, database, p);
+  // The charges of a payment differ in nothing else that a filter asks for.
+  const differ = filter.states ?? filter.moved ?? filter.anyOf;
+  const any = `exists (select 1 from giftcard_charge part where part.external_id = giftcard_charge.external_id and ${condition})`;
+  return `position = 1 and ${differ ? any : condition}`;
+}
+
 /** Builds the condition of a search. Each of its parts has an index. */
 function matchOf(match: ChargeMatch, database: Database, p: (value: unknown) => string): string {
   const { reference, lastFour, orderIds, cartIds, amountCents } = match;
@@ -29,12 +38,12 @@ function matchOf(match: ChargeMatch, database: Database, p: (value: unknown) => 
   if (orderIds) any.push(`order_id ${database.anyOf(p(orderIds))}`);
   if (cartIds) any.push(`cart_id ${database.anyOf(p(cartIds))}`);
   if (amountCents !== undefined)
-    any.push(`amount_cents = ${p(amountCents)}`, `external_id ${database.among(paymentsOf(p(amountCents)))}`);
+    any.push(`amount_cents = ${p(amountCents)}`, `external_id ${database.among(paymentsOfSum(p(amountCents)))}`);
   return any.join(" or ");
 }
 
 /** Selects the payments of several charges that are this much together. */
-const paymentsOf = (cents: string) => `select external_id from giftcard_charge
+const paymentsOfSum = (cents: string) => `select external_id from giftcard_charge
   where external_id in (select external_id from giftcard_charge where position = 2)
   group by external_id having sum(amount_cents) = cast(${cents} as bigint)`;
 

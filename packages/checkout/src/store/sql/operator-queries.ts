@@ -1,7 +1,7 @@
 import type { Charge, ChargeFilter, ChargeState } from "../charge.js";
 import { settledStates } from "../charge-states.js";
 import type { Journal, SealedValue } from "../journal.js";
-import { conditionOf, sortings } from "./charge-filter.js";
+import { conditionOf, paymentsOf, sortings } from "./charge-filter.js";
 import { type Database, newParams } from "./database.js";
 import { movedCharges, moveWrite } from "./move.js";
 import { sqlList, toAction, toCharge } from "./rows.js";
@@ -65,12 +65,15 @@ async function scanPage(database: Database, filter: ChargeFilter, after: string,
 export function createOperatorQueries(database: Database) {
   const { query, ms, anyOf, keyIdOf, sequence } = database;
   return {
-    async list({ limit = 50, offset = 0, sort, ...filter }) {
+    async list({ limit = 50, offset = 0, sort, byPayment = false, ...filter }) {
       const { params, p } = newParams();
-      const matching = `from giftcard_charge where ${conditionOf(filter, database, p)}`;
-      const [counted] = await query(`select count(*) as count ${matching}`, [...params]);
-      const page = `order by ${sortings[sort ?? "attention"]} limit ${p(limit)} offset ${p(offset)}`;
-      const rows = await query(`select * ${matching} ${page}`, params);
+      const matching = (byPayment ? paymentsOf : conditionOf)(filter, database, p);
+      const [counted] = await query(`select count(*) as count from giftcard_charge where ${matching}`, [...params]);
+      const order = `order by ${sortings[sort ?? "attention"]}`;
+      const page = `from giftcard_charge where ${matching} ${order} limit ${p(limit)} offset ${p(offset)}`;
+      const ids = `select external_id from (select external_id ${page}) page`;
+      const all = `select * from giftcard_charge where external_id ${database.among(ids)} ${order}`;
+      const rows = await query(byPayment ? all : `select * ${page}`, params);
       return { charges: rows.map(toCharge), count: Number(counted?.count) };
     },
     readPage: (filter, after, limit) =>
