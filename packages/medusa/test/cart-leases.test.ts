@@ -119,7 +119,7 @@ test("a database error does not block the cart: the response to taking a turn is
 
 test("a completion may interrupt until the job has the cart, and not afterwards", async () => {
   const [one, cartId] = [startProcess(), newCart()];
-  const turn = await one.leases.waitGivingWay(cartId, SOON_MS);
+  const turn = await one.leases.wait(cartId, SOON_MS, { givesWay: true });
   const completion = await one.leases.join(cartId);
   expect(completion).not.toBeNull();
   expect(await one.leases.join(cartId)).toBeNull();
@@ -132,7 +132,7 @@ test("a completion may interrupt until the job has the cart, and not afterwards"
 
 test("a job waiting for Medusa's lock yields to every completion, of any process", async () => {
   const [one, other, cartId] = [startProcess(), startProcess(), newCart()];
-  const turn = await one.leases.waitGivingWay(cartId, SOON_MS);
+  const turn = await one.leases.wait(cartId, SOON_MS, { givesWay: true });
   await (await one.leases.join(cartId))?.();
   expect(await other.leases.takeOver(cartId)).not.toBeNull();
   expect(await turn.keep()).toBe(false);
@@ -147,7 +147,7 @@ test("a completion takes a yielding turn even if a job of its own process waits 
   expect(completion).not.toBeNull();
   await completion?.();
   await page?.();
-  await (await admin)();
+  await (await admin).release();
   expect(await leasesOf(cartId)).toEqual([]);
 });
 
@@ -214,7 +214,7 @@ async function play({ isLockShared, lost: answers, jobs }: Schedule): Promise<vo
     if (kind === "webhook") return complete(process, workMs);
     if (kind === "change") return withCartLock(process.container, cartId, () => work(workMs));
     if (kind === "admin") {
-      const release = await process.leases.wait(cartId, SOON_MS);
+      const { release } = await process.leases.wait(cartId, SOON_MS);
       return work(workMs).finally(release);
     }
     const release = await preparePage(process, kind);

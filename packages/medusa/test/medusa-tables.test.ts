@@ -551,6 +551,18 @@ const cases: Record<string, Case> = {
       }),
     answer: (f) => [{ paymentId: f.giftPaymentId, isRecorded: false }],
   },
+  decideOrder: {
+    given: (f) => [
+      "insert into giftcard_bulk_refund (id, title, sold, actor) values ('run', 'Gala', '{}', 'somebody')",
+      `insert into giftcard_bulk_refund_order (bulk_refund_id, order_id, state, units, amount_cents, parts, captures)
+       values ('run', '${f.orderId}', 'person', '{}', 1, '[]', '[]')`,
+    ],
+    ask: async ({ orderId }) => {
+      const decide = () => runRefunds.decideOrder(sql, { bulkRefundId: "run", orderId }, "open");
+      return [await decide(), await decide(), await sql("select state from giftcard_bulk_refund_order", [])];
+    },
+    answer: () => [true, false, [{ state: "open" }]],
+  },
   readBulkRefundBasis: {
     ask: async (f) => {
       const ask = () =>

@@ -13,9 +13,8 @@ import { readCollection } from "../medusa-tables/payments.js";
 import { PROVIDER_ID } from "../names.js";
 import { withOrder } from "../refunds/balanced-books.js";
 import { readBooks } from "../refunds/order-books.js";
-import { admitCompletion } from "./admit-completion.js";
 import { replaceBody } from "./answer.js";
-import { prepareCart } from "./complete-cart.js";
+import { admitCompletion, prepareCart } from "./complete-cart.js";
 import { refundByHand } from "./refund-by-hand.js";
 import { createRemainderSession } from "./store/remainder-session.js";
 import {

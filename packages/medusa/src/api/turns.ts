@@ -3,7 +3,7 @@ import type { BigNumberInput } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
 import { euro } from "../amount.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
-import type { Release } from "../context/cart-leases.js";
+import type { Turn } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal } from "../errors.js";
 import { findOrder, hadCards, orderOfPayment, type PaymentOrder } from "../medusa-tables/carts.js";
@@ -96,12 +96,11 @@ async function takeCartTurn(req: MedusaRequest, res: MedusaResponse, next: Medus
   if (typeof cartId !== "string") return next();
   const { leases, sql } = contextOf(req.scope);
   if (!(await hadCards(sql, cartId))) return next();
-  const { release } = await leases.waitGivingWay(cartId, PATIENCE_MS);
-  return goOnWith(res, release, next);
+  return goOnWith(res, await leases.wait(cartId, PATIENCE_MS, { givesWay: true }), next);
 }
 
-/** Continues with a lease, which ends once the request is answered. */
-async function goOnWith(res: MedusaResponse, release: Release, goOn: () => unknown) {
+/** Continues with a turn, which ends once the request is answered. */
+async function goOnWith(res: MedusaResponse, { release }: Turn, goOn: () => unknown) {
   // Something else, such as a timeout, has answered meanwhile: don't begin.
   if (res.writableEnded) return release();
   onEnd(res, release);

@@ -30,7 +30,7 @@ export async function beginTurn<T>(
   const { leases } = contextOf(container);
   const until = Date.now() + patienceMs;
   for (;;) {
-    const turn = await leases.waitGivingWay(cartId, until - Date.now());
+    const turn = await leases.wait(cartId, until - Date.now(), { givesWay: true });
     try {
       const unlock = await lock(container, cartId, until);
       try {
@@ -87,14 +87,14 @@ export async function withOrderLease<T>(
 ): Promise<T> {
   const { leases, sql } = contextOf(container);
   const cartId = await cartOfOrder(sql, orderId);
-  const release = await leases.wait(cartId ?? orderId, PATIENCE_MS);
+  const turn = await leases.wait(cartId ?? orderId, PATIENCE_MS);
   try {
     const keep = async () => {
-      if (!(await release.keep())) throw new CheckoutError("payment_in_progress");
+      if (!(await turn.keep())) throw new CheckoutError("payment_in_progress");
     };
     return await job(keep, cartId);
   } finally {
-    await release();
+    await turn.release();
   }
 }
 

@@ -1,7 +1,7 @@
 import { CheckoutError } from "@giftcard-pay/checkout";
 import type { Engine, PaymentPlan } from "@giftcard-pay/checkout/plugin";
 import type { Charge } from "@giftcard-pay/checkout/store";
-import type { MedusaContainer } from "@medusajs/framework/types";
+import type { CreatePaymentSessionDTO, MedusaContainer } from "@medusajs/framework/types";
 import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { fromCents } from "../amount.js";
 import { contextOf, hasOrder, reverseUnordered } from "../context/context.js";
@@ -116,26 +116,34 @@ export async function createGiftSession(
 }
 
 /**
+ * Replaces all sessions by this one. The old ones are deleted first, so that there are never two to pay by.
+ * @throws as `deleteSessions`: none is created
+ * @throws the error of the session's method
+ */
+export async function replaceSessions(
+  container: MedusaContainer,
+  { collectionId, otherSessions, deadSessions, giftSessions }: CartPayment,
+  plan: PaymentPlan,
+  session: Pick<CreatePaymentSessionDTO, "provider_id" | "amount" | "data" | "context">,
+): Promise<void> {
+  await deleteSessions(container, [...otherSessions, ...deadSessions, ...giftSessions]);
+  const created = { ...session, currency_code: "eur", metadata: planMetadata(plan) };
+  await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", created);
+}
+
+/**
  * Replaces all sessions by one for 0.00. Pages that need a session use it to place an order which the cards pay
  * alone. It is Medusa's manual session, whatever method was chosen: pages place an order with it at once, and other
  * methods can't ask for 0.00. It is deleted when the order is placed.
- * @throws as `deleteSessions`
+ * @throws as `replaceSessions`
  */
 export async function createEmptySession(
   container: MedusaContainer,
   payment: CartPayment,
   plan: PaymentPlan,
 ): Promise<void> {
-  const { collectionId, otherSessions, deadSessions, giftSessions } = payment;
   await noteShown(container, payment, plan);
-  await deleteSessions(container, [...otherSessions, ...deadSessions, ...giftSessions]);
-  await container.resolve(Modules.PAYMENT).createPaymentSession(collectionId ?? "", {
-    provider_id: MANUAL_PROVIDER_ID,
-    currency_code: "eur",
-    amount: 0,
-    data: {},
-    metadata: planMetadata(plan),
-  });
+  await replaceSessions(container, payment, plan, { provider_id: MANUAL_PROVIDER_ID, amount: 0, data: {} });
 }
 
 /**

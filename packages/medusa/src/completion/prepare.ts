@@ -92,12 +92,11 @@ async function createCollection(container: MedusaContainer, cartId: string): Pro
   return result.id;
 }
 
-/**
- * A race that Medusa's refusal shows. `changed`: something was missing, since the cart was changed and its session deleted
- * while it was completed. `ended`: its session ended meanwhile, as when a bank cancels the payment. `ordered`: another
- * completion has placed an order.
- */
-export type Race = "changed" | "ended" | "ordered";
+/** Medusa's message if two completions had its lock at once. Its lock in PostgreSQL admits two that arrive together. */
+const ORDERED_TWICE = "Cannot create multiple links";
+
+/** Medusa's message if the cart's payment has ended since it was prepared, as when a bank cancels it. */
+const NO_SESSION = "Payment sessions are required";
 
 /**
  * Explains with our code why Medusa refused to complete a cart, if it didn't reach our hook. Either the cart was
@@ -109,20 +108,22 @@ export type Race = "changed" | "ended" | "ordered";
 export async function explainRefusal(
   container: MedusaContainer,
   cartId: string,
-  race: Race | null,
+  { status, message }: { readonly status: number; readonly message: string },
 ): Promise<Pick<MedusaError, "code" | "message"> | null> {
   const { engine, leases, sql } = contextOf(container);
   try {
-    const isOrdered = race === "ordered" || (await ordersOfCart(sql, cartId)).length > 0;
-    // It reached our hook. But a webhook's completion may have, too, and then placed the order.
-    if (leases.wasJoined(cartId) && race === null && !isOrdered) return null;
+    const isOrdered = message.startsWith(ORDERED_TWICE) || (await ordersOfCart(sql, cartId)).length > 0;
+    const hasEnded = message.startsWith(NO_SESSION);
+    // It reached our hook. But a webhook's completion may have, too, and then placed the order. 404 means that something was
+    // missing, since the cart was changed and its session deleted meanwhile.
+    if (leases.wasJoined(cartId) && !hasEnded && status !== 404 && !isOrdered) return null;
     const payment = await readCartPayment(container, cartId);
     if (payment.isReopened) await closeCart(container, cartId);
     // On the next request, Medusa answers with the order. It refuses a closed cart without an order in its own words.
     if (isOrdered) return new CheckoutError("payment_in_progress");
     if (payment.isCompleted || !payment.isEuro) return null;
     checkSessions(engine, payment, await engine.plan(payment.cart));
-    return race === "ended" ? declined() : null;
+    return hasEnded ? declined() : null;
   } catch (error) {
     const isReason = error instanceof CheckoutError || MedusaError.isMedusaError(error as never);
     return isReason ? (error as CheckoutError | MedusaError) : null;

@@ -6,16 +6,13 @@ import { type Sql, sqlInterval } from "@giftcard-pay/checkout/plugin";
 /** Ends this job's part of a turn. Never throws. Idempotent. */
 export type Release = () => Promise<void>;
 
-/** A lease, and how to end it. */
-export interface Lease extends Release {
-  /** Renews it. Call it before each step that moves money. @returns false if it is lost, and another job may have it */
-  keep(): Promise<boolean>;
-}
-
-/** A turn that gives way to a completion until its job has Medusa's lock on the cart. */
+/** A job's turn, and how to end it. */
 export interface Turn {
   readonly release: Release;
-  /** Call it with Medusa's lock. @returns false if a completion has taken the turn, or shares it */
+  /**
+   * Renews it, and no longer gives way. Call it before each step that moves money, and once the job has Medusa's lock.
+   * @returns false if it is lost, or a completion has taken or shares it
+   */
   keep(): Promise<boolean>;
   /** Call it after releasing Medusa's lock, to let the job's own completion join. Never throws. */
   giveWay(): Promise<void>;
@@ -202,19 +199,11 @@ export function createCartLeases(sql: Sql, leaseMs: number) {
     },
     /**
      * Takes the turn once it is free, after the jobs of this process that already wait.
+     * @param options.givesWay for a job that will take Medusa's lock on the cart
      * @throws {CheckoutError} payment_in_progress after `timeoutMs`
      */
-    async wait(cartId: string, timeoutMs: number): Promise<Lease> {
-      const mine = await obtain(cartId, timeoutMs, false);
-      const keep = async () => !mine.isOver && changeWay(cartId, mine, false);
-      return Object.assign(
-        onlyOnce(() => leave(cartId, mine)),
-        { keep },
-      );
-    },
-    /** Like `wait`, for a job that will take Medusa's lock on the cart. */
-    async waitGivingWay(cartId: string, timeoutMs: number): Promise<Turn> {
-      const mine = await obtain(cartId, timeoutMs, true);
+    async wait(cartId: string, timeoutMs: number, { givesWay = false } = {}): Promise<Turn> {
+      const mine = await obtain(cartId, timeoutMs, givesWay);
       return {
         release: onlyOnce(() => leave(cartId, mine)),
         async keep() {

@@ -1,6 +1,6 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { BULK_REFUND } from "../names.js";
-import { readRows, readTexts } from "../rows.js";
+import { hasRows, readRows, readTexts } from "../rows.js";
 import { paymentsOf } from "./payments.js";
 
 interface BulkRefundKey {
@@ -89,3 +89,19 @@ export async function nameOfSold(sql: Sql, sold: Sold): Promise<string | null> {
       : await sql("select title from product where id = $1", [sold.productId]);
   return row ? String(row.title) : null;
 }
+
+/**
+ * Retries an order of a bulk refund, or exempts it, as a person decided.
+ * @returns false if it doesn't wait for a person
+ */
+export const decideOrder = (
+  sql: Sql,
+  { bulkRefundId, orderId }: BulkRefundKey,
+  state: "open" | "exempted",
+): Promise<boolean> =>
+  hasRows(
+    sql,
+    `update giftcard_bulk_refund_order set state = $3, lease_until = null, updated_at = now()
+     where bulk_refund_id = $1 and order_id = $2 and state = 'person' returning 1`,
+    [bulkRefundId, orderId, state],
+  );

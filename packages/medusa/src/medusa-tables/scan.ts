@@ -80,6 +80,10 @@ export const hasNoOrder = (cartId: string) =>
      where pays.cart_id = ${cartId} and pays.deleted_at is null) = 0
    and (select count(*) from giftcard_charge other where other.cart_id = ${cartId} and other.state in (${ACTIVE})) = 0`;
 
+/** Whether a person has exempted an order from being canceled, for a statement. */
+export const isKeptSql = (orderId: string) =>
+  `(select count(*) from giftcard_job where kind = 'cancel_order' and id = ${orderId} and exempted_at is not null) > 0`;
+
 /** Reads where this run's page begins. The next run, in any process, continues after it. */
 export async function takeScanPage(sql: Sql): Promise<string> {
   const [row] = await sql(

@@ -3,8 +3,7 @@ import { onCartStates } from "@giftcard-pay/checkout/store";
 import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRows } from "../rows.js";
 import { PAYMENT_STANDING } from "./payments.js";
-import { ACTIVE, hasNoOrder, type PlacedCart, SCANNED, type Scan } from "./scan.js";
-import { isKeptSql } from "./unpaid-orders.js";
+import { ACTIVE, hasNoOrder, isKeptSql, type PlacedCart, SCANNED, type Scan } from "./scan.js";
 
 /** A payment that holds or took money, and that no order has. */
 export interface StrayPayment {

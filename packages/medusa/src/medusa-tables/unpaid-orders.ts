@@ -1,7 +1,7 @@
 import { type Sql, sqlInterval, sqlList } from "@giftcard-pay/checkout/plugin";
 import { chargingStates, onCartStates } from "@giftcard-pay/checkout/store";
 import { PLAN } from "../names.js";
-import { hasRows, readRow, readRows } from "../rows.js";
+import { readRow, readRows } from "../rows.js";
 import { ORDER_ORIGIN } from "./order-payment.js";
 import type { PlacedCart, Scan } from "./scan.js";
 
@@ -15,13 +15,6 @@ export type UnpaidReason = "unpaid" | "remainder_lapsed" | "remainder_declined";
 export interface UnpaidOrder extends PlacedCart {
   readonly reason: UnpaidReason;
 }
-
-/** Whether a person has exempted an order from being canceled, for a statement. */
-export const isKeptSql = (orderId: string) =>
-  `(select count(*) from giftcard_job where kind = 'cancel_order' and id = ${orderId} and exempted_at is not null) > 0`;
-
-export const isKept = (sql: Sql, orderId: string): Promise<boolean> =>
-  hasRows(sql, `select 1 where ${isKeptSql("$1")}`, [orderId]);
 
 /** Whether an order isn't recorded as paid. */
 const isOpen = (orderId: string) =>

@@ -3,7 +3,6 @@ import { captureMissed } from "../capture/captures.js";
 import { closeCart, openCart } from "../cart/cart-payment.js";
 import { withCartLock, withOrderLease } from "../cart/cart-turn.js";
 import { noteIfPaid } from "../completion/paid-orders.js";
-import { contextOf } from "../context/context.js";
 import {
   findChargedCanceled,
   findClosed,
@@ -41,8 +40,6 @@ export interface RecoveryTask extends JobKey {
 
 type Find<T> = (scan: Scan) => Promise<T[]>;
 
-const leaseOf = (container: MedusaContainer) => contextOf(container).settings.leaseMs;
-
 type Kind = Exclude<JobKind, "scan">;
 type Task = Omit<RecoveryTask, "kind">;
 
@@ -71,7 +68,7 @@ const finders: Record<Kind, readonly Find<Task>[]> = {
     tasks(findChargedCanceled, (charge) => ({
       id: charge.reference,
       orderId: charge.orderId,
-      run: (container) => reverseCanceled(container, charge, leaseOf(container)),
+      run: (container) => reverseCanceled(container, charge),
     })),
     tasks(findOrderless, (charge) => ({
       id: charge.reference,

@@ -8,9 +8,9 @@ import { contextOf } from "../context/context.js";
 import { refusal, withReasons } from "../errors.js";
 import { type OrderPayment, readOrderPayment } from "../medusa-tables/order-payment.js";
 import { notePaid } from "../medusa-tables/orders.js";
-import { isKept, readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
+import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import type { Reason } from "../sentences.js";
-import { sentenceOf } from "./failing-jobs.js";
+import { readExemptJobs, sentenceOf } from "./failing-jobs.js";
 import {
   type CancelBudget,
   forgetPendingCancellation,
@@ -46,7 +46,7 @@ export async function cancelIfUnpaid(
   const { sql } = contextOf(container);
   const cartId = (await readOrderLinks(sql, found.orderId))?.cartId ?? found.cartId;
   return withCartLock(container, cartId, async () => {
-    if (await isKept(sql, found.orderId)) return false;
+    if ((await readExemptJobs(sql, "cancel_order")).has(found.orderId)) return false;
     const order = { ...found, cartId, reason: await notePendingCancellation(sql, { ...found, cartId }) };
     const linkedTo = await restoreLinks(container, order.orderId);
     // If the link changed meanwhile, this run has the wrong lock. The next run judges the order by its present cart.

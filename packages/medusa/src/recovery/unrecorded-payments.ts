@@ -4,7 +4,7 @@ import { MathBN, MedusaError, Modules } from "@medusajs/framework/utils";
 import { capturePayment } from "../capture/captures.js";
 import { withCartLock, withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
-import { decideOrder } from "../journal-tables/bulk-refund-orders.js";
+import { decideOrder } from "../medusa-tables/bulk-refunds.js";
 import { readPending } from "../medusa-tables/order-refund.js";
 import { hasOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";

@@ -1,7 +1,8 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { uncapturedStates } from "@giftcard-pay/checkout/store";
 import { OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
-import { isKeptSql, PENDING_REMAINDERS } from "../medusa-tables/unpaid-orders.js";
+import { isKeptSql } from "../medusa-tables/scan.js";
+import { PENDING_REMAINDERS } from "../medusa-tables/unpaid-orders.js";
 import { listFailing } from "../recovery/failing-jobs.js";
 import { readCancelStop } from "../recovery/pending-cancellations.js";
 import { readRows } from "../rows.js";

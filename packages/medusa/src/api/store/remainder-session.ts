@@ -6,7 +6,7 @@ import { ContainerRegistrationKeys, MedusaError, Modules } from "@medusajs/frame
 import { fromCents } from "../../amount.js";
 import { type CartPayment, readCartPayment } from "../../cart/cart-payment.js";
 import { withCartLock } from "../../cart/cart-turn.js";
-import { createEmptySession, deleteSessions, isCovered, planMetadata, refusePaid } from "../../cart/sessions.js";
+import { createEmptySession, isCovered, refusePaid, replaceSessions } from "../../cart/sessions.js";
 import { settleCart } from "../../completion/paid-orders.js";
 import { contextOf } from "../../context/context.js";
 import { toRefusalOfMethod } from "../../errors.js";
@@ -71,26 +71,13 @@ const notOffered = (providerId: string) =>
     "invalid_request",
   );
 
-/**
- * Replaces all sessions by one for what the cards leave to pay, as Medusa's createPaymentSessionsWorkflow does for the
- * whole amount. The old sessions are deleted first, so that there are never two to pay by.
- * @throws the payment method's error
- * @throws as `deleteSessions`: none is created
- */
-async function createRemainderSession(
-  { scope, params, body, auth_context }: Request,
-  { otherSessions, giftSessions, deadSessions }: CartPayment,
-  plan: PaymentPlan,
-): Promise<void> {
-  const { provider_id, data = {} } = body as Body;
-  await deleteSessions(scope, [...otherSessions, ...giftSessions, ...deadSessions]);
-  const customerId = auth_context?.actor_id;
-  const context = customerId ? await readPayer(scope, customerId, provider_id) : {};
-  await scope.resolve(Modules.PAYMENT).createPaymentSession(String(params.id), {
-    ...{ provider_id, currency_code: "eur", amount: fromCents(plan.remainderCents), data },
-    context: context as never,
-    metadata: planMetadata(plan),
-  });
+/** Creates the session for what the cards leave to pay, as Medusa's createPaymentSessionsWorkflow does for the whole amount. */
+async function createRemainderSession(req: Request, payment: CartPayment, plan: PaymentPlan): Promise<void> {
+  const { provider_id, data = {} } = bodyOf(req);
+  const customerId = req.auth_context?.actor_id;
+  const context = (customerId ? await readPayer(req.scope, customerId, provider_id) : {}) as never;
+  const session = { provider_id, amount: fromCents(plan.remainderCents), data, context };
+  await replaceSessions(req.scope, { ...payment, collectionId: String(req.params.id) }, plan, session);
 }
 
 const PAYER = "id email company_name first_name last_name phone addresses.* account_holders.* metadata".split(" ");

@@ -1,4 +1,4 @@
-import { decideOrder } from "../../../../../../../../journal-tables/bulk-refund-orders.js";
+import { decideOrder } from "../../../../../../../../medusa-tables/bulk-refunds.js";
 import { readBulkRefunds } from "../../../../../../../../refunds/bulk-store.js";
 import { adminRoute, notFound, notOpen } from "../../../../../admin-route.js";
 
