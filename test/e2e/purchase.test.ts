@@ -103,7 +103,7 @@ describe("a purchase in the browser", () => {
     await fillDetails();
     const wrongPin = card.pin === "000000" ? "111111" : "000000";
     await checkBalance({ ...card, pin: wrongPin });
-    await page.getByRole("alert").getByText("don't belong together").waitFor();
+    await page.getByRole("alert").getByText("don't match").waitFor();
     await apply(card);
     await expectText("#remainder", "€24.98");
     await press(button(`Remove`));
@@ -165,7 +165,7 @@ describe("a purchase in the browser", () => {
     await toCheckout(festival);
     await fillDetails();
     await checkBalance(wrong);
-    await page.getByRole("alert").getByText("don't belong together").waitFor();
+    await page.getByRole("alert").getByText("don't match").waitFor();
     await apply(card);
     await expectText("#remainder", "€24.98");
     await placeOrder();

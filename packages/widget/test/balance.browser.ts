@@ -33,7 +33,7 @@ describe("<giftcard-balance>", () => {
     const cart = await makeCart({ maxWrong: 2, lockSeconds: 1 });
     const widget = await show(cart);
     await widget.check({ number: rich.number, pin: "1" });
-    expect(widget.alert).to.contain("don't belong together");
+    expect(widget.alert).to.contain("don't match");
     expect(widget.focused).to.equal("pin");
     await widget.check({ number: rich.number, pin: "2" });
     expect(widget.alert).to.contain("You can try again in 1 second.");

@@ -124,7 +124,7 @@ export const manualFlows: readonly Flow[] = [
       const card = await service.issueCard(7500);
       const visit = await Visit.start(stage, FESTIVAL);
       await visit.checkCard({ ...card, pin: card.pin === "000000" ? "111111" : "000000" });
-      await visit.tag.getByRole("alert").getByText("don't belong together").waitFor();
+      await visit.tag.getByRole("alert").getByText("don't match").waitFor();
       await picture(visit, "wrong-pin");
       await visit.applyCard(card, "€24.98");
       await visit.page.reload();

@@ -22,7 +22,7 @@ export const de: Messages = {
   another: "Weitere Karte hinzufügen",
   remove: "Entfernen",
   removeCard: "Karte mit den Endziffern {last4} entfernen",
-  expired: "Wir haben die Daten dieser Karte nicht mehr. Geben Sie sie erneut ein, um sie zu nutzen.",
+  expired: "Wir haben die Daten dieser Karte nicht mehr. Geben Sie sie erneut ein.",
   settling:
     "Eine Zahlung mit dieser Karte läuft noch. Das kann einige Minuten dauern. Kommt sie nicht zustande, geht das Geld auf die Karte zurück.",
   notPlaced: "Ihre Bestellung wurde nicht aufgegeben.",
@@ -44,23 +44,24 @@ export const de: Messages = {
   announceChanged: "Geschenkkarten: {covered}. Noch zu zahlen: {remainder}.",
   errors: {
     offline: "Keine Antwort vom Shop. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut.",
-    unfinished: "Diese Karte ist noch nicht eingelöst. Lösen Sie sie ein, oder leeren Sie die Felder.",
+    unfinished: "Diese Karte ist noch nicht eingelöst. Lösen Sie sie ein oder leeren Sie die Felder.",
     unsettled: "Die Zahlung mit Ihrer Karte läuft noch. Bitte warten Sie: Das Ergebnis erscheint hier.",
-    invalid_request: "Diese Angaben sind nicht lesbar. Prüfen Sie Kartennummer und PIN.",
+    invalid_request: "Wir können diese Angaben nicht lesen. Prüfen Sie Kartennummer und PIN.",
     invalid_card: "Kartennummer und PIN gehören nicht zusammen. Prüfen Sie beide und geben Sie die PIN erneut ein.",
     card_blocked: "Diese Karte ist gesperrt. Nehmen Sie eine andere, oder fragen Sie die Verkaufsstelle.",
     card_expired: "Diese Karte ist abgelaufen. Nehmen Sie eine andere Karte.",
     card_no_balance: "Auf dieser Karte ist kein Guthaben mehr. Nehmen Sie eine andere Karte.",
     card_not_active: "Diese Karte ist nicht aktiv. Nehmen Sie eine andere, oder fragen Sie die Verkaufsstelle.",
-    card_already_applied: "Diese Karte zahlt bereits einen Teil dieser Bestellung. Nehmen Sie eine andere Karte.",
-    too_many_cards: "Weitere Geschenkkarten sind nicht möglich. Entfernen Sie eine, oder zahlen Sie anders.",
-    too_many_attempts: "Das wurde zu oft versucht.",
+    card_already_applied: "Diese Karte ist für diese Bestellung bereits eingelöst. Nehmen Sie eine andere Karte.",
+    too_many_cards: "Weitere Geschenkkarten sind nicht möglich. Entfernen Sie eine oder zahlen Sie anders.",
+    too_many_attempts: "Zu viele Versuche.",
     nothing_to_pay: "Für diese Bestellung ist nichts mehr zu zahlen.",
     giftcard_not_payable:
       "Geschenkkarten kann man nicht mit Geschenkkarten kaufen. Wählen Sie eine andere Zahlungsart.",
-    quote_expired: "Das ist zu lange her. Geben Sie die PIN erneut ein, um das Guthaben zu prüfen.",
-    applied_card_not_found: "Diese Karte gehörte nicht mehr zu Ihrer Bestellung.",
-    applied_card_expired: "Wir haben die Daten einer Ihrer Karten nicht mehr. Geben Sie sie noch einmal ein.",
+    quote_expired: "Die Zeit ist abgelaufen. Geben Sie die PIN erneut ein.",
+    applied_card_not_found: "Diese Karte gehört nicht mehr zu Ihrer Bestellung.",
+    applied_card_expired:
+      "Wir haben die Daten einer Ihrer Karten nicht mehr. Entfernen Sie sie und geben Sie sie erneut ein.",
     balance_changed: "Das Guthaben dieser Karte hat sich geändert. Geben Sie die PIN erneut ein.",
     amount_changed: "Ihre Bestellung hat sich geändert. Geben Sie die PIN erneut ein.",
     cart_not_found: "Wir finden Ihre Bestellung nicht mehr. Laden Sie die Seite neu.",
@@ -69,12 +70,12 @@ export const de: Messages = {
     giftcards_not_accepted: "Für diese Bestellung gelten Geschenkkarten nicht. Wählen Sie eine andere Zahlungsart.",
     payment_in_progress: "Eine Zahlung für diese Bestellung läuft bereits. Versuchen Sie es gleich erneut.",
     outcome_unknown:
-      "Wir wissen noch nicht, ob die Zahlung geklappt hat. Was für diese Bestellung abgebucht wurde, kommt von selbst auf Ihre Karte zurück; zahlen Sie noch nicht erneut.",
+      "Wir wissen noch nicht, ob die Zahlung geklappt hat. Was abgebucht wurde, kommt von selbst auf Ihre Karte zurück. Zahlen Sie noch nicht erneut.",
     service_unavailable:
       "Geschenkkarten lassen sich gerade nicht prüfen. Versuchen Sie es erneut, oder zahlen Sie anders.",
-    insufficient_inventory: "Ausverkauft, oder es sind nicht genug übrig. Ihre Bestellung wurde nicht aufgegeben.",
+    insufficient_inventory: "Davon ist nicht mehr genug da. Ihre Bestellung wurde nicht aufgegeben.",
     payment_authorization_error:
-      "Die Zahlung wurde abgelehnt, Ihre Bestellung also nicht aufgegeben. Geld von Geschenkkarten kommt auf diese zurück. Wählen Sie eine andere Zahlungsart.",
+      "Die Zahlung wurde abgelehnt. Das Geld geht auf Ihre Geschenkkarten zurück. Wählen Sie eine andere Zahlungsart.",
     internal: "Bei uns ist etwas schiefgegangen. Versuchen Sie es erneut.",
   },
 };

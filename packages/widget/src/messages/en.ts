@@ -22,7 +22,7 @@ export const en: Messages = {
   another: "Add another card",
   remove: "Remove",
   removeCard: "Remove card ending in {last4}",
-  expired: "We no longer have the details of this card. Enter it again to use it.",
+  expired: "We no longer have the details of this card. Enter it again.",
   settling:
     "A payment with this card isn't finished yet. This can take a few minutes. If it fails, the money goes back to the card.",
   notPlaced: "Your order wasn't placed.",
@@ -45,9 +45,9 @@ export const en: Messages = {
   errors: {
     offline: "No answer from the shop. Check your connection and try again.",
     unfinished: "This card isn't applied yet. Apply it, or empty the fields.",
-    unsettled: "The payment with your card isn't finished yet. Please wait: the result appears here.",
+    unsettled: "The payment with your card isn't finished yet. The result appears here.",
     invalid_request: "We can't read this. Check the number and the PIN.",
-    invalid_card: "This number and PIN don't belong together. Check both and enter the PIN again.",
+    invalid_card: "This number and PIN don't match. Check both and enter the PIN again.",
     card_blocked: "This card is blocked. Use another card, or ask the shop that sold it.",
     card_expired: "This card has expired. Use another card.",
     card_no_balance: "This card is empty. Use another card.",
@@ -68,7 +68,7 @@ export const en: Messages = {
     giftcards_not_accepted: "Gift cards can't pay for this order. Pay another way.",
     payment_in_progress: "A payment for this order is under way. Wait a moment and try again.",
     outcome_unknown:
-      "We don't know yet whether the payment went through. If it didn't, the money goes back to your card. Don't pay again yet.",
+      "We don't know yet whether the payment went through. If it fails, the money goes back to your card. Don't pay again yet.",
     service_unavailable: "Gift cards can't be checked right now. Try again, or pay another way.",
     insufficient_inventory: "Too few left. Your order wasn't placed.",
     payment_authorization_error: "The payment was declined. Gift cards get their money back. Pay another way.",

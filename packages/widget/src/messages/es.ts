@@ -58,7 +58,7 @@ export const es: Messages = {
     nothing_to_pay: "No queda nada por pagar en este pedido.",
     giftcard_not_payable: "Una tarjeta regalo no se puede pagar con otra. Páguela de otra forma.",
     quote_expired: "Ha pasado demasiado tiempo. Vuelva a introducir el PIN.",
-    applied_card_not_found: "Esta tarjeta ya no formaba parte de su pedido.",
+    applied_card_not_found: "Esta tarjeta ya no forma parte de su pedido.",
     applied_card_expired: "Ya no tenemos los datos de una de sus tarjetas. Quítela y vuelva a introducirla.",
     balance_changed: "El saldo de esta tarjeta ha cambiado. Vuelva a introducir el PIN.",
     amount_changed: "El importe de su pedido ha cambiado. Vuelva a introducir el PIN.",

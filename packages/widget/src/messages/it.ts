@@ -58,7 +58,7 @@ export const it: Messages = {
     nothing_to_pay: "Per questo ordine non c’è più niente da pagare.",
     giftcard_not_payable: "Una carta regalo non può pagare un’altra carta regalo. Pagala in un altro modo.",
     quote_expired: "È passato troppo tempo. Inserisci di nuovo il PIN.",
-    applied_card_not_found: "Questa carta non faceva più parte del tuo ordine.",
+    applied_card_not_found: "Questa carta non fa più parte del tuo ordine.",
     applied_card_expired: "Non abbiamo più i dati di una delle tue carte. Rimuovila e inseriscila di nuovo.",
     balance_changed: "Il saldo di questa carta è cambiato. Inserisci di nuovo il PIN.",
     amount_changed: "L’importo del tuo ordine è cambiato. Inserisci di nuovo il PIN.",

@@ -58,7 +58,7 @@ export const pl: Messages = {
     nothing_to_pay: "W tym zamówieniu nie pozostało nic do zapłaty.",
     giftcard_not_payable: "Kartą podarunkową nie można zapłacić za kartę podarunkową. Zapłać za nią w inny sposób.",
     quote_expired: "Minęło zbyt dużo czasu. Wpisz PIN ponownie.",
-    applied_card_not_found: "Ta karta nie była już częścią Twojego zamówienia.",
+    applied_card_not_found: "Ta karta nie jest już częścią Twojego zamówienia.",
     applied_card_expired: "Nie mamy już danych jednej z Twoich kart. Usuń ją i wpisz ponownie.",
     balance_changed: "Saldo tej karty się zmieniło. Wpisz PIN ponownie.",
     amount_changed: "Kwota Twojego zamówienia się zmieniła. Wpisz PIN ponownie.",

@@ -58,7 +58,7 @@ export const pt: Messages = {
     nothing_to_pay: "Não há mais nada a pagar por esta compra.",
     giftcard_not_payable: "Um cartão-presente não pode pagar outro cartão-presente. Pague-o de outra forma.",
     quote_expired: "Passou muito tempo. Insira novamente o PIN.",
-    applied_card_not_found: "Este cartão já não fazia parte da sua compra.",
+    applied_card_not_found: "Este cartão já não faz parte da sua compra.",
     applied_card_expired: "Já não temos os dados de um dos seus cartões. Remova-o e insira-o novamente.",
     balance_changed: "O saldo deste cartão mudou. Insira novamente o PIN.",
     amount_changed: "O valor da sua compra mudou. Insira novamente o PIN.",
