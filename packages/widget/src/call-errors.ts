@@ -38,27 +38,16 @@ export function refusedFields(error: ShownError | undefined): FieldName[] {
   );
 }
 
-const closing: readonly ErrorCode[] = [
-  "cart_completed",
-  "cart_not_found",
-  "currency_not_supported",
-  "giftcards_not_accepted",
-];
+const closing = /^(cart_|currency_|giftcards_)/;
 
 /** Returns whether the cart can take no more cards, whatever the shopper does. */
 export function isClosing(error: ShownError | undefined): boolean {
-  return !!error && closing.includes(error.code);
+  return !!error && closing.test(error.code);
 }
 
-const retryable: ReadonlySet<ErrorCode> = new Set([
-  "offline",
-  "service_unavailable",
-  "internal",
-  "payment_in_progress",
-  "outcome_unknown",
-]);
+const retryable = /^(offline|internal|service_|payment_in_|outcome_)/;
 
 /** Returns whether the same call may be sent again. None of the widget's calls takes money, so a repeat is safe. */
 export function isRetryable(code: ErrorCode): boolean {
-  return retryable.has(code);
+  return retryable.test(code);
 }

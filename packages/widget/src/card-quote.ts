@@ -57,15 +57,15 @@ export function cardPanel(
   </div>`;
 }
 
-/** Renders an amount, which no translator may change. */
+/** Renders an amount. */
 export function amount(text: string, kind = "strong"): TemplateResult {
-  return html`<span class="amount ${kind}" part="amount" translate="no">${text}</span>`;
+  return html`<span class="amount ${kind}" part="amount">${text}</span>`;
 }
 
 /** Renders a card's last four digits and what it has or pays, side by side. */
 export function cardLine(words: Wording, last4: string, part: TemplateResult): TemplateResult {
   return html`<div class="row">
-    <span class="name" part="name" translate="no" aria-hidden="true">${cardGlyph}•••• ${last4}</span>
+    <span class="name" part="name" aria-hidden="true">${cardGlyph}•••• ${last4}</span>
     <span class="silent">${words.fill(words.texts.cardEnding, { last4 })}</span>
     ${part}
   </div>`;
@@ -84,7 +84,7 @@ export function hint(text: string): TemplateResult {
 
 /** Renders a term and its amount, side by side. */
 export function figure(term: string, amount: string, kind = ""): TemplateResult {
-  return html`<dl class="row ${kind}" part="figure"><dt>${term}</dt><dd part="amount" translate="no">${amount}</dd></dl>`;
+  return html`<dl class="row ${kind}" part="figure"><dt>${term}</dt><dd part="amount">${amount}</dd></dl>`;
 }
 
 /** Renders an explanation of the figures above it. */

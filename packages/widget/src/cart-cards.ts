@@ -3,7 +3,7 @@ import type { ReactiveControllerHost } from "lit";
 import { CallError, isClosing, isRetryable } from "./call-errors.js";
 import type { Calls } from "./calls.js";
 import { type CardAction, dispatch, type QuoteDetail } from "./events.js";
-import { callShop, type ShopAddress } from "./shop-api.js";
+import { callShop, type ShopAddress, textOf } from "./shop-api.js";
 
 /** An element with the id of its cart and the shop's address. */
 interface CartHost extends ReactiveControllerHost, EventTarget, ShopAddress {
@@ -184,7 +184,7 @@ export class CartCards {
     needed = figures,
   ): Promise<Answer> {
     const { host } = this;
-    return callShop(host, signal, needed, method, `/carts/${encodeURIComponent(host.cart)}${path}`, body);
+    return callShop(host, signal, needed, method, `/carts/${encodeURIComponent(textOf(host.cart))}${path}`, body);
   }
 
   /**

@@ -54,7 +54,8 @@ export class EntryForm {
 
   /** Returns the normalized card number and PIN. If a field is empty, focuses it and returns undefined. */
   readEntry(): CardEntry | undefined {
-    this.#splitFields();
+    // A scanner types both into the focused field, as a keyboard would. A script may tell nobody what it filled in.
+    for (const name of fieldNames) this.#fillIn(name, this.#input(name).value);
     const empty = this.#empty;
     const [first] = empty;
     // Enter in the number moves on to the PIN. That the PIN is empty is no mistake yet.
@@ -186,7 +187,7 @@ export class EntryForm {
             @beforeinput=${skipGap}
             @input=${this.#onInput}
             @compositionend=${this.#onInput}
-            @blur=${this.#splitFields}
+            @change=${this.#onInput}
           />
           ${decoration}
         </div>
@@ -232,15 +233,6 @@ export class EntryForm {
     this.host.requestUpdate();
   };
 
-  /** Splits a field that holds both number and PIN. A scanner types both into the focused field, as a keyboard would. */
-  readonly #splitFields = (): void => {
-    for (const name of fieldNames) {
-      const { value } = this.#input(name);
-      // Digits with spaces or dashes are a single number.
-      if (/[^\d\s-]/.test(value)) this.#fillIn(name, value);
-    }
-  };
-
   /**
    * Fills in number and PIN from a text.
    * @param name the field that has the text, or into which it is pasted
@@ -251,7 +243,7 @@ export class EntryForm {
     const pin = this.#input("pin");
     if (!entry || pin.readOnly) return false;
     // A PIN may look like one with a label, such as "code1234".
-    if (name === "pin" && !/[\s:]/.test(text)) return false;
+    if (name === "pin" && !entry.cardNumber && !/[\s:]/.test(text)) return false;
     if (entry.cardNumber || (!isPasted && name === "number")) this.#input("number").value = entry.cardNumber;
     if (entry.pin || (!isPasted && name === "pin")) pin.value = entry.pin;
     this.#onInput();

@@ -74,7 +74,7 @@ export class GiftcardElement extends LitElement {
   static override properties: PropertyDeclarations = {
     endpoint: {},
     publishableKey: { attribute: "publishable-key" },
-    lang: { reflect: true },
+    lang: {},
     headers: { attribute: false },
     transport: { attribute: false },
     messages: { attribute: false },

@@ -10,6 +10,7 @@ import { FormAssociatedElement } from "./form-associated-element.js";
 import { register } from "./giftcard-element.js";
 import { hint } from "./hint.js";
 import { isErrorCode } from "./messages/index.js";
+import { textOf } from "./shop-api.js";
 
 /**
  * Takes gift cards at a checkout: shoppers enter number and PIN, see the balance, and apply or remove the card. No money
@@ -186,7 +187,7 @@ export class GiftcardPay extends FormAssociatedElement {
   }
 
   get #address(): string {
-    return [this.endpoint, this.publishableKey, this.cart].join(" ");
+    return [this.endpoint, this.publishableKey, this.cart].map(textOf).join(" ");
   }
 
   /** Clears everything of the cart that was shown before, if it is another one. */

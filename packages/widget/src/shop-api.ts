@@ -14,6 +14,15 @@ export interface ShopAddress {
   readonly transport: Transport | undefined;
 }
 
+/** Returns what a page has set as a text, also if it can't be converted, such as a symbol. */
+export const textOf = (value: unknown): string => {
+  try {
+    return `${value}`;
+  } catch {
+    return "";
+  }
+};
+
 /** The timeout of a call. */
 const timeoutMs = 20_000;
 
