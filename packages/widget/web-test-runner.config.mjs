@@ -5,11 +5,14 @@ import { findFirefox, whyMissing } from "../../scripts/lib/driven-browser.mjs";
 import { findBrowser } from "../../scripts/lib/find-browser.mjs";
 import { serverPage } from "./test/shop/server-page.mjs";
 import { shop } from "./test/shop/shop.mjs";
+import { webkitLauncher } from "./test/shop/webkit-launcher.mjs";
 
 const chrome = await findBrowser();
 const isShort = Boolean(process.env.GIFTCARD_TEST_SHORT);
+const engines = isShort ? [] : /** @type {const} */ (["Firefox", "WebKit"]);
+for (const reason of engines.map(whyMissing).filter(Boolean)) console.log(`${reason} Its tests are skipped.`);
 const firefox = isShort ? undefined : findFirefox();
-if (!isShort && !firefox) console.log(`${whyMissing("Firefox")} Its tests are skipped.`);
+const webkit = isShort || whyMissing("WebKit") ? undefined : webkitLauncher();
 
 /** The files that only `npm test -- all` runs: every language, zoom, way of typing and older server. */
 const long = ["access", "groups", "language", "older"];
@@ -75,6 +78,7 @@ export default {
           ),
         ]
       : []),
+    ...(webkit ? [webkit] : []),
   ],
   // Hide Lit's note that this is its development build, and an accessibility checker's note about colours that it can't
   // read. The other checker reads them.

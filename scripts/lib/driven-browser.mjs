@@ -32,6 +32,7 @@ export const engines = /** @type {const} */ (["Chromium", "Firefox", "WebKit"]);
  * @property {(script: string, ...args: unknown[]) => Promise<any>} run runs the body of a function in the page
  * @property {(text: string) => Promise<unknown>} type types into the focused field, key by key
  * @property {(name: string) => Promise<unknown>} key presses a key, such as `Enter` or `Shift+Tab`
+ * @property {(name: string, isDown: boolean) => Promise<unknown>} [hold] presses a key without releasing it, or releases it. Only WebKit's
  * @property {() => Promise<unknown>} back returns to the page before
  * @property {(x: number, y: number) => Promise<unknown>} [touch] touches a point of the viewport. WebKitGTK has no touch
  * @property {() => Promise<Buffer>} screenshot of the whole page, as PNG
@@ -237,11 +238,13 @@ function webKitPage(session, place) {
   /** @param {string} script @param {...unknown} given */
   const run = (script, ...given) =>
     session("POST", "/execute/sync", { script: `return ${callOf(script, given)}`, args: [] });
+  /** @param {object[]} actions of the keyboard */
+  const act = (actions) => session("POST", "/actions", { actions: [{ type: "key", id: "keyboard", actions }] });
   /** @param {string[]} keys pressed together */
   const strike = (keys) => {
     const down = keys.map((value) => ({ type: "keyDown", value }));
     const up = keys.toReversed().map((value) => ({ type: "keyUp", value }));
-    return session("POST", "/actions", { actions: [{ type: "key", id: "keyboard", actions: [...down, ...up] }] });
+    return act([...down, ...up]);
   };
   return {
     goto: (url) => session("POST", "/url", { url }),
@@ -251,6 +254,7 @@ function webKitPage(session, place) {
       for (const character of text) await strike([character]);
     },
     key: (name) => strike(name.split("+").map((part) => keyCodes[part] ?? part)),
+    hold: (name, isDown) => act([{ type: isDown ? "keyDown" : "keyUp", value: keyCodes[name] ?? name }]),
     async screenshot() {
       // The driver's picture ends with the window.
       const height = Math.min(MAX_HEIGHT, (await run("return document.documentElement.scrollHeight")) + 100);

@@ -7,7 +7,7 @@ import { type State, states, Visit } from "./states.js";
 import themes from "./themes.css?raw";
 
 const choices = {
-  theme: ["plain", "dark", "checkout", "dense"],
+  theme: ["plain", "dark", "checkout", "dense", "hostile"],
   lang: builtInLanguages(),
   dir: ["ltr", "rtl"],
 };

@@ -21,6 +21,7 @@ export const views = /** @satisfies {Record<string, View>} */ ({
   "forced-colours": { query: { theme: "plain" }, settings: { forcedColors: true } },
   "reduced-motion": { query: { theme: "plain" }, settings: { reducedMotion: true } },
   "right-to-left": { query: { theme: "plain", dir: "rtl", lang: "nl" } },
+  hostile: { query: { theme: "hostile" } },
   narrow: { query: { theme: "plain", lang: "de", by: "touch" }, ...narrow },
   "twice-the-size": { query: { theme: "plain", lang: "fr", size: "200%", by: "touch" }, ...narrow },
 });

@@ -80,7 +80,9 @@ describe("the digits of a card number", () => {
     expect(field(widget)).to.equal("6064 350|0");
     const seen = [];
     for (let presses = 0; presses < 12 && widget.number.value; presses++) {
-      await widget.key("Control+z");
+      // WebKit's driver presses the keys, but WebKitGTK does not undo by them.
+      if (navigator.vendor.startsWith("Apple")) document.execCommand("undo");
+      else await widget.key("Control+z");
       seen.push(widget.number.value);
     }
     expect(widget.number.value, seen.join()).to.equal("");

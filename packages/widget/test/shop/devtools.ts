@@ -1,7 +1,7 @@
 import { executeServerCommand } from "@web/test-runner-commands";
 
 /** Whether the browser supports the DevTools protocol. Of the tested browsers, only Chromium does. */
-export const hasDevtools = !navigator.userAgent.includes("Firefox");
+export const hasDevtools = navigator.userAgent.includes("Chrome");
 
 /** Calls a method of the DevTools protocol. */
 export const send = <Answer>(method: string, params: object = {}): Promise<Answer> =>
