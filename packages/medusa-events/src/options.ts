@@ -29,9 +29,9 @@ export const declaration = z.strictObject({
   allowHttp: z.boolean().default(false),
   /** The company's API key. */
   apiKey: text,
-  /** The company's number at the issuer. */
+  /** The company's number at the card issuer. */
   companyId: count,
-  /** Timeout of a call to the issuer in milliseconds, including its retries. Default: 10 seconds. */
+  /** Timeout of a call to the card issuer in milliseconds, including its retries. Default: 10 seconds. */
   timeoutMs: count.default(10_000),
   /** The organiser of shows that name none. */
   organiser: text.max(255).optional(),
