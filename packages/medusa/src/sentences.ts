@@ -4,7 +4,7 @@ export const SENTENCES = {
   nearest: "The nearest is {{amountCents}}.",
   nearestTwo: "The nearest is {{amountCents}} or {{otherCents}}.",
   removeUnits: "Remove the units by an edit or a return, then refund the order on its page.",
-  useRest: 'To refund all that is left of it, use "Refund the rest" on its own page, under Gift cards.',
+  useRest: "Refund all that is left of it on its own page, under Gift cards.",
   onItsPage: "Refund it on its own page.",
   uncaptured: "{{amountCents}} of it isn't captured: capture it with the refund, or cancel the order.",
   held: "Another bulk refund includes this order, or a person has exempted it. See the order's own page.",
@@ -19,7 +19,13 @@ export const SENTENCES = {
     "{{amountCents}} of its other payment isn't captured: capture it on the order's page, or refund the order there.",
   pending: "Its other payment is still pending, and could settle after the refund: cancel the order instead.",
   short: "Only {{amountCents}} of its payments is left to refund: the remainder was refunded before.",
-  openChange: "An edit, return, exchange, claim or transfer is open: confirm or cancel it.",
+  openEdit: "An edit of the order is open: confirm or cancel it.",
+  openReturn: "A return of the order is open: confirm or cancel it.",
+  openExchange: "An exchange of the order is open: confirm or cancel it.",
+  openClaim: "A claim of the order is open: confirm or cancel it.",
+  openTransfer:
+    "The order is about to be transferred to another customer: wait until they accept it, or cancel the transfer.",
+  openChange: "Another change of the order is open: confirm or cancel it.",
   undecided:
     "A refund by the other payment method was begun, and nobody knows whether it was made: decide that first, under Tasks that fail.",
   unbooked:

@@ -332,7 +332,7 @@ describe("an order's own refund", () => {
     const bought = await buy({ sonata: 1 }, { captured: "all" });
     await shop.storefront.ok("POST", "/admin/order-edits", { order_id: bought.orderId });
     const { rest } = await refundOf(shop.storefront, bought.orderId);
-    expect(rest).toMatchObject({ parts: [], why: [{ code: "openChange" }] });
+    expect(rest).toMatchObject({ parts: [], why: [{ code: "openEdit" }] });
     await shop.storefront.ok("DELETE", `/admin/order-edits/${bought.orderId}`);
     const { rest: now } = await refundOf(shop.storefront, bought.orderId);
     await shop.storefront.ok("POST", `/admin/orders/${bought.orderId}/cancel`, {});

@@ -16,7 +16,7 @@ import { readBooks } from "../refunds/order-books.js";
 import { replaceBody } from "./answer.js";
 import { admitCompletion, prepareCart } from "./complete-cart.js";
 import { refundByHand } from "./refund-by-hand.js";
-import { createRemainderSession } from "./store/remainder-session.js";
+import { initiateRemainder } from "./store/remainder-session.js";
 import {
   cancelInTurn,
   changeCartInTurn,
@@ -125,7 +125,7 @@ export default defineMiddlewares({
     // These bodies contain a card number. Medusa's parser would repeat a piece of an unreadable one in its error.
     { matcher: "/store/giftcard-pay/*", methods: ["POST"], bodyParser: false },
     onPost("/store/payment-collections", makeCollectionInTurn),
-    onPost("/store/payment-collections/:id/payment-sessions", createRemainderSession as MiddlewareFunction),
+    onPost("/store/payment-collections/:id/payment-sessions", initiateRemainder as MiddlewareFunction),
     onPost("/store/carts/:id/complete", admitCompletion, prepareCart),
     ...changesCart.map((route) => on(["POST", "DELETE"], `/store/carts/:id${route}`, changeCartInTurn)),
     onPost("/admin/payments/:id/capture", refusePartialCapture, changePaymentInTurn),

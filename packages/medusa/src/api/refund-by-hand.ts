@@ -5,13 +5,12 @@ import { contextOf } from "../context/context.js";
 import { refusal } from "../errors.js";
 import { concernsRefund } from "../medusa-tables/carts.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
-import { hasOpenChange } from "../medusa-tables/orders.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../names.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { readBalanced } from "../refunds/balanced-books.js";
 import { type OrderBooks, ROUNDING_CENTS } from "../refunds/order-books.js";
 import { refuseUndecided } from "../refunds/order-refund.js";
-import { changePaymentInTurn, openChange } from "./turns.js";
+import { changePaymentInTurn, refuseOpenChange } from "./turns.js";
 
 /** The request's body. Medusa passes it on to its workflow after this middleware. */
 interface RefundBody {
@@ -64,7 +63,7 @@ async function check(
       `Another refund of this order was made at the same moment, and ${euro(owedCents)} is owed now. ` +
         "Reload the order.",
     );
-  if (!isOwed && (await hasOpenChange(contextOf(req.scope).sql, books.orderId))) throw openChange("refund");
+  if (!isOwed) await refuseOpenChange(contextOf(req.scope).sql, books.orderId);
   // Medusa would waive what becomes owed with the capture, and the customer would owe it again with the next edit.
   if (isNoted && !isOwed && books.asCaptured().owedCents > owedCents)
     throw refuse(

@@ -1,3 +1,4 @@
+import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import type { BigNumberInput } from "@medusajs/framework/types";
 import { MathBN, Modules } from "@medusajs/framework/utils";
@@ -5,9 +6,9 @@ import { euro } from "../amount.js";
 import { PATIENCE_MS } from "../cart/cart-turn.js";
 import type { Turn } from "../context/cart-leases.js";
 import { contextOf } from "../context/context.js";
-import { notRefunded, refusal } from "../errors.js";
+import { notRefunded, refusal, withReasons } from "../errors.js";
 import { findOrder, hadCards, orderOfPayment, type PaymentOrder } from "../medusa-tables/carts.js";
-import { hasOpenChange, readHeldInChange } from "../medusa-tables/orders.js";
+import { readHeldInChange, readOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import { findUnknownRefunds } from "../medusa-tables/unrecorded-payments.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
@@ -72,7 +73,7 @@ export const cancelInTurn = (req: MedusaRequest, res: MedusaResponse, next: Medu
       await finishBegunRefunds(req.scope, cartId);
       if ((await findUnknownRefunds(scanOnly(sql, cartId))).length > 0) throw notRefunded(UNDECIDED);
     }
-    if (await hasOpenChange(sql, String(req.params.id))) throw openChange("cancel the order");
+    await refuseOpenChange(sql, String(req.params.id));
     next();
   });
 
@@ -130,7 +131,7 @@ export async function refuseVoid(req: MedusaRequest, _res: MedusaResponse, next:
   );
 }
 
-export function openChange(what: string) {
-  const message = `An edit, return, exchange, claim or transfer of the order is open: confirm or cancel it, then ${what}. Nothing was changed.`;
-  return refusal(message);
+export async function refuseOpenChange(sql: Sql, orderId: string): Promise<void> {
+  const open = await readOpenChange(sql, orderId);
+  if (open) throw withReasons(refusal, [open, { code: "nothingDone" }]);
 }

@@ -3,6 +3,7 @@ import type { Sql } from "@giftcard-pay/checkout/plugin";
 import { centsSql } from "../amount.js";
 import { PROVIDER_ID } from "../names.js";
 import { hasRows, readRow, readTexts } from "../rows.js";
+import type { Reason, ReasonCode } from "../sentences.js";
 import type { OrderPayment } from "./order-payment.js";
 import { paymentsOf, sumOf } from "./payments.js";
 
@@ -16,6 +17,15 @@ export async function readOrderNames(
   const rows = await sql(`select id, display_id from "order" where id = any($1::text[])`, [[...orderIds]]);
   return Object.fromEntries(rows.map((row) => [String(row.id), `#${row.display_id}`]));
 }
+
+/** Finds the canceled orders among those that these rows name. */
+export const readCanceledOrders = (
+  sql: Sql,
+  named: readonly { readonly orderId: string | null }[],
+): Promise<string[]> =>
+  readTexts(sql, `select id from "order" where id = any($1::text[]) and canceled_at is not null`, [
+    named.flatMap(({ orderId }) => orderId ?? []),
+  ]);
 
 /**
  * Records that an order was paid, for its total when it was placed. From then on, recovery never cancels, voids or refunds
@@ -58,21 +68,32 @@ export async function orderWithPayment(sql: Sql, cartId: string, sessionId: stri
   return orderId;
 }
 
+const OPEN_CHANGES: Readonly<Record<string, ReasonCode>> = {
+  edit: "openEdit",
+  return_request: "openReturn",
+  return_receive: "openReturn",
+  exchange: "openExchange",
+  claim: "openClaim",
+  transfer: "openTransfer",
+};
+
 /**
- * Tells whether an edit, return, exchange, claim or transfer of the order is open.
+ * Names the edit, return, exchange, claim or transfer of the order that is open; null if there is none.
  * @param options.but ignores changes of this kind
  */
-export const hasOpenChange = (
+export async function readOpenChange(
   sql: Sql,
   orderId: string,
   { but = null }: { but?: "credit_line" | null } = {},
-): Promise<boolean> =>
-  hasRows(
+): Promise<Reason | null> {
+  const change = await readRow<{ type: string | null }>(
     sql,
-    `select 1 from order_change where order_id = $1 and status in ('pending', 'requested') and deleted_at is null
-       and change_type is distinct from $2 limit 1`,
+    `select change_type as type from order_change where order_id = $1 and status in ('pending', 'requested')
+       and deleted_at is null and change_type is distinct from $2 limit 1`,
     [orderId, but],
   );
+  return change && { code: OPEN_CHANGES[change.type ?? ""] ?? "openChange" };
+}
 
 /**
  * Reads what is authorized and not captured of an order with cards that has an open change; null if there is nothing. Reads

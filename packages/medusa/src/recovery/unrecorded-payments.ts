@@ -6,7 +6,7 @@ import { withCartLock, withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { decideOrder } from "../medusa-tables/bulk-refunds.js";
 import { readPending } from "../medusa-tables/order-refund.js";
-import { hasOpenChange } from "../medusa-tables/orders.js";
+import { readOpenChange } from "../medusa-tables/orders.js";
 import { scanOnly } from "../medusa-tables/scan.js";
 import {
   findUnrecorded,
@@ -100,7 +100,7 @@ async function waiveBeyond(container: MedusaContainer, { orderId, entryId, amoun
   const { pending, isCanceled } = await readPending(sql, orderId);
   const beyond = MathBN.sub(amount, MathBN.max(0, MathBN.mult(pending, -1)));
   if (isCanceled || MathBN.lte(beyond, 0)) return;
-  if (!isEnded || (await hasOpenChange(sql, orderId))) throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
+  if (!isEnded || (await readOpenChange(sql, orderId))) throw new MedusaError(MedusaError.Types.NOT_ALLOWED, CHANGING);
   // The line names its refund, so that `isWaived` finds it.
   await addCreditLine(container, orderId, { reference: "refund", referenceId: entryId, amount: beyond });
 }

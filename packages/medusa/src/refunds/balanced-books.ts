@@ -4,7 +4,7 @@ import { fromCents, isCentAtMost } from "../amount.js";
 import { type Keep, withOrderLease } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { BALANCE_REFERENCE } from "../medusa-tables/order-refund.js";
-import { hasOpenChange } from "../medusa-tables/orders.js";
+import { readOpenChange } from "../medusa-tables/orders.js";
 import { addCreditLine, endCreditLines } from "../recovery/credit-lines.js";
 import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { type OrderBooks, readBooks } from "./order-books.js";
@@ -23,7 +23,7 @@ async function balance(container: MedusaContainer, books: OrderBooks): Promise<b
   if (!books.isNoted || books.isCanceled || books.awaitsReturn || books.isRefunding) return false;
   const amount = MathBN.sub(books.pending, fromCents(books.pendingCents));
   if (isCentAtMost(amount)) return false;
-  if (await hasOpenChange(contextOf(container).sql, orderId)) return false;
+  if (await readOpenChange(contextOf(container).sql, orderId)) return false;
   await addCreditLine(container, orderId, { reference: BALANCE_REFERENCE, amount });
   return true;
 }

@@ -3,7 +3,7 @@ import { MedusaError } from "@medusajs/framework/utils";
 import { z } from "@medusajs/framework/zod";
 import { contextOf } from "../context/context.js";
 import { findSold, nameOfSold, type Sold, type SoldOrder } from "../medusa-tables/bulk-refunds.js";
-import { awaitsPayment, hasOpenChange } from "../medusa-tables/orders.js";
+import { awaitsPayment, readOpenChange } from "../medusa-tables/orders.js";
 import { faultOf } from "../recovery/failing-jobs.js";
 import type { Reason } from "../sentences.js";
 import { type BulkRefundPlan, isHeld, isInProgress, type PlannedOrder, type RefusedOrder } from "./bulk-store.js";
@@ -217,7 +217,7 @@ async function planBooks(
       return [{ code: "partlyCaptured", values: { amountCents: notCapturedCents } }];
     if (dueCents > 0 && (await awaitsPayment(sql, orderId))) return [{ code: "pending" }];
     if (leftCents < amountCents) return [{ code: "short", values: { amountCents: leftCents } }, onItsPage(books)];
-    if (await hasOpenChange(sql, orderId, { but: "credit_line" })) return [{ code: "openChange" }];
-    return null;
+    const open = await readOpenChange(sql, orderId, { but: "credit_line" });
+    return open && [open];
   }
 }

@@ -8,7 +8,7 @@ import type { Keep } from "../cart/cart-turn.js";
 import { contextOf } from "../context/context.js";
 import { notRefunded, refusal, withReasons } from "../errors.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
-import { hasOpenChange } from "../medusa-tables/orders.js";
+import { readOpenChange } from "../medusa-tables/orders.js";
 import { REFUND_AHEAD, REFUND_CHARGES, REFUND_UNITS } from "../names.js";
 import { addCreditLine } from "../recovery/credit-lines.js";
 import { sentenceOf } from "../recovery/failing-jobs.js";
@@ -135,7 +135,8 @@ export async function refundOrder(
     const { splits, owedCents, captureCents } = toOwedRefund(books);
     const split = findWanted(splits, captureCents, wanted);
     refuseUndecided(books);
-    if (split.amountCents > owedCents && (await hasOpenChange(sql, orderId))) throw notRefunded({ code: "openChange" });
+    const open = split.amountCents > owedCents ? await readOpenChange(sql, orderId) : null;
+    if (open !== null) throw notRefunded(open);
     const now = await captureFirst(container, books, { actor, keep });
     // The order may have changed while a slow payment method captured.
     const { splits: splitsNow } = toOwedRefund(now);
@@ -164,7 +165,8 @@ export const recordPayout = (
     const isSeen = (wanted as { amountCents?: unknown }).amountCents === amountCents;
     if (amountCents === 0 || !isSeen) throw notRefunded({ code: "owedChanged" });
     refuseUndecided(books);
-    if (await hasOpenChange(contextOf(container).sql, orderId)) throw notRefunded({ code: "openChange" });
+    const open = await readOpenChange(contextOf(container).sql, orderId);
+    if (open !== null) throw notRefunded(open);
     await addCreditLine(container, orderId, { reference: PAID_OUT, amount: fromCents(-amountCents), actor });
     return { amountCents, isPaidOut: true };
   });

@@ -14,7 +14,8 @@ export type OrderRefund = Awaited<ReturnType<typeof readOrderRefund>>;
 /**
  * Reads what an order owes its customer after a return, claim, exchange or edit, and what is left of it, and how both can be
  * refunded. Changes nothing and calls nobody.
- * @returns `rest`: null if nothing is left, or the order is canceled; its `why` is null if it is possible, else it has no parts
+ * @returns `rest`: null if nothing is left, or the order is canceled; its `why` is null if it is possible, else it has no
+ * parts; `isAll`: nothing was refunded or settled before
  * @throws {MedusaError} if there is no such order
  */
 export async function readOrderRefund(container: MedusaContainer, orderId: string) {
@@ -23,8 +24,9 @@ export async function readOrderRefund(container: MedusaContainer, orderId: strin
   const owed = toOwedRefund(books);
   if (rest === null) return { ...owed, rest };
   const { amountCents } = rest;
+  const isAll = books.refunds.length === 0 && books.settledCents === 0;
   const plan = "why" in rest ? { parts: [], why: rest.why } : { parts: rest.parts, why: null };
-  return { ...owed, rest: { amountCents, ...plan } };
+  return { ...owed, rest: { amountCents, isAll, ...plan } };
 }
 
 /**

@@ -5,7 +5,7 @@ import Medusa from "@medusajs/js-sdk";
 import { toast } from "@medusajs/ui";
 import { keepPreviousData, type UseQueryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { showCharge } from "../../api/admin/giftcard-pay/admin-route.js";
+import type { showCharges } from "../../api/admin/giftcard-pay/admin-route.js";
 import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
@@ -61,7 +61,7 @@ export type Json<T> = T extends Date
       ? { [K in keyof T]: Json<T[K]> }
       : T;
 
-export type ChargeRow = Json<ReturnType<typeof showCharge>>;
+export type ChargeRow = Json<Awaited<ReturnType<typeof showCharges>>["charges"][number]>;
 export type JobRow = Json<FailingJob> & { orderName: string | null };
 export type HealthView = Health & {
   failingJobs: number;
@@ -98,19 +98,25 @@ function useRead<T>(url: string, query: Query = {}, options: ReadOptions<T> = {}
   });
 }
 
-/** Posts a person's decision. Then refetches the plugin's data, or everything if Medusa's own parts of the page change. */
+/** For posts whose answer their caller shows. */
+const silent = { onSuccess: () => {} };
+
+/**
+ * Posts a person's decision, and announces that it is done. Then refetches the plugin's data, or everything if Medusa's own
+ * parts of the page change.
+ */
 function usePost<T, R = unknown>(
   callOf: (what: T) => { path: string; body?: object },
   { onSuccess, changesMedusa = false }: { onSuccess?: (answer: R) => unknown; changesMedusa?: boolean } = {},
 ) {
   const queries = useQueryClient();
-  const { why } = useTexts();
+  const { t, why } = useTexts();
   return useMutation({
     mutationFn: (what: T) => {
       const { path, body } = callOf(what);
       return post<R>(at(path), body);
     },
-    onSuccess: (answer) => onSuccess?.(answer),
+    onSuccess: (answer) => void (onSuccess ? onSuccess(answer) : toast.success(t("common.done"))),
     onError: (error: PostError) => toast.error(error.reasons ? why(error.reasons) : error.message),
     onSettled: () => queries.invalidateQueries(changesMedusa ? {} : { queryKey: [KEY] }),
   });
@@ -129,6 +135,9 @@ export function useRefetchAfterChanges(): void {
   );
 }
 
+/** The most payments of a list without pages. */
+const LIST_LIMIT = 100;
+
 export const useHealth = () => useRead<HealthView>(at("health"), {}, { refetchInterval: 30_000 });
 
 interface ChargeQuery {
@@ -137,16 +146,16 @@ interface ChargeQuery {
   /** Times in ISO 8601. */
   from?: string;
   to?: string;
-  order?: "-created_at" | "created_at";
-  limit: number;
-  offset: number;
+  limit?: number;
+  offset?: number;
 }
 
-export const useCharges = ({ q, states, ...others }: ChargeQuery) =>
-  useRead<{ charges: ChargeRow[]; count: number; lineTitles: LineTitles }>(
+/** Reads payments by card, newest first: the charges of those with a charge that matches. */
+export const usePayments = ({ q, states, limit = LIST_LIMIT, ...others }: ChargeQuery) =>
+  useRead<{ charges: ChargeRow[]; count: number }>(
     at("charges"),
     {
-      ...others,
+      ...{ by: "payment", order: "-created_at", limit, ...others },
       ...(q && { q }),
       ...(states && { state: states.join(",") }),
     },
@@ -163,7 +172,7 @@ export const useCharge = (reference: string) =>
     lineTitles: LineTitles;
   }>(at(`charges/${reference}`));
 
-/** Reads an order's charges, and refetches them more often while a reversal is in progress. */
+/** Reads an order's charges. Refetches them more often while a reversal is in progress. */
 export const useOrderCharges = (orderId: string) =>
   useRead<{ environment: string; charges: ChargeRow[]; lineTitles: LineTitles }>(
     at(`orders/${orderId}`),
@@ -196,10 +205,10 @@ export const useProducts = (title: string) =>
 
 /** Plans a bulk refund. @param capture plans to capture first what isn't captured yet */
 export const useRefundPlan = () =>
-  usePost<{ sold: Sold; capture: boolean }, { plan: BulkRefundPlan }>(({ sold, capture }) => ({
-    path: "refund-plan",
-    body: { ...sold, capture },
-  }));
+  usePost<{ sold: Sold; capture: boolean }, { plan: BulkRefundPlan }>(
+    ({ sold, capture }) => ({ path: "refund-plan", body: { ...sold, capture } }),
+    silent,
+  );
 
 export const useBeginBulkRefund = () =>
   usePost<BulkRefundPlan, { bulkRefund: BulkRefundRow }>(({ sold, title, amountCents, captureCents }) => ({
@@ -227,8 +236,10 @@ export const useDecideBulkRefundOrder = () =>
 
 export const useJobs = () => useRead<{ jobs: JobRow[]; count: number }>(at("jobs"), {}, { refetchInterval: 30_000 });
 
-export const useDecideJob = (decision: "retry" | "exempt") =>
-  usePost<JobRow>(({ kind, id }) => ({ path: `jobs/${kind}/${encodeURIComponent(id)}/${decision}` }));
+export const useDecideJob = () =>
+  usePost<{ job: JobRow; decision: "retry" | "exempt" }>(({ job: { kind, id }, decision }) => ({
+    path: `jobs/${kind}/${encodeURIComponent(id)}/${decision}`,
+  }));
 
 export const useResumeCancels = () => usePost<void>(() => ({ path: "cancels/resume" }));
 
@@ -243,23 +254,18 @@ export const useReconciliation = () =>
   usePost<
     { from: string; to: string; report?: string },
     { reconciliation: ReconciliationView | null; reportFault: ReportFault | null }
-  >((body) => ({ path: "reconciliation", body }));
+  >((body) => ({ path: "reconciliation", body }), silent);
 
 export const useDecision = () =>
-  usePost<{ reference: string; decision: Decision }, { charge: ChargeRow }>(({ reference, decision }) => ({
-    path: `charges/${reference}/${decision}`,
-  }));
+  usePost<{ reference: string; decision: Decision }, { charge: Pick<ChargeRow, "state" | "lastFour"> }>(
+    ({ reference, decision }) => ({ path: `charges/${reference}/${decision}` }),
+    silent,
+  );
 
 export function useRecovery() {
   const { t } = useTexts();
-  type Recovered = { charges: object[]; canceledOrderIds: string[]; failed: object[]; waiting: number };
-  return usePost<void, Recovered>(() => ({ path: "recover" }), {
-    onSuccess: ({ charges, canceledOrderIds, failed, waiting }) => {
-      const count = charges.length + canceledOrderIds.length + failed.length;
-      const tried = count === 0 ? "" : t("page.tried", { count });
-      const left = waiting > 0 ? t("page.stillWaits", { count: waiting }) : t("page.noneWaits");
-      if (waiting > 0) toast.info(`${tried} ${left}`);
-      else toast.success(count === 0 ? t("page.nothingDue") : `${tried} ${left}`);
-    },
+  return usePost<void, { waiting: number }>(() => ({ path: "recover" }), {
+    onSuccess: ({ waiting }) =>
+      toast.info(waiting > 0 ? t("open.stillWaits", { count: waiting }) : t("open.noneWaits")),
   });
 }

@@ -1,8 +1,8 @@
-import { Button, Text } from "@medusajs/ui";
+import { Text } from "@medusajs/ui";
 import { type BulkRefundRow, useBulkRefunds, useDecideBulkRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { actorName } from "./labels.js";
-import { OrderLink, Section, SmallButton, Strong } from "./section.js";
+import { ActionButton, Entry, Note, OrderLink, Section, Strong } from "./section.js";
 
 /** Lists the bulk refunds with their progress; hidden if there are none. */
 export function BulkRefundList() {
@@ -18,13 +18,12 @@ export function BulkRefundList() {
             <Strong>{one.title}</Strong>
             <Text size="small">{t("bulk.progress", { done: money(one.doneCents), all: money(one.amountCents) })}</Text>
           </div>
-          <Text size="xsmall" className="text-ui-fg-subtle">
+          <Note>
             {t("bulk.done", { count: one.done })}
             {one.open > 0 && `, ${t("bulk.toGo", { count: one.open })}`}
             {one.waiting.length > 0 && `, ${t("bulk.wait", { count: one.waiting.length })}`}.{" "}
             {t("bulk.begun", { actor: actorName(texts, one.actor), time: time(one.createdAt) })}
-          </Text>
-          <WaitingOrders bulkRefund={one} />
+          </Note>
           <LeftOutOrders bulkRefund={one} />
         </div>
       ))}
@@ -66,24 +65,27 @@ export function WaitingRefunds({ bulkRefunds }: { bulkRefunds: readonly BulkRefu
   );
 }
 
-function WaitingOrders({ bulkRefund }: { bulkRefund: BulkRefundRow }) {
+function WaitingOrders({ bulkRefund: { id: bulkRefundId, waiting } }: { bulkRefund: BulkRefundRow }) {
   const { t, money, why: textOf } = useTexts();
   const { mutate, isPending } = useDecideBulkRefundOrder();
-  const decide = (orderId: string, decision: "retry" | "exempt") =>
-    mutate({ bulkRefundId: bulkRefund.id, orderId, decision });
-  return bulkRefund.waiting.map(({ orderId, orderName, amountCents, why }) => (
-    <div key={orderId} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-      <Text size="small" className="min-w-0">
-        <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {textOf(why)}
-      </Text>
-      <div className="flex shrink-0 gap-2">
-        <Button size="small" variant="transparent" isLoading={isPending} onClick={() => decide(orderId, "exempt")}>
-          {t("bulk.leave")}
-        </Button>
-        <SmallButton isLoading={isPending} onClick={() => decide(orderId, "retry")}>
-          {t("bulk.retry")}
-        </SmallButton>
-      </div>
+  return waiting.map(({ orderId, orderName, amountCents, why }) => (
+    <div key={orderId} className="-mx-6">
+      <Entry
+        actions={(["exempt", "retry"] as const).map((decision) => (
+          <ActionButton
+            key={decision}
+            variant={decision === "exempt" ? "transparent" : "secondary"}
+            isLoading={isPending}
+            onAct={() => mutate({ bulkRefundId, orderId, decision })}
+          >
+            {t(decision === "exempt" ? "bulk.leave" : "bulk.retry")}
+          </ActionButton>
+        ))}
+      >
+        <Text size="small">
+          <OrderLink orderId={orderId} orderName={orderName} />, {money(amountCents)}: {textOf(why)}
+        </Text>
+      </Entry>
     </div>
   ));
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Label, Table, Text, usePrompt } from "@medusajs/ui";
+import { Checkbox, Label, Text } from "@medusajs/ui";
 import { useState } from "react";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { BulkRefundPlan } from "../../refunds/bulk-store.js";
@@ -6,25 +6,22 @@ import { useBeginBulkRefund, useProducts, useRefundPlan } from "../client/querie
 import { useTexts } from "../i18n/use-texts.js";
 import { BulkRefundList } from "./bulk-refund-list.js";
 import { methodName, partsText } from "./labels.js";
-import { Choice, Field, InputField, Nothing, OrderLink, Rows, Section, SmallButton } from "./section.js";
-
-const ALL = "all";
+import { ActionButton, Choice, InputField, Nothing, OrderLink, Rows, Section, SmallButton } from "./section.js";
 
 /** Plans and begins bulk refunds, such as of a canceled performance, and shows their progress. */
 export function BulkRefundsSection() {
   const { t } = useTexts();
   const [title, setTitle] = useState("");
-  const [productId, setProductId] = useState<string>();
-  const [variantId, setVariantId] = useState(ALL);
+  const [chosenId, setChosenId] = useState<string>();
   const { data } = useProducts(title);
   const { mutate: plan, data: planned, isPending, reset } = useRefundPlan();
-  const product = data?.products.find(({ id }) => id === productId);
-  const sold: Sold | undefined = product && (variantId === ALL ? { productId: product.id } : { variantId });
-  const choose = (product: string, variant = ALL) => {
-    setProductId(product);
-    setVariantId(variant);
-    reset();
-  };
+  const choices = (data?.products ?? []).flatMap(({ id, title, variants }) => [
+    { id, title, sold: { productId: id } },
+    ...(variants.length > 1 ? variants : []).map((one) => ({
+      ...{ id: one.id, title: `${title}, ${one.title}`, sold: { variantId: one.id } },
+    })),
+  ]);
+  const sold: Sold | undefined = choices.find(({ id }) => id === chosenId)?.sold;
   return (
     <div className="flex flex-col gap-y-3">
       <Section title={t("bulk.title")} about={t("bulk.about")}>
@@ -37,24 +34,15 @@ export function BulkRefundsSection() {
             placeholder={t("bulk.findHint")}
             onChange={({ target }) => setTitle(target.value)}
           />
-          <Field label={t("bulk.product")}>
-            <Choice
-              label={t("bulk.product")}
-              value={product?.id}
-              options={data?.products ?? []}
-              onChoose={(id) => choose(id)}
-            />
-          </Field>
-          {product && (
-            <Field label={t("bulk.variant")}>
-              <Choice
-                label={t("bulk.variant")}
-                value={variantId}
-                options={[{ id: ALL, title: t("bulk.allVariants") }, ...product.variants]}
-                onChoose={(id) => choose(product.id, id)}
-              />
-            </Field>
-          )}
+          <Choice
+            label={t("bulk.product")}
+            value={sold && chosenId}
+            options={choices}
+            onChoose={(id) => {
+              setChosenId(id);
+              reset();
+            }}
+          />
           <SmallButton disabled={!sold} isLoading={isPending} onClick={() => sold && plan({ sold, capture: false })}>
             {t("bulk.plan")}
           </SmallButton>
@@ -85,22 +73,18 @@ function Plan(props: {
   const { t, money } = texts;
   const { plan, isPlanning, onCapture, onBegun } = props;
   const { title, orders, refused, amountCents, captureCents, sums } = plan;
-  const { mutateAsync, isPending } = useBeginBulkRefund();
-  const prompt = usePrompt();
+  const { mutate, isPending } = useBeginBulkRefund();
   const count = orders.length;
-  const begin = async () => {
-    const captures = captureCents > 0 ? ` ${t("refund.captures", { amount: money(captureCents) })}` : "";
-    const isConfirmed = await prompt({
-      title: t("refund.question", { amount: money(amountCents) }),
-      description: `${t("bulk.question", { count, title })}${captures}`,
-      verificationText: title,
-      // Medusa replaces {val} with the title. Without it, Medusa shows an English text.
-      verificationInstruction: t("bulk.verify", { title: "{val}" }),
-      confirmText: t("refund.confirm"),
-      cancelText: t("common.cancel"),
-    });
-    if (isConfirmed && (await mutateAsync(plan).catch(() => null))) onBegun();
-  };
+  const captures = captureCents > 0 ? ` ${t("refund.captures", { amount: money(captureCents) })}` : "";
+  const question = {
+    title: t("refund.question", { amount: money(amountCents) }),
+    description: `${t("bulk.question", { count, title })}${captures}`,
+    verificationText: title,
+    // Medusa replaces {val} with the title. Without it, Medusa shows an English text.
+    verificationInstruction: t("bulk.verify", { title: "{val}" }),
+    confirmText: t("refund.confirm"),
+    variant: "danger",
+  } as const;
   if (count + refused.length === 0) return <Nothing>{t("bulk.nothingLeft")}</Nothing>;
   const summary = sums.map(({ providerId, isCard, cents }) => {
     const target = isCard ? t("bulk.giftCards") : methodName(texts, providerId);
@@ -115,28 +99,28 @@ function Plan(props: {
           {summary.length > 0 && `: ${summary.join(", ")}`}
         </Text>
         {count > 0 && (
-          <Button size="small" variant="danger" isLoading={isPending} onClick={() => void begin()}>
+          <ActionButton
+            variant="danger"
+            isLoading={isPending}
+            question={question}
+            onAct={() => mutate(plan, { onSuccess: onBegun })}
+          >
             {t("refund.amount", { amount: money(amountCents) })}
-          </Button>
+          </ActionButton>
         )}
       </div>
-      <Rows>
-        {[...orders, ...refused].map((order) => (
-          <Table.Row key={order.orderId}>
-            <Table.Cell>
-              <OrderLink {...order} />
-            </Table.Cell>
-            <Table.Cell className="text-right">{money(order.amountCents)}</Table.Cell>
-            {"parts" in order ? (
-              <Table.Cell>{partsText(texts, order.parts)}</Table.Cell>
-            ) : (
-              <Table.Cell className="text-ui-fg-error whitespace-normal">
-                {t("bulk.refused", { why: texts.why(order.why) })}
-              </Table.Cell>
-            )}
-          </Table.Row>
-        ))}
-      </Rows>
+      <Rows
+        columns={[t("common.order"), t("charges.amount"), t("refund.confirm")]}
+        amounts={[1]}
+        rows={[...orders, ...refused].map((order) => ({
+          key: order.orderId,
+          cells: [
+            <OrderLink key="order" {...order} />,
+            money(order.amountCents),
+            "parts" in order ? partsText(texts, order.parts) : t("bulk.refused", { why: texts.why(order.why) }),
+          ],
+        }))}
+      />
     </>
   );
 }

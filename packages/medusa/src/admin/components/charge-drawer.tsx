@@ -1,4 +1,5 @@
-import { Button, Copy, Drawer, Heading, toast, usePrompt } from "@medusajs/ui";
+import { Drawer, Heading, toast } from "@medusajs/ui";
+import { type ReactNode, useState } from "react";
 import {
   type ActionRow,
   type ChargeRow,
@@ -8,13 +9,19 @@ import {
   useDecision,
 } from "../client/queries.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
-import { actorName, cardName, codeText, piecesText, reasonText, stateText, takenCents } from "./labels.js";
-import { Fact, OrderLink, Small, SmallButton, StateBadge, Strong } from "./section.js";
+import { actorName, cardName, codeText, stateText } from "./labels.js";
+import { byPayment, Parts, type Payment, sumOf, urgentOf } from "./payments.js";
+import { ActionButton, OrderLink, Small, SmallButton, Strong } from "./section.js";
 
-export function ChargeDrawer({ reference, onClose }: { reference: string; onClose: () => void }) {
-  const texts = useTexts();
-  const { t } = texts;
+/** Shows a card's payment, and the facts of its charge that most needs a person, who can decide about it. */
+export function ChargeDrawer({ reference: opened, onClose }: { reference: string; onClose: () => void }) {
+  const { t, money } = useTexts();
+  const [reference, setReference] = useState(opened);
   const { data } = useCharge(reference);
+  const [payment, ...others] = data ? byPayment([data.charge, ...data.otherChargesOfCard]) : [];
+  const urgent = payment && urgentOf(payment);
+  // The next charge of this payment, once a person has decided about one.
+  if (data?.charge.state !== "needs_attention" && urgent?.state === "needs_attention") setReference(urgent.reference);
   return (
     <Drawer open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Drawer.Content>
@@ -22,16 +29,17 @@ export function ChargeDrawer({ reference, onClose }: { reference: string; onClos
           <Drawer.Title>
             {data ? t("charge.title", { card: cardName(data.charge.lastFour) }) : t("common.loading")}
           </Drawer.Title>
-          <Drawer.Description>
-            {data ? reasonText(texts, data.charge.reason) || stateText(texts, data.charge.state) : ""}
-          </Drawer.Description>
+          <Drawer.Description>{payment ? money(sumOf(payment)) : ""}</Drawer.Description>
         </Drawer.Header>
         <Drawer.Body className="divide-y overflow-y-auto p-0">
-          {data && (
+          {data && payment && (
             <>
-              <Facts charge={data.charge} balanceBeforeAt={data.balanceBeforeAt} titles={data.lineTitles} />
-              <OtherMovements charges={data.otherChargesOfCard} />
-              <History actions={data.actions} />
+              <div className="px-6 py-4">
+                <Parts payment={payment} titles={data.lineTitles} />
+              </div>
+              <Facts charge={data.charge} balanceBeforeAt={data.balanceBeforeAt} />
+              {others.length > 0 && <OtherPayments payments={others} titles={data.lineTitles} />}
+              {data.actions.length > 0 && <History actions={data.actions} />}
             </>
           )}
         </Drawer.Body>
@@ -42,49 +50,32 @@ export function ChargeDrawer({ reference, onClose }: { reference: string; onClos
 }
 
 /** Shows the facts of a charge. The balance afterwards is only read if nobody knows whether the card was charged. */
-function Facts(props: { charge: ChargeRow; balanceBeforeAt: string; titles: LineTitles }) {
+function Facts({ charge, balanceBeforeAt }: { charge: ChargeRow; balanceBeforeAt: string }) {
   const texts = useTexts();
   const { t, money, time } = texts;
-  const { charge, balanceBeforeAt, titles } = props;
-  const { balanceBeforeCents: before, balanceAfterCents: after, deductedCents, amountCents } = charge;
-  const paid = piecesText(texts, charge, titles);
+  const { balanceBeforeCents: before, balanceAfterCents: after, amountCents } = charge;
   const amountAt = (cents: number, iso: string | null) =>
     t("charge.amountAt", { amount: money(cents), time: time(iso) });
-  return (
-    <div className="divide-y">
-      <Fact name={t("charges.state")}>
-        <StateBadge state={charge.state} />
-      </Fact>
-      <Fact name={t("charges.since")}>{time(charge.stateChangedAt)}</Fact>
-      <Fact name={t("charge.requested")}>{amountAt(amountCents, charge.sentAt)}</Fact>
-      <Fact name={t("charge.taken")}>{deductedCents === null ? t("common.notKnown") : money(deductedCents)}</Fact>
-      {paid !== "" && <Fact name={t("charge.paid")}>{paid}</Fact>}
-      <Fact name={t("charge.balanceBefore")}>{amountAt(before, balanceBeforeAt)}</Fact>
-      {(after !== null || charge.state === "needs_attention") && (
-        <Fact name={t("charge.balanceAfter")}>
-          {after === null ? t("charge.notRead") : amountAt(after, charge.balanceAfterAt)}
-        </Fact>
-      )}
-      {after !== null && <Fact name={t("charge.meaning")}>{meaningOf(texts, before - after, amountCents)}</Fact>}
-      {charge.reversedAt && <Fact name={t("charge.reversedAt")}>{time(charge.reversedAt)}</Fact>}
-      <Fact name={t("common.order")}>
-        <OrderLink {...charge} none={t("charge.noOrder")} />
-      </Fact>
-      <Fact name={t("charge.cart")}>
-        <span className="break-all">{charge.cartId}</span>
-      </Fact>
-      <Fact name={t("charge.service")}>
-        {t("charge.account", { company: charge.companyId, address: charge.baseUrl })}
-      </Fact>
-      <Fact name={t("charge.reference")}>
-        <span className="flex items-start gap-x-1">
-          <span className="break-all">{charge.reference}</span>
-          <Copy content={charge.reference} className="shrink-0" />
-        </span>
-      </Fact>
-      <Fact name={t("charge.tries")}>{charge.tries}</Fact>
-    </div>
+  const facts: [name: string, value: ReactNode][] = [
+    [t("charge.requested"), amountAt(amountCents, charge.sentAt)],
+    [t("charge.balanceBefore"), amountAt(before, balanceBeforeAt)],
+  ];
+  if (after !== null)
+    facts.push(
+      [t("charge.balanceAfter"), amountAt(after, charge.balanceAfterAt)],
+      [t("charge.meaning"), meaningOf(texts, before - after, amountCents)],
+    );
+  else if (charge.state === "needs_attention") facts.push([t("charge.balanceAfter"), t("charge.notRead")]);
+  facts.push(
+    [t("common.order"), <OrderLink key="order" {...charge} none={t("charge.noOrder")} />],
+    [t("charge.reference"), charge.reference],
   );
+  return facts.map(([name, value]) => (
+    <div key={name} className="text-ui-fg-subtle grid grid-cols-2 items-start gap-x-4 px-6 py-3">
+      <Strong>{name}</Strong>
+      <Small>{value}</Small>
+    </div>
+  ));
 }
 
 /** Interprets the two balances. Other transactions on the card may have changed them. */
@@ -94,19 +85,17 @@ function meaningOf({ t, money }: Texts, fellCents: number, askedCents: number): 
   return t("charge.fellOtherwise", { amount: money(-fellCents) });
 }
 
-function OtherMovements({ charges }: { charges: readonly ChargeRow[] }) {
-  const { t, money, time } = useTexts();
+function OtherPayments({ payments, titles }: { payments: readonly Payment[]; titles: LineTitles }) {
+  const { t, money } = useTexts();
   return (
-    <div className="flex flex-col gap-y-2 px-6 py-4">
+    <div className="flex flex-col gap-y-3 px-6 py-4">
       <Heading level="h3">{t("charge.others")}</Heading>
-      {charges.length === 0 && <Small>{t("charge.noOthers")}</Small>}
-      {charges.map((other) => (
-        <div key={other.reference} className="flex items-center justify-between gap-x-2">
+      {payments.map((payment) => (
+        <div key={payment[0].sessionId} className="flex flex-col gap-y-1">
           <Small>
-            {t("charge.amountAt", { amount: money(takenCents(other)), time: time(other.createdAt) })}
-            {other.orderName && `, ${other.orderName}`}
+            {money(sumOf(payment))} <OrderLink {...payment[0]} none={t("charge.noOrder")} />
           </Small>
-          <StateBadge state={other.state} />
+          <Parts payment={payment} titles={titles} />
         </div>
       ))}
     </div>
@@ -115,15 +104,13 @@ function OtherMovements({ charges }: { charges: readonly ChargeRow[] }) {
 
 function History({ actions }: { actions: readonly ActionRow[] }) {
   const texts = useTexts();
-  const { t, time } = texts;
   return (
     <div className="flex flex-col gap-y-2 px-6 py-4">
-      <Heading level="h3">{t("charge.history")}</Heading>
-      {actions.length === 0 && <Small>{t("charge.noHistory")}</Small>}
+      <Heading level="h3">{texts.t("charge.history")}</Heading>
       {actions.map(({ action, actor, createdAt }) => (
         <div key={`${createdAt} ${action}`}>
           <Strong>
-            {codeText(texts, "actions", action)}, {time(createdAt)}
+            {codeText(texts, "actions", action)}, {texts.time(createdAt)}
           </Strong>
           <Small>{actorName(texts, actor)}</Small>
         </div>
@@ -133,52 +120,49 @@ function History({ actions }: { actions: readonly ActionRow[] }) {
 }
 
 function Decisions({ charge }: { charge: ChargeRow }) {
-  const { t } = useTexts();
-  const { decide, pendingReference } = useDecide();
-  const isBusy = pendingReference !== undefined;
-  const isUndecided = charge.state === "needs_attention";
-  if (!isUndecided && charge.state !== "reversing") return null;
+  const { t, money } = useTexts();
+  const { decide, isPending } = useDecide();
+  if (charge.state === "reversing")
+    return (
+      <Drawer.Footer>
+        <SmallButton isLoading={isPending} onClick={() => void decide([charge], "retry")}>
+          {t("open.tryNow")}
+        </SmallButton>
+      </Drawer.Footer>
+    );
+  if (charge.state !== "needs_attention") return null;
+  const about = t("decide.about", { card: cardName(charge.lastFour), amount: money(sumOf([charge])) });
   return (
     <Drawer.Footer>
-      <SmallButton isLoading={isBusy} onClick={() => void decide(charge, "retry")}>
-        {isUndecided ? t("decide.retry.button") : t("open.tryNow")}
-      </SmallButton>
-      {isUndecided && (
-        <>
-          <SmallButton disabled={isBusy} onClick={() => void decide(charge, "mark-not-taken")}>
-            {t("decide.mark-not-taken.button")}
-          </SmallButton>
-          <Button size="small" disabled={isBusy} onClick={() => void decide(charge, "mark-taken")}>
-            {t("decide.mark-taken.button")}
-          </Button>
-        </>
-      )}
+      {(["retry", "mark-not-taken", "mark-taken"] as const).map((decision) => (
+        <ActionButton
+          key={decision}
+          disabled={isPending}
+          question={{
+            title: t(`decide.${decision}.title`),
+            description: `${about} ${t(`decide.${decision}.question`)}`,
+            variant: decision === "retry" ? "confirmation" : "danger",
+          }}
+          onAct={() => decide([charge], decision)}
+        >
+          {t(`decide.${decision}.button`)}
+        </ActionButton>
+      ))}
     </Drawer.Footer>
   );
 }
 
-/** Asks for confirmation, then carries out the decision. The shop records who decided. */
+/** Carries out a decision about charges, one after another. The shop records who decided. */
 export function useDecide() {
   const texts = useTexts();
-  const { t, money } = texts;
-  const prompt = usePrompt();
-  const { mutateAsync, isPending, variables } = useDecision();
-  async function decide(charge: ChargeRow, decision: Decision): Promise<void> {
-    const card = cardName(charge.lastFour);
-    const about = t("decide.about", { card, amount: money(takenCents(charge)) });
-    const isConfirmed =
-      // Retrying an owed reversal is always safe.
-      (decision === "retry" && charge.state === "reversing") ||
-      (await prompt({
-        title: t(`decide.${decision}.title`),
-        description: `${about} ${t(`decide.${decision}.question`)}`,
-        confirmText: t(`decide.${decision}.button`),
-        cancelText: t("common.cancel"),
-        variant: decision === "retry" ? "confirmation" : "danger",
-      }));
-    if (!isConfirmed) return;
-    const done = await mutateAsync({ reference: charge.reference, decision }).catch(() => null);
-    if (done) toast.info(t("decide.done", { card, state: stateText(texts, done.charge.state) }));
+  const { mutateAsync, isPending } = useDecision();
+  async function decide(charges: readonly ChargeRow[], decision: Decision): Promise<void> {
+    for (const { reference } of charges) {
+      const done = await mutateAsync({ reference, decision }).catch(() => null);
+      if (!done) return;
+      const { state, lastFour } = done.charge;
+      toast.info(texts.t("decide.done", { card: cardName(lastFour), state: stateText(texts, state) }));
+    }
   }
-  return { decide, pendingReference: isPending ? variables?.reference : undefined };
+  return { decide, isPending };
 }

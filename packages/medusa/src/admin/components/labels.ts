@@ -1,4 +1,3 @@
-import type { DifferenceKind } from "@giftcard-pay/checkout/operator";
 import type { ChargeState } from "@giftcard-pay/checkout/store";
 import type { RefundPart } from "../../refunds/order-books.js";
 import type { ChargeRow, LineTitles } from "../client/queries.js";
@@ -25,8 +24,11 @@ export const stateColors: Record<ChargeState, BadgeColor> = {
 export const codeText = ({ t }: Texts, group: "reasons" | "jobs.kinds" | "actions", code: string): string =>
   t(`${group}.${code}` as TextKey, { defaultValue: code.replaceAll("_", " ") });
 
-export const reasonText = (texts: Texts, reason: string | null): string =>
-  reason === null ? "" : codeText(texts, "reasons", reason);
+/** Explains why a charge is in its state. */
+export function reasonText(texts: Texts, { reason, state }: Pick<ChargeRow, "reason" | "state">): string {
+  if (reason === null) return "";
+  return codeText(texts, "reasons", reason === "refunded" && state === "reversing" ? "refunding" : reason);
+}
 
 /** Explains the error of a job in words if its code is known. The code stays, for support. */
 export function faultText(texts: Texts, fault: string): string {
@@ -35,14 +37,10 @@ export function faultText(texts: Texts, fault: string): string {
 }
 
 /** Names who decided: a person's e-mail address without Medusa's id, or an API key. */
-export function actorName({ t }: Texts, actor: string): string {
-  const [, email] = /^(\S+@\S+) \(\w+\)$/.exec(actor) ?? [];
-  return email ?? actor.replace(/^api-key /, `${t("health.key")} `);
-}
+export const actorName = ({ t }: Texts, actor: string): string =>
+  actor.replace(/ \(\w+\)$/, "").replace(/^api-key /, `${t("health.key")} `);
 
 export const stateText = ({ t }: Texts, state: ChargeState): string => t(`states.${state}`);
-
-export const differenceText = ({ t }: Texts, kind: DifferenceKind): string => t(`differences.${kind}`);
 
 /** Returns the name of a payment method: "Stripe" for `pp_stripe_stripe`. */
 export function methodName({ t }: Texts, providerId: string): string {
@@ -65,12 +63,10 @@ export const partsText = (texts: Texts, parts: readonly Pick<RefundPart, "lastFo
     .map((part) => texts.t("refund.part", { amount: texts.money(part.cents), target: targetOf(texts, part) }))
     .join(", ");
 
-export const takenCents = ({ deductedCents, amountCents }: ChargeRow): number => deductedCents ?? amountCents;
-
-/** Names the tickets that a charge pays, with its part of each; empty if the card was charged as a whole. */
-export function piecesText({ money }: Texts, { pieces }: ChargeRow, titles: LineTitles): string {
+/** Names the tickets that charges pay, with their part of each; empty if the card was charged as a whole. */
+export function piecesText({ money }: Texts, charges: readonly ChargeRow[], titles: LineTitles): string {
   const lines = new Map<string, { units: number; cents: number }>();
-  for (const { line, cents } of pieces ?? []) {
+  for (const { line, cents } of charges.flatMap(({ pieces }) => pieces ?? [])) {
     const { units, cents: sum } = lines.get(line) ?? { units: 0, cents: 0 };
     lines.set(line, { units: units + 1, cents: sum + cents });
   }

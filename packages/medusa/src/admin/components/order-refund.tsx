@@ -1,10 +1,9 @@
-import { Button, usePrompt } from "@medusajs/ui";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
 import { useOrderRefund, useRefundOrder } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { partsText, targetOf } from "./labels.js";
-import { Note, Small, SmallButton, SumLine } from "./section.js";
+import { ActionButton, Note, Small, SumLine } from "./section.js";
 
 /** Shows what the customer owes and what is still to happen, and refunds what the order owes, or all that is left of it. */
 export function OrderRefundSections({ orderId }: { orderId: string }) {
@@ -12,65 +11,30 @@ export function OrderRefundSections({ orderId }: { orderId: string }) {
   const { data } = useOrderRefund(orderId);
   const refund = data?.refund;
   if (!refund) return null;
-  const { dueCents, notCapturedCents, settledCents, awaitsReturn } = refund;
+  const { dueCents, notCapturedCents, settledCents, awaitsReturn, owedCents, rest } = refund;
+  // One button is enough for the same sum.
+  const isRestOwed = refund.isPossible && rest?.amountCents === owedCents;
+  const states: [isShown: boolean, name: string, note: string, cents?: number][] = [
+    [dueCents > 0, t("refund.due"), t("refund.dueHow"), dueCents],
+    [notCapturedCents > 0, t("refund.notCaptured"), t("refund.notCapturedHow"), notCapturedCents],
+    [settledCents < 0, t("refund.paidOut"), t("refund.settledHow"), -settledCents],
+    [settledCents > 0, t("refund.waived"), t("refund.settledHow"), settledCents],
+    [awaitsReturn, t("refund.awaitsReturn"), t("refund.awaitsReturnHow")],
+  ];
   return (
     <>
-      {dueCents > 0 && <State name={t("refund.due")} cents={dueCents} note={t("refund.dueHow")} />}
-      {notCapturedCents > 0 && (
-        <State name={t("refund.notCaptured")} cents={notCapturedCents} note={t("refund.notCapturedHow")} />
+      {states.map(
+        ([isShown, name, note, cents]) =>
+          isShown && (
+            <section key={name} aria-label={name} className="flex flex-col gap-y-2 px-6 py-4">
+              <SumLine name={name} cents={cents} />
+              <Note>{note}</Note>
+            </section>
+          ),
       )}
-      {settledCents < 0 && <State name={t("refund.paidOut")} cents={-settledCents} note={t("refund.settledHow")} />}
-      {settledCents > 0 && <State name={t("refund.waived")} cents={settledCents} note={t("refund.settledHow")} />}
-      {awaitsReturn && <State name={t("refund.awaitsReturn")} note={t("refund.awaitsReturnHow")} />}
-      {refund.owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
-      {refund.rest && <Rest orderId={orderId} refund={refund} rest={refund.rest} />}
+      {owedCents > 0 && <Owed orderId={orderId} refund={refund} />}
+      {rest && !isRestOwed && <Rest orderId={orderId} refund={refund} rest={rest} />}
     </>
-  );
-}
-
-/** Asks for confirmation, then refunds, or records that a person has paid out what is owed. */
-function useConfirmedRefund(orderId: string, { captureCents, owedCents }: OrderRefund) {
-  const texts = useTexts();
-  const { t, money } = texts;
-  const { mutateAsync, isPending } = useRefundOrder(orderId);
-  const prompt = usePrompt();
-  async function refund(split: SplitRefund, isRest = false): Promise<void> {
-    const { amountCents, parts } = split;
-    const notes = [
-      ...(isRest ? [t("refund.ofKept")] : []),
-      ...(!isRest && amountCents > owedCents ? [t("refund.gift", { amount: money(amountCents - owedCents) })] : []),
-      ...(captureCents > 0 ? [t("refund.captures", { amount: money(captureCents) })] : []),
-    ];
-    const isConfirmed = await prompt({
-      title: t("refund.question", { amount: money(amountCents) }),
-      description: [...notes, t("refund.final", { parts: partsText(texts, parts) })].join(" "),
-      confirmText: t("refund.confirm"),
-      cancelText: t("common.cancel"),
-      variant: isRest ? "danger" : "confirmation",
-    });
-    if (!isConfirmed) return;
-    await mutateAsync({ amountCents, parts, captureCents, ...(isRest && { isRest }) }).catch(() => null);
-  }
-  async function recordPayout(): Promise<void> {
-    const isConfirmed = await prompt({
-      title: t("refund.payoutQuestion", { amount: money(owedCents) }),
-      description: t("refund.payoutHow"),
-      confirmText: t("refund.payoutConfirm"),
-      cancelText: t("common.cancel"),
-      variant: "confirmation",
-    });
-    if (isConfirmed) await mutateAsync({ amountCents: owedCents, isPaidOut: true }).catch(() => null);
-  }
-  return { refund, recordPayout, isPending };
-}
-
-/** Shows a state of the order's money, and what it means. */
-function State({ name, cents, note }: { name: string; cents?: number; note: string }) {
-  return (
-    <section aria-label={name} className="flex flex-col gap-y-2 px-6 py-4">
-      <SumLine name={name} cents={cents} />
-      <Note>{note}</Note>
-    </section>
   );
 }
 
@@ -78,19 +42,27 @@ function State({ name, cents, note }: { name: string; cents?: number; note: stri
 function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
   const texts = useTexts();
   const { t, money } = texts;
-  const { refund: make, recordPayout, isPending } = useConfirmedRefund(orderId, refund);
+  const { mutate, isPending } = useRefundOrder(orderId);
+  const { owedCents, captureCents, splits, isPossible } = refund;
+  const captures = captureCents > 0 ? t("refund.captures", { amount: money(captureCents) }) : "";
+  const questionOf = ({ amountCents, parts }: SplitRefund) => {
+    const gift = amountCents > owedCents ? t("refund.gift", { amount: money(amountCents - owedCents) }) : "";
+    const final = t("refund.final", { parts: partsText(texts, parts) });
+    const title = t("refund.question", { amount: money(amountCents) });
+    return { title, description: `${gift} ${captures} ${final}`.trim(), confirmText: t("refund.confirm") };
+  };
+  const payout = {
+    title: t("refund.payoutQuestion", { amount: money(owedCents) }),
+    description: t("refund.payoutHow"),
+  };
   return (
     <section aria-label={t("refund.owed")} className="flex flex-col gap-y-3 px-6 py-4">
-      <SumLine name={t("refund.owed")} cents={refund.owedCents} />
-      {!refund.isPossible && (
-        <Note>
-          {refund.splits.length === 0
-            ? t("refund.impossible")
-            : t("refund.inexact", { amount: money(refund.owedCents) })}
-        </Note>
+      <SumLine name={t("refund.owed")} cents={owedCents} />
+      {!isPossible && (
+        <Note>{splits.length === 0 ? t("refund.impossible") : t("refund.inexact", { amount: money(owedCents) })}</Note>
       )}
-      {refund.captureCents > 0 && <Note>{t("refund.captures", { amount: money(refund.captureCents) })}</Note>}
-      {refund.splits.map((split) => (
+      {captures && <Note>{captures}</Note>}
+      {splits.map((split) => (
         <div key={split.amountCents} className="flex flex-col gap-y-2">
           {split.parts.map((part) => (
             <div key={part.paymentId} className="flex items-center justify-between">
@@ -98,42 +70,69 @@ function Owed({ orderId, refund }: { orderId: string; refund: OrderRefund }) {
               <Small>{money(part.cents)}</Small>
             </div>
           ))}
-          <SmallButton className="self-end" isLoading={isPending} onClick={() => void make(split)}>
-            {t("refund.amount", { amount: money(split.amountCents) })}
-          </SmallButton>
+          <ActionButton
+            className="self-end"
+            variant="primary"
+            isLoading={isPending}
+            question={questionOf(split)}
+            onAct={() => mutate({ ...split, captureCents })}
+          >
+            {t("refund.asShown", { amount: money(split.amountCents) })}
+          </ActionButton>
         </div>
       ))}
-      <Button
+      {splits.length > 0 && <Note>{t("refund.instead")}</Note>}
+      <ActionButton
         className="self-end"
-        size="small"
         variant="transparent"
         isLoading={isPending}
-        onClick={() => void recordPayout()}
+        question={{ ...payout, confirmText: t("refund.payoutConfirm") }}
+        onAct={() => mutate({ amountCents: owedCents, isPaidOut: true })}
       >
         {t("refund.payout")}
-      </Button>
+      </ActionButton>
     </section>
   );
 }
 
-type RestRefund = NonNullable<OrderRefund["rest"]>;
-
 /** Offers to refund all that is left of the order, such as if its show is off. */
-function Rest({ orderId, refund, rest }: { orderId: string; refund: OrderRefund; rest: RestRefund }) {
-  const { t, money, why } = useTexts();
-  const { refund: make, isPending } = useConfirmedRefund(orderId, refund);
+function Rest({
+  orderId,
+  refund,
+  rest,
+}: {
+  orderId: string;
+  refund: OrderRefund;
+  rest: NonNullable<OrderRefund["rest"]>;
+}) {
+  const texts = useTexts();
+  const { t, money, why } = texts;
+  const { mutate, isPending } = useRefundOrder(orderId);
+  const { captureCents } = refund;
+  const { amountCents, parts, isAll } = rest;
+  const amount = money(amountCents);
+  const kept = [
+    t("refund.ofKept"),
+    captureCents > 0 ? t("refund.captures", { amount: money(captureCents) }) : "",
+    t("refund.final", { parts: partsText(texts, parts) }),
+  ];
   return (
-    <section aria-label={t("refund.rest")} className="flex flex-col items-end gap-y-2 px-6 py-3">
+    <section className="flex flex-col items-end gap-y-2 px-6 py-3">
       {rest.why !== null && <Note>{why(rest.why)}</Note>}
-      <Button
-        size="small"
+      <ActionButton
         variant="transparent"
         disabled={rest.why !== null}
         isLoading={isPending}
-        onClick={() => void make(rest, true)}
+        question={{
+          title: t("refund.question", { amount }),
+          description: kept.filter(Boolean).join(" "),
+          confirmText: t("refund.confirm"),
+          variant: "danger",
+        }}
+        onAct={() => mutate({ amountCents, parts, captureCents, isRest: true })}
       >
-        {t("refund.restAmount", { amount: money(rest.amountCents) })}
-      </Button>
+        {t(isAll ? "refund.allAmount" : "refund.restAmount", { amount })}
+      </ActionButton>
     </section>
   );
 }

@@ -1,13 +1,12 @@
 import type { Difference } from "@giftcard-pay/checkout/operator";
 import type { ReportFault } from "@giftcard-pay/checkout/plugin";
-import { ArrowUpTray } from "@medusajs/icons";
-import { Badge, Button, StatusBadge, Table, Text } from "@medusajs/ui";
-import { type FormEvent, useRef, useState } from "react";
+import { Badge, Button, StatusBadge, Text } from "@medusajs/ui";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { type ReconciliationView, useReconciliation } from "../client/queries.js";
 import { reportDay } from "../i18n/formats.js";
 import { type Texts, useTexts } from "../i18n/use-texts.js";
-import { cardName, differenceText, stateText } from "./labels.js";
-import { Field, FieldError, InputField, Nothing, OrderLink, Rows, Section, Small, SmallButton } from "./section.js";
+import { cardName, stateText } from "./labels.js";
+import { FieldError, InputField, Nothing, OrderLink, Rows, Section } from "./section.js";
 
 /** Compares the shop's records with Medusa's payments and, if it is shared, with the card issuer's report. */
 export function ReconciliationSection() {
@@ -18,6 +17,10 @@ export function ReconciliationSection() {
   const [days, setDays] = useState({ from: `${today.slice(0, 7)}-01`, to: today });
   const [report, setReport] = useState<File>();
   const fault = data?.reportFault ?? null;
+  const choose = (file: File | undefined) => {
+    setReport(file);
+    reset();
+  };
   async function compare(event: FormEvent): Promise<void> {
     event.preventDefault();
     mutate({ ...days, ...(report && { report: await report.text() }) });
@@ -37,12 +40,19 @@ export function ReconciliationSection() {
       <form className="flex flex-wrap items-end gap-4 px-6 py-4" onSubmit={(event) => void compare(event)}>
         {day("from")}
         {day("to")}
-        <ReportField
-          isInvalid={fault !== null}
-          onChoose={(file) => {
-            setReport(file);
-            reset();
+        <InputField
+          label={t("reconciliation.report")}
+          id="giftcard-report"
+          type="file"
+          accept=".json,.csv,application/json,text/csv"
+          aria-invalid={fault !== null}
+          aria-describedby="giftcard-report-error"
+          // Otherwise the browser reports no change if the same file is chosen again, after it was corrected.
+          onClick={({ currentTarget }) => {
+            currentTarget.value = "";
+            choose(undefined);
           }}
+          onChange={({ target }) => choose(target.files?.[0])}
         />
         <Button size="small" type="submit" isLoading={isPending}>
           {t("reconciliation.compare")}
@@ -54,49 +64,9 @@ export function ReconciliationSection() {
   );
 }
 
-/** The field for the service's report, in the style of Medusa's own buttons. */
-function ReportField(props: { isInvalid: boolean; onChoose: (file: File | undefined) => void }) {
-  const { isInvalid, onChoose } = props;
-  const { t } = useTexts();
-  const input = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState<string>();
-  return (
-    <Field label={t("reconciliation.report")} id="giftcard-report">
-      <div className="flex items-center gap-x-2">
-        <input
-          ref={input}
-          id="giftcard-report"
-          type="file"
-          tabIndex={-1}
-          accept=".json,.csv,application/json,text/csv"
-          className="sr-only"
-          aria-invalid={isInvalid}
-          aria-describedby="giftcard-report-error"
-          onChange={({ target }) => {
-            setName(target.files?.[0]?.name);
-            onChoose(target.files?.[0]);
-          }}
-        />
-        <SmallButton
-          type="button"
-          aria-describedby="giftcard-report-error"
-          onClick={() => {
-            // Otherwise the browser reports no change if the same file is chosen again, after it was corrected.
-            if (input.current) input.current.value = "";
-            input.current?.click();
-          }}
-        >
-          <ArrowUpTray />
-          {t("common.chooseFile")}
-        </SmallButton>
-        <Small>{name ?? t("common.noFile")}</Small>
-      </div>
-    </Field>
-  );
-}
-
 function Result({ result }: { result: ReconciliationView }) {
-  const { t, day } = useTexts();
+  const texts = useTexts();
+  const { t, day } = texts;
   const { from, to, charges, payments, cards, moving, differences, orderNames } = result;
   const count = differences.length;
   const compared = [
@@ -119,15 +89,14 @@ function Result({ result }: { result: ReconciliationView }) {
       {count === 0 ? (
         <Nothing>{t("reconciliation.match")}</Nothing>
       ) : (
-        <Rows columns={columns}>
-          {differences.map((difference) => (
-            <Row
-              key={`${difference.kind} ${difference.reference} ${difference.lastFour} ${difference.other.says}`}
-              difference={difference}
-              orderNames={orderNames}
-            />
-          ))}
-        </Rows>
+        <Rows
+          columns={columns}
+          amounts={[]}
+          rows={differences.map((difference) => ({
+            key: `${difference.kind} ${difference.reference} ${difference.lastFour} ${difference.other.says}`,
+            cells: cellsOf(texts, difference, orderNames),
+          }))}
+        />
       )}
     </>
   );
@@ -156,28 +125,21 @@ function sideText(texts: Texts, { sums, states = [], payments = [] }: Side): str
   return words.length === 0 ? t("reconciliation.nothing") : words.join(", ");
 }
 
-function Row(props: { difference: Difference; orderNames: Readonly<Record<string, string>> }) {
-  const texts = useTexts();
+function cellsOf(texts: Texts, difference: Difference, orderNames: Readonly<Record<string, string>>): ReactNode[] {
   const { t, money } = texts;
-  const { kind, lastFour, orderId, journal, other } = props.difference;
-  return (
-    <Table.Row>
-      <Table.Cell>
-        <Badge size="2xsmall">{differenceText(texts, kind)}</Badge>
-      </Table.Cell>
-      <Table.Cell className="text-nowrap">{lastFour === null ? "–" : cardName(lastFour)}</Table.Cell>
-      <Table.Cell>
-        <OrderLink orderId={orderId} orderName={props.orderNames[orderId ?? ""]} />
-      </Table.Cell>
-      <Table.Cell>
-        {money(journal.cents)} <span className="text-ui-fg-muted">{sideText(texts, journal)}</span>
-      </Table.Cell>
-      <Table.Cell>
-        {money(other.cents)}{" "}
-        <span className="text-ui-fg-muted">
-          {t(`reconciliation.side.${other.who}`)}: {sideText(texts, other)}
-        </span>
-      </Table.Cell>
-    </Table.Row>
-  );
+  const { kind, lastFour, orderId, journal, other } = difference;
+  const side = t(`reconciliation.side.${other.who}`);
+  return [
+    <Badge key="kind" size="2xsmall">
+      {t(`differences.${kind}`)}
+    </Badge>,
+    lastFour === null ? "–" : cardName(lastFour),
+    <OrderLink key="order" orderId={orderId} orderName={orderNames[orderId ?? ""]} />,
+    <>
+      {money(journal.cents)} <span className="text-ui-fg-muted">{sideText(texts, journal)}</span>
+    </>,
+    <>
+      {money(other.cents)} <span className="text-ui-fg-muted">{`${side}: ${sideText(texts, other)}`}</span>
+    </>,
+  ];
 }

@@ -1,9 +1,7 @@
-import type { ChargeState } from "@giftcard-pay/checkout/store";
-import { Button, Container, Heading, Input, Label, Select, StatusBadge, Table, Text } from "@medusajs/ui";
+import { Button, Container, Heading, Input, Label, Select, Table, Text, usePrompt } from "@medusajs/ui";
 import type { ComponentProps, ReactNode } from "react";
 import { Link } from "react-router-dom";
 import { useTexts } from "../i18n/use-texts.js";
-import { stateColors, stateText } from "./labels.js";
 
 /** A box of the page with its heading, in the style of Medusa's own. */
 export function Section(props: {
@@ -18,7 +16,9 @@ export function Section(props: {
     <Container className="divide-y p-0">
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-6 py-4">
         <div>
-          <Heading level={level}>{title}</Heading>
+          <Heading level={level} tabIndex={-1} className="outline-none">
+            {title}
+          </Heading>
           {about && (
             <Text size="small" className="text-ui-fg-subtle">
               {about}
@@ -32,48 +32,17 @@ export function Section(props: {
   );
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="text-ui-fg-subtle grid grid-cols-2 items-start gap-x-4 px-6 py-3">
-      <Strong>{name}</Strong>
-      <Text as="div" size="small" leading="compact" className="break-words">
-        {children}
-      </Text>
-    </div>
-  );
-}
-
-export function Nothing({ children }: { children: ReactNode }) {
-  return (
-    <Text size="small" className="text-ui-fg-muted px-6 py-8 text-center">
-      {children}
-    </Text>
-  );
-}
-
-export function Strong({ children }: { children: ReactNode }) {
-  return (
-    <Text size="small" leading="compact" weight="plus">
-      {children}
-    </Text>
-  );
-}
-
-export function Small({ children }: { children: ReactNode }) {
-  return (
-    <Text size="small" leading="compact" className="text-ui-fg-subtle">
-      {children}
-    </Text>
-  );
-}
-
-export function Note({ children }: { children: ReactNode }) {
-  return (
-    <Text size="xsmall" leading="compact" className="text-ui-fg-subtle">
-      {children}
-    </Text>
-  );
-}
+type Words = ComponentProps<typeof Text>;
+export const Nothing = (words: Words) => (
+  <Text size="small" className="text-ui-fg-muted px-6 py-8 text-center" {...words} />
+);
+export const Strong = (words: Words) => <Text size="small" leading="compact" weight="plus" {...words} />;
+export const Small = (words: Words) => (
+  <Text size="small" leading="compact" className="text-ui-fg-subtle break-words" {...words} />
+);
+export const Note = (words: Words) => (
+  <Text size="xsmall" leading="compact" className="text-ui-fg-subtle break-words" {...words} />
+);
 
 /** A name with an amount at the end of its line. */
 export function SumLine({ name, cents }: { name: string; cents?: number | undefined }) {
@@ -87,13 +56,19 @@ export function SumLine({ name, cents }: { name: string; cents?: number | undefi
 }
 
 /** A link to an order's page, or a text if there is no order. */
-export function OrderLink(props: { orderId: string | null; orderName: string | null | undefined; none?: string }) {
+export function OrderLink(props: {
+  orderId: string | null;
+  orderName: string | null | undefined;
+  isOrderCanceled?: boolean;
+  none?: string;
+}) {
   const { t } = useTexts();
-  const { orderId, orderName, none = "–" } = props;
+  const { orderId, orderName, isOrderCanceled = false, none = "–" } = props;
   if (orderId === null) return <span className="text-ui-fg-muted">{none}</span>;
+  const name = orderName ?? t("common.order");
   return (
     <Link to={`/orders/${orderId}`} className="text-ui-fg-interactive" onClick={(event) => event.stopPropagation()}>
-      {orderName ?? t("common.order")}
+      {isOrderCanceled ? t("common.canceledOrder", { order: name }) : name}
     </Link>
   );
 }
@@ -102,30 +77,80 @@ export const SmallButton = (props: ComponentProps<typeof Button>) => (
   <Button size="small" variant="secondary" {...props} />
 );
 
-/** A table of rows, which scrolls in a narrow window. The heads of amounts are aligned to the right. */
-export function Rows(props: { columns?: readonly string[]; amounts?: readonly string[]; children: ReactNode }) {
-  const { columns = [], amounts = [], children } = props;
+/** A button that acts once a person has answered its question, if it has one. */
+export function ActionButton(
+  props: Omit<ComponentProps<typeof Button>, "onClick" | "children"> & {
+    children: string;
+    question?: Parameters<ReturnType<typeof usePrompt>>[0] | undefined;
+    onAct: () => unknown;
+  },
+) {
+  const { question, onAct, children, ...button } = props;
+  const { t } = useTexts();
+  const prompt = usePrompt();
+  const press = async () => {
+    const shown = { confirmText: children, cancelText: t("common.cancel"), variant: "confirmation" } as const;
+    if (!question || (await prompt({ ...shown, ...question }))) onAct();
+  };
+  return (
+    <SmallButton {...button} onClick={() => void press()}>
+      {children}
+    </SmallButton>
+  );
+}
+
+/** An entry of a list with its buttons, which are below it in a narrow window. */
+export const Entry = ({ children, actions }: { children: ReactNode; actions?: ReactNode }) => (
+  <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-6 py-4">
+    <div className="min-w-0 max-w-full">{children}</div>
+    {actions && <div className="flex shrink-0 flex-wrap gap-2">{actions}</div>}
+  </div>
+);
+
+interface TableRow {
+  readonly key: string;
+  readonly cells: readonly ReactNode[];
+  readonly className?: string;
+  readonly onClick?: () => void;
+}
+
+/** A table, which scrolls in a narrow window. A row with one cell is a heading. The `amounts` are aligned to the right. */
+export function Rows(props: { columns: readonly string[]; amounts: readonly number[]; rows: readonly TableRow[] }) {
+  const { columns, amounts, rows } = props;
+  const align = (column: number) => (amounts.includes(column) ? "text-right" : "");
   return (
     <div className="overflow-x-auto">
       <Table>
-        {columns.length > 0 && (
-          <Table.Header>
-            <Table.Row>
-              {columns.map((name) => (
-                <Table.HeaderCell key={name} className={amounts.includes(name) ? "text-right" : ""}>
-                  {name}
-                </Table.HeaderCell>
+        <Table.Header>
+          <Table.Row>
+            {columns.map((name, column) => (
+              <Table.HeaderCell key={name} className={align(column)}>
+                {name}
+              </Table.HeaderCell>
+            ))}
+          </Table.Row>
+        </Table.Header>
+        <Table.Body>
+          {rows.map(({ key, cells, ...row }) => (
+            <Table.Row key={key} {...row}>
+              {columns.slice(0, cells.length).map((name, column) => (
+                <Table.Cell
+                  key={name}
+                  className={align(column)}
+                  {...(cells.length === 1 && { colSpan: columns.length })}
+                >
+                  {cells[column]}
+                </Table.Cell>
               ))}
             </Table.Row>
-          </Table.Header>
-        )}
-        <Table.Body>{children}</Table.Body>
+          ))}
+        </Table.Body>
       </Table>
     </div>
   );
 }
 
-export function Field(props: { label: string; id?: string; className?: string | undefined; children: ReactNode }) {
+function Field(props: { label: string; id?: string; className?: string | undefined; children: ReactNode }) {
   const { label, id, className = "", children } = props;
   return (
     <div className={`flex flex-col gap-y-1 ${className}`}>
@@ -156,7 +181,7 @@ export const FieldError = ({ id, children }: { id: string; children: string | nu
   </Text>
 );
 
-/** A small select. Screen readers read its label. */
+/** A select with its label. */
 export function Choice(props: {
   label: string;
   value: string | undefined;
@@ -166,26 +191,19 @@ export function Choice(props: {
   const { t } = useTexts();
   const { label, value, options, onChoose } = props;
   return (
-    <Select size="small" {...(value !== undefined && { value })} onValueChange={onChoose}>
-      <Select.Trigger aria-label={label} className="w-[220px]">
-        <Select.Value placeholder={t("common.chooseOne")} />
-      </Select.Trigger>
-      <Select.Content>
-        {options.map(({ id, title }) => (
-          <Select.Item key={id} value={id}>
-            {title}
-          </Select.Item>
-        ))}
-      </Select.Content>
-    </Select>
-  );
-}
-
-export function StateBadge({ state }: { state: ChargeState }) {
-  const texts = useTexts();
-  return (
-    <StatusBadge color={stateColors[state]} className="text-nowrap">
-      {stateText(texts, state)}
-    </StatusBadge>
+    <Field label={label} className="min-w-0 flex-1 sm:max-w-[220px]">
+      <Select size="small" {...(value !== undefined && { value })} onValueChange={onChoose}>
+        <Select.Trigger aria-label={label}>
+          <Select.Value placeholder={t("common.chooseOne")} />
+        </Select.Trigger>
+        <Select.Content>
+          {options.map(({ id, title }) => (
+            <Select.Item key={id} value={id}>
+              {title}
+            </Select.Item>
+          ))}
+        </Select.Content>
+      </Select>
+    </Field>
   );
 }

@@ -1,4 +1,3 @@
-import { Table } from "@medusajs/ui";
 import { useState } from "react";
 import { type StatementView, useStatement } from "../client/queries.js";
 import { readPercent, reportDay } from "../i18n/formats.js";
@@ -51,56 +50,37 @@ export function StatementSection() {
 }
 
 function Lines({ statement }: { statement: StatementView }) {
-  const { t, day, number } = useTexts();
+  const { t, day, number, money } = useTexts();
   const { lines, orderNames, chargedCents, canceledCents, refundedCents, grossCents } = statement;
   const { commissionPercent, commissionCents, netCents } = statement;
   if (lines.length === 0) return <Nothing>{t("statement.none")}</Nothing>;
-  const amounts = (["charged", "canceled", "refunded", "difference"] as const).map((name) => t(`statement.${name}`));
+  const names = (["charged", "canceled", "refunded", "difference"] as const).map((name) => t(`statement.${name}`));
+  const cells = (of: readonly (number | null)[]) => of.map((cents) => money(cents, ""));
+  const sum = (name: string, of: readonly (number | null)[]) => ({
+    key: name,
+    className: "bg-ui-bg-subtle",
+    cells: [<Strong key="name">{name}</Strong>, "", ...cells(of)],
+  });
+  const rows = lines.map((line) => ({
+    key: `${line.day} ${line.orderId}`,
+    cells: [
+      day(line.day),
+      <OrderLink key="order" {...line} orderName={orderNames[line.orderId ?? ""]} none={t("statement.noOrder")} />,
+      ...cells([line.chargedCents, line.canceledCents, line.refundedCents, line.grossCents]),
+    ],
+  }));
+  const sums = [
+    sum(t("statement.total"), [chargedCents, canceledCents, refundedCents, grossCents]),
+    sum(t("statement.commissionOf", { percent: number(commissionPercent) }), [null, null, null, -commissionCents]),
+    sum(t("statement.net"), [null, null, null, netCents]),
+  ];
   return (
-    <Rows columns={[t("statement.day"), t("common.order"), ...amounts]} amounts={amounts}>
-      {lines.map((line) => (
-        <Table.Row key={`${line.day} ${line.orderId}`}>
-          <Table.Cell className="text-nowrap">{day(line.day)}</Table.Cell>
-          <Table.Cell>
-            <OrderLink
-              orderId={line.orderId}
-              orderName={orderNames[line.orderId ?? ""]}
-              none={t("statement.noOrder")}
-            />
-          </Table.Cell>
-          <Amounts of={[line.chargedCents, line.canceledCents, line.refundedCents, line.grossCents]} />
-        </Table.Row>
-      ))}
-      <Sum name={t("statement.total")} of={[chargedCents, canceledCents, refundedCents, grossCents]} />
-      <Sum
-        name={t("statement.commissionOf", { percent: number(commissionPercent) })}
-        of={[null, null, null, -commissionCents]}
-      />
-      <Sum name={t("statement.net")} of={[null, null, null, netCents]} />
-    </Rows>
+    <Rows
+      columns={[t("statement.day"), t("common.order"), ...names]}
+      amounts={[2, 3, 4, 5]}
+      rows={[...rows, ...sums]}
+    />
   );
-}
-
-function Sum({ name, of }: { name: string; of: readonly (number | null)[] }) {
-  return (
-    <Table.Row className="bg-ui-bg-subtle">
-      <Table.Cell className="text-nowrap">
-        <Strong>{name}</Strong>
-      </Table.Cell>
-      <Table.Cell />
-      <Amounts of={of} />
-    </Table.Row>
-  );
-}
-
-function Amounts({ of }: { of: readonly (number | null)[] }) {
-  const { money } = useTexts();
-  return of.map((cents, column) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: columns don't move
-    <Table.Cell key={column} className="text-right">
-      {cents === null ? "" : money(cents)}
-    </Table.Cell>
-  ));
 }
 
 /** Saves a CSV file in the browser. */

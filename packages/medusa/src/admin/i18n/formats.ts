@@ -17,16 +17,29 @@ export function createFormats(language: string) {
   const euro = new Intl.NumberFormat(locale, { style: "currency", currency: "EUR" });
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const moment = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+  const clock = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: "full" });
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
   return {
     /** Formats cents as an amount in euro; a dash if it isn't known. */
-    money: (cents: number | null): string => (cents === null ? "–" : euro.format(cents === 0 ? 0 : cents / 100)),
+    money: (cents: number | null, unknown = "–"): string =>
+      cents === null ? unknown : euro.format(cents === 0 ? 0 : cents / 100),
     number: (value: number): string => number.format(value),
     /** Formats a moment by the browser's clock. */
     time: (iso: string | null): string => (iso === null ? "–" : moment.format(new Date(iso))),
+    /** Formats the time of day of a moment, and its date, by the browser's clock. */
+    clock: (iso: string): string => clock.format(new Date(iso)),
+    date: (iso: string): string => date.format(new Date(iso)),
     /** Formats a day such as `2026-11-26`. */
-    day: (day: string): string => date.format(new Date(`${day}T00:00:00Z`)),
+    day: (text: string): string => day.format(new Date(`${text}T00:00:00Z`)),
   };
+}
+
+/** Returns the beginning of a day, or of a later one, by the browser's clock. */
+export function beginOf(day: string, after = 0): string {
+  const at = new Date(`${day}T00:00:00`);
+  at.setDate(at.getDate() + after);
+  return at.toISOString();
 }
 
 /** The reports' days begin in this time zone, wherever the browser is. It is checkout's DEFAULT_TIME_ZONE. */

@@ -9,8 +9,7 @@ import { refusal, toMedusaError } from "../../errors.js";
 import { newCopy } from "../../medusa-tables/card-payments.js";
 import { readRefunds } from "../../medusa-tables/order-refund.js";
 import { isOfOrder } from "../../medusa-tables/payments.js";
-import { LAST_FOUR, OWNER } from "../../names.js";
-import { referencesOf } from "../../refund-metadata.js";
+import { LAST_FOUR, OWNER, referencesOf } from "../../names.js";
 
 type Data = Record<string, unknown> | undefined;
 

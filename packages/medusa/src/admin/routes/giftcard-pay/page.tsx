@@ -3,11 +3,13 @@ import { Gift } from "@medusajs/icons";
 import { Tabs } from "@medusajs/ui";
 import type { FunctionComponent } from "react";
 import { useSearchParams } from "react-router-dom";
+import { useKeptFocus } from "../../client/kept-focus.js";
 import { BulkRefundsSection } from "../../components/bulk-refunds-section.js";
+import { ChargeDrawer } from "../../components/charge-drawer.js";
 import { ChargesSection } from "../../components/charges-section.js";
 import { HealthSection } from "../../components/health-section.js";
-import { useOpenWork } from "../../components/health-tiles.js";
 import { OpenSections } from "../../components/open-sections.js";
+import { useOpenWork } from "../../components/problems.js";
 import { ReconciliationSection } from "../../components/reconciliation-section.js";
 import { StatementSection } from "../../components/statement-section.js";
 import { useTexts } from "../../i18n/use-texts.js";
@@ -21,14 +23,16 @@ const tabs: Readonly<Record<"open" | "charges" | "refunds" | "reconciliation" | 
 };
 type Tab = keyof typeof tabs;
 
-/** The page "Gift cards": what needs a person, all card payments, refunds, and the reports. Its address has the open tab. */
+/** The page "Gift cards": what needs a person, all card payments, refunds, and the reports. Its address has the open tab and payment. */
 function GiftcardsPage() {
   const { t } = useTexts();
   const [address, setAddress] = useSearchParams();
   const tab = address.get("tab") ?? "open";
+  const part = useKeptFocus();
+  const charge = address.get("charge");
   const count = useOpenWork()?.count ?? 0;
   return (
-    <div className="flex flex-col gap-y-3">
+    <div ref={part} className="flex flex-col gap-y-3">
       <HealthSection />
       <Tabs value={tab in tabs ? tab : "open"} onValueChange={(name) => setAddress({ tab: name }, { replace: true })}>
         <Tabs.List className="mb-3 flex-wrap">
@@ -45,6 +49,7 @@ function GiftcardsPage() {
           </Tabs.Content>
         ))}
       </Tabs>
+      {charge && <ChargeDrawer reference={charge} onClose={() => setAddress({ tab }, { replace: true })} />}
     </div>
   );
 }

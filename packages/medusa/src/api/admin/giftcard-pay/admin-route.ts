@@ -6,7 +6,7 @@ import { MedusaError, Modules } from "@medusajs/framework/utils";
 import { contextOf, type GiftcardContext } from "../../../context/context.js";
 import { reasonsOf, refusal, toMedusaError, withReasons } from "../../../errors.js";
 import { readLineTitles } from "../../../medusa-tables/charge-search.js";
-import { readOrderNames } from "../../../medusa-tables/orders.js";
+import { readCanceledOrders, readOrderNames } from "../../../medusa-tables/orders.js";
 import type { ReportContext } from "../../../reports/journal-reports.js";
 import type { ReasonCode } from "../../../sentences.js";
 import { replaceBody } from "../../answer.js";
@@ -107,6 +107,10 @@ export function showCharge(charge: ChargeView) {
  */
 export async function showCharges(sql: Sql, charges: readonly ChargeView[]) {
   const lineIds = charges.flatMap(({ pieces }) => pieces?.map(({ line }) => line) ?? []);
-  const shown = charges.map(showCharge);
+  const canceled = await readCanceledOrders(sql, charges);
+  const shown = charges.map((charge) => ({
+    ...showCharge(charge),
+    isOrderCanceled: canceled.includes(charge.orderId ?? ""),
+  }));
   return { charges: await withOrderNames(sql, shown), lineTitles: await readLineTitles(sql, lineIds) };
 }

@@ -8,9 +8,10 @@ const isState = (text: string): text is ChargeState => (chargeStates as readonly
 const sorts = { "-created_at": "newest", created_at: "oldest" } as const;
 
 /**
- * Lists charges: `?q=&state=a,b&order_id=&from=&to=&order=&limit=&offset=`. `q` is a card's last four digits, an
- * order, a customer's e-mail, an amount or a charge's reference. `order` is `-created_at` or `created_at`; without it,
- * charges that need attention come first, then the newest.
+ * Lists charges: `?q=&state=a,b&order_id=&from=&to=&order=&by=payment&limit=&offset=`. `q` is a card's last four digits,
+ * an order, a customer's e-mail, an amount or a charge's reference. `order` is `-created_at` or `created_at`; without it,
+ * charges that need attention come first, then the newest. By payment, `count`, `limit` and `offset` count the payments
+ * that one of these charges belongs to, and the charges are all of theirs.
  */
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { limit, offset } = readPage(req, 20);
@@ -24,6 +25,7 @@ export const GET = adminRoute(async ({ giftcard, sql, req }) => {
     ...(from && { from }),
     ...(to && { to }),
     ...(order !== undefined && { sort: readSort(order) }),
+    byPayment: readText(req, "by") === "payment",
     limit,
     offset,
   };
