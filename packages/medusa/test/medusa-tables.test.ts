@@ -478,6 +478,7 @@ const cases: Record<string, Case> = {
       },
       isRefunding: true,
       isUndecided: false,
+      hasBegunLine: false,
       items: [
         {
           id: expect.stringMatching(/^ordli_/),

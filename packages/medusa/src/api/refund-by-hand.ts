@@ -6,7 +6,6 @@ import { refusal } from "../errors.js";
 import { concernsRefund } from "../medusa-tables/carts.js";
 import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../names.js";
-import { finishBegunRefunds } from "../recovery/unrecorded-payments.js";
 import { readBalanced } from "../refunds/balanced-books.js";
 import { type OrderBooks, ROUNDING_CENTS } from "../refunds/order-books.js";
 import { refuseUndecided } from "../refunds/order-refund.js";
@@ -27,8 +26,7 @@ export const refundByHand = (req: MedusaRequest, res: MedusaResponse, next: Medu
   changePaymentInTurn(req, res, next, async (order) => {
     const { orderId, cartId, refundCount } = order;
     if (cartId === null && !(await concernsRefund(contextOf(req.scope).sql, order))) return next();
-    if (cartId !== null) await finishBegunRefunds(req.scope, cartId);
-    const books = await readBalanced(req.scope, orderId);
+    const books = await readBalanced(req.scope, orderId, cartId);
     if (books.isNoted || books.charges.length > 0) refuseUndecided(books);
     const isOvertaken = books.refunds.length !== refundCount;
     await check(req, books, { paymentId: String(req.params.id), isOvertaken });

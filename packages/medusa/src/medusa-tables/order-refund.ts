@@ -61,6 +61,8 @@ export interface RefundableOrder {
   readonly isRefunding: boolean;
   /** Whether such a refund is by another method: nobody knows whether it was made. */
   readonly isUndecided: boolean;
+  /** Whether a credit line of it was begun and never confirmed. */
+  readonly hasBegunLine: boolean;
   readonly items: readonly BookedItem[];
   /** In whole cents, as they were recorded; null if nobody has yet. */
   readonly lines: readonly OrderLine[] | null;
@@ -182,6 +184,8 @@ export async function readRefundable(sql: Sql, orderId: string): Promise<Refunda
        o.canceled_at is not null as "isCanceled", fact.lines, coalesce(item.all, '[]') as items,
        coalesce(payment.all, '[]') as payments, coalesce(refund.all, '[]') as refunds, ${EXTENDED} as "isExtended",
        ${lacksRefund()} as "isRefunding", ${lacksRefund(`p.provider_id <> '${PROVIDER_ID}'`)} as "isUndecided",
+       exists (select from order_change where order_id = o.id and change_type = 'credit_line'
+         and status in ('pending', 'requested') and deleted_at is null) as "hasBegunLine",
        exists (select from order_item now where now.order_id = o.id and now.version = o.version and now.deleted_at is null
          and now.return_requested_quantity > 0) as "awaitsReturn",
        ${pendingOf("summary")} as pending,

@@ -28,16 +28,28 @@ async function balance(container: MedusaContainer, books: OrderBooks): Promise<b
   return true;
 }
 
-/** Reads an order's books and balances them in Medusa. The caller has the order's lease. @throws as `readBooks` */
-export async function readBalanced(container: MedusaContainer, orderId: string): Promise<OrderBooks> {
-  await endCreditLines(container, orderId);
-  const books = await readBooks(container, orderId);
+/**
+ * Reads an order's books and balances them in Medusa. First it finishes refunds and credit lines that were begun. The caller
+ * has the order's lease.
+ * @param cartId the order's cart; null if no card was ever on it
+ * @throws as `readBooks`
+ */
+export async function readBalanced(
+  container: MedusaContainer,
+  orderId: string,
+  cartId: string | null,
+): Promise<OrderBooks> {
+  let books = await readBooks(container, orderId);
+  if (books.isRefunding || books.hasBegunLine) {
+    if (cartId !== null) await finishBegunRefunds(container, cartId);
+    await endCreditLines(container, orderId);
+    books = await readBooks(container, orderId);
+  }
   return (await balance(container, books)) ? readBooks(container, orderId) : books;
 }
 
 /**
- * Runs a refund of an order while nobody else refunds it, in any process. Before it, begun refunds are finished; before
- * and after it, the books are balanced.
+ * Runs a refund of an order while nobody else refunds it, in any process. Before and after it, the books are balanced.
  * @throws {CheckoutError} payment_in_progress if another job has the order for too long
  * @throws as `readBooks`, and what the job fails with
  */
@@ -47,8 +59,7 @@ export const withOrder = <T>(
   job: (books: OrderBooks, keep: Keep) => Promise<T>,
 ): Promise<T> =>
   withOrderLease(container, orderId, async (keep, cartId) => {
-    if (cartId !== null) await finishBegunRefunds(container, cartId);
-    const answer = await job(await readBalanced(container, orderId), keep);
-    await readBalanced(container, orderId);
+    const answer = await job(await readBalanced(container, orderId, cartId), keep);
+    await readBalanced(container, orderId, cartId);
     return answer;
   });
