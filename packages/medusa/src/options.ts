@@ -102,7 +102,7 @@ export type Settings = ReturnType<typeof readSetup>["settings"];
 export function readSetup(options: unknown) {
   // Medusa writes `database` into the options of every module.
   const { database: _, ...given } = (options ?? {}) as { database?: unknown };
-  const { sealingKeys, baseUrl, allowHttp, apiKey, companyId, timeoutMs, ...settings } = parse(schema, given);
+  const { sealingKeys, baseUrl, allowHttp, apiKey, companyId, timeoutMs, ...settings } = parse(given);
   const { environment } = settings;
   /** Fails to compile if an option is neither among the settings nor passed on. */
   type Connecting = Exclude<keyof z.output<typeof schema>, keyof typeof settings | "sealingKeys"> | "environment";
@@ -115,8 +115,8 @@ export function readSetup(options: unknown) {
   }
 }
 
-function parse<T extends z.ZodType>(type: T, given: object): z.output<T> {
-  const { success, data, error } = type.safeParse(given);
+function parse(given: object): z.output<typeof schema> {
+  const { success, data, error } = schema.safeParse(given);
   if (success) return data;
   const faults = error.issues.map((issue) => `${issue.path.join(".") || "options"}: ${describe(issue, given)}`);
   throw wrongOptions(faults.join(" "));

@@ -17,6 +17,27 @@ const sessionsOf = async (cartId: string) => {
   return cart.payment_collection?.payment_sessions ?? [];
 };
 
+test("a customer who is logged in gets one account at the remainder's method", async () => {
+  const { storefront } = shop;
+  const customer = await storefront.logIn("account@example.org");
+  const cartId = await storefront.createCart();
+  await storefront.apply(cartId, await issue(7500));
+  const { payment_collection } = await storefront.ok("POST", "/store/payment-collections", { cart_id: cartId });
+  const path = `/store/payment-collections/${payment_collection.id}/payment-sessions`;
+  for (let time = 0; time < 2; time += 1) {
+    const { status, body } = await storefront.send("POST", path, { provider_id: "pp_bank_bank" }, customer);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body.payment_collection.payment_sessions).toMatchObject([{ provider_id: "pp_bank_bank", amount: 24.98 }]);
+  }
+  const { customers } = await storefront.ok(
+    "GET",
+    "/admin/customers?email=account@example.org&fields=id,*account_holders",
+  );
+  const [{ id, account_holders }] = customers;
+  expect(account_holders).toMatchObject([{ provider_id: "pp_bank_bank", external_id: `bank_${id}` }]);
+  expect((await storefront.complete(cartId)).body.type).toBe("order");
+});
+
 describe("a cart that the cards cover in full", () => {
   test("completes without another payment method", async () => {
     const { storefront } = shop;

@@ -201,7 +201,7 @@ test("killed before its links were written: recovery cancels the orders whose ca
     );
     await expect.poll(() => statusOf(late), within).toBe("canceled");
     const health = async () => (await storefront.ok("GET", "/admin/giftcard-pay/health")).failingJobs;
-    expect(await health()).toBe(0);
+    await expect.poll(health, within).toBe(0);
     const balances = [];
     for (const { card } of carts) balances.push(await shop.balanceCents(card));
     expect(balances).toEqual([7500, 7500, 2500, 7500]);

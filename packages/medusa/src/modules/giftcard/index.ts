@@ -2,6 +2,4 @@ import { Module } from "@medusajs/framework/utils";
 import { GIFTCARD_MODULE } from "../../names.js";
 import { GiftcardService } from "./service.js";
 
-export { GIFTCARD_MODULE };
-
 export default Module(GIFTCARD_MODULE, { service: GiftcardService });

@@ -72,6 +72,10 @@ class BankProvider extends AbstractPaymentProvider {
     enter("initiate", { data, amount });
     return { id: data.session_id, status, data: { ...data, asked: Number(amount), state: "open" } };
   }
+  async createAccountHolder({ context }) {
+    return { id: `bank_${context.customer.id}`, data: {} };
+  }
+
   async updatePayment({ data, amount }) {
     refusePaid(data);
     return { status: "pending", data: { ...data, asked: Number(amount) } };
