@@ -239,7 +239,17 @@ function webKitPage(session, place) {
   const run = (script, ...given) =>
     session("POST", "/execute/sync", { script: `return ${callOf(script, given)}`, args: [] });
   /** @param {object[]} actions of the keyboard */
-  const act = (actions) => session("POST", "/actions", { actions: [{ type: "key", id: "keyboard", actions }] });
+  const act = async (actions) => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await session("POST", "/actions", { actions: [{ type: "key", id: "keyboard", actions }] });
+      } catch (error) {
+        // On a busy machine, the driver may still wait for the page's answer to the key before.
+        if (tries > 100 || !String(error).includes("still underway")) throw error;
+        await sleep(100);
+      }
+    }
+  };
   /** @param {string[]} keys pressed together */
   const strike = (keys) => {
     const down = keys.map((value) => ({ type: "keyDown", value }));
@@ -250,9 +260,7 @@ function webKitPage(session, place) {
     goto: (url) => session("POST", "/url", { url }),
     back: () => session("POST", "/back"),
     run,
-    async type(text) {
-      for (const character of text) await strike([character]);
-    },
+    type: (text) => act([...text].flatMap((value) => ["keyDown", "keyUp"].map((type) => ({ type, value })))),
     key: (name) => strike(name.split("+").map((part) => keyCodes[part] ?? part)),
     hold: (name, isDown) => act([{ type: isDown ? "keyDown" : "keyUp", value: keyCodes[name] ?? name }]),
     async screenshot() {

@@ -42,6 +42,7 @@ export const styles: CSSResult = unsafeCSS(css`
     max-inline-size: 44em;
     writing-mode: horizontal-tb;
     text-align: start;
+    text-align-last: auto;
     text-indent: 0;
     text-transform: none;
     letter-spacing: normal;

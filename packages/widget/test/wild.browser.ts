@@ -262,7 +262,6 @@ describe("a page with hostile styles", () => {
     "no selection": "* { user-select: none; -webkit-user-select: none; box-sizing: content-box !important }",
     "resets of every property": "* { all: revert } giftcard-pay { all: unset }",
     "wide, low controls": "button, input, fieldset { width: 100% !important; height: 20px !important; float: left }",
-    "a zoomed page": "html { zoom: 1.25 }",
     "Tailwind's preflight": `*, ::after, ::before { box-sizing: border-box; border: 0 solid; margin: 0; padding: 0 }
       html { line-height: 1.5; tab-size: 4 } ol, ul { list-style: none } svg { display: block; vertical-align: middle }
       button, input { font: inherit; letter-spacing: inherit; color: inherit; border-radius: 0; background: #0000 }`,
@@ -282,15 +281,14 @@ describe("a page with hostile styles", () => {
       widget.element.style.width = "340px";
       const measure = () => {
         const base = widget.find(".base") as HTMLElement;
-        const zoom = base.getBoundingClientRect().width / 340;
-        const size = (part: HTMLElement) => {
-          const { width, height } = part.getBoundingClientRect();
-          // On a zoomed page, the width of a text differs by a fraction.
-          return `${part instanceof HTMLButtonElement ? "" : Math.round(width / zoom)}x${Math.round(height / zoom)}`;
-        };
+        const size = ({ width, height }: DOMRect) => `${Math.round(width)}x${Math.round(height)}`;
         return [base, widget.number, widget.pin, ...widget.root.querySelectorAll("button")]
           .filter((part) => part.checkVisibility())
-          .map((part) => `${part.id || part.className} ${size(part)}`);
+          .map((part) => {
+            const { direction, textAlign, textAlignLast, textTransform } = getComputedStyle(part);
+            const text = [direction, textAlign, textAlignLast, textTransform].join(" ");
+            return `${part.id || part.className} ${size(part.getBoundingClientRect())} ${text}`;
+          });
       };
       const states = async () => {
         await widget.element.updateComplete;

@@ -1,8 +1,8 @@
 import { openDriven } from "../../../../scripts/lib/driven-browser.mjs";
 
 /**
- * Runs test files in WebKitGTK, one after another in one window. Tests operate its page as they do puppeteer's, with the
- * keyboard alone.
+ * Runs test files in WebKitGTK, one after another, each in a browser of its own: a key that hangs ends only its file.
+ * Tests operate its page as they do puppeteer's, with the keyboard alone.
  * @returns {import("@web/test-runner-core").BrowserLauncher}
  */
 export function webkitLauncher() {
@@ -23,18 +23,17 @@ export function webkitLauncher() {
     concurrency: 1,
     getPage: () => ({ keyboard }),
     async startSession(id, url) {
-      browser ??= await openDriven("WebKit");
+      browser = await openDriven("WebKit");
       active = id;
       await browser.goto(url);
     },
     isActive: (id) => id === active,
     getBrowserUrl: () => browser.run("return location.href"),
     async stopSession() {
-      active = "";
-      await browser.goto("about:blank");
+      active = modifier = "";
+      await browser.close();
       return {};
     },
     startDebugSession: () => Promise.reject(new Error("WebKit can't be debugged here.")),
-    stop: async () => browser?.close(),
   };
 }
