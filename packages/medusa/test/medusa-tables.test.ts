@@ -384,6 +384,11 @@ const cases: Record<string, Case> = {
     ask: (f) => orders.readOrderNames(sql, [{ orderId: f.orderId }, { orderId: null }]),
     answer: (f) => ({ [f.orderId]: expect.stringMatching(/^#\d+$/) }),
   },
+  readCanceledOrders: {
+    given: (f) => [`update "order" set canceled_at = now() where id = '${f.orderId}'`],
+    ask: (f) => orders.readCanceledOrders(sql, [{ orderId: f.orderId }, { orderId: null }]),
+    answer: (f) => [f.orderId],
+  },
   findOrdersByNumber: {
     given: (f) => [`update "order" set display_id = 4711 where id = '${f.orderId}'`],
     ask: async () => [
@@ -609,10 +614,10 @@ const cases: Record<string, Case> = {
     ask: (f) => orders.orderWithPayment(sql, f.cartId, f.giftSessionId),
     answer: (f) => f.orderId,
   },
-  hasOpenChange: {
+  readOpenChange: {
     given: changeIsOpen,
-    ask: (f) => orders.hasOpenChange(sql, f.orderId),
-    answer: () => true,
+    ask: (f) => Promise.all([orders.readOpenChange(sql, f.orderId), orders.readOpenChange(sql, "order_none")]),
+    answer: () => [{ code: "openEdit" }, null],
   },
   readHeldInChange: {
     given: changeIsOpen,

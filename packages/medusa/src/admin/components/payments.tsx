@@ -44,7 +44,7 @@ export function Parts(props: { payment: Payment; titles?: LineTitles; action?: (
   const { payment, titles, action } = props;
   const groups = groupBy(payment, ({ state, reason, lastError }) => [state, reason, lastError].join());
   return (
-    <div className="flex flex-col gap-y-2">
+    <div className="flex min-w-[200px] flex-col gap-y-2">
       {groups.map(([key, charges]) => (
         <div key={key} className="flex flex-col gap-y-1">
           <div className="flex flex-wrap items-center gap-x-2">
