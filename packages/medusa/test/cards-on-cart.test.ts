@@ -440,7 +440,8 @@ test("wrong PINs of one shopper behind a proxy don't lock out another", async ()
   const balance = await storefront.send("POST", "/store/giftcard-pay/balance", await issue(1234));
   expect(balance).toMatchObject({ status: 200, body: { balanceCents: 1234 } });
   const { processes } = (await storefront.send("GET", "/admin/giftcard-pay/health")).body;
-  expect(processes.warnings).toMatchObject([{ code: "oneAddress" }]);
+  // A process that another file has killed may still count.
+  expect(processes.warnings).toContainEqual({ code: "oneAddress" });
 });
 
 describe("a rejected request", () => {
