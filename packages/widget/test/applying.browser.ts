@@ -150,7 +150,7 @@ describe("applying cards", () => {
   it("gives a page the text of a refusal in its language", async () => {
     const { element } = await show(await makeCart(), "de");
     expect(element.textOf("card_blocked")).to.contain("gesperrt");
-    expect(element.textOf("insufficient_inventory")).to.contain("Ausverkauft");
+    expect(element.textOf("insufficient_inventory")).to.contain("nicht mehr genug");
     expect(element.textOf("toString")).to.equal(undefined);
   });
 
