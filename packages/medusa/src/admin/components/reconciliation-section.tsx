@@ -44,6 +44,7 @@ export function ReconciliationSection() {
           label={t("reconciliation.report")}
           id="giftcard-report"
           type="file"
+          className="[&_::file-selector-button]:border-0 [&_::file-selector-button]:bg-transparent"
           accept=".json,.csv,application/json,text/csv"
           aria-invalid={fault !== null}
           aria-describedby="giftcard-report-error"
