@@ -44,7 +44,6 @@ describe("the doctor", () => {
   test("finds nothing to fix in a shop that works, and names what it can't see", async () => {
     const found = await examine(configured());
     expect(Object.fromEntries(found)).toMatchObject({
-      medusa: expect.stringMatching(/^ok /),
       options: `ok company ${shop.company.companyId}, sandbox`,
       "card issuer": `ok ${shop.service.url} answers, and accepts the key`,
       database: expect.stringMatching(/^ok /),

@@ -64,7 +64,7 @@ test("a search for charges scans no table", async () => {
   const before = await rowsRead();
   const [order] = (await database.query(`select display_id from "order" where id = 'order_42'`)).rows;
   for (const q of ["0042", `%23${order.display_id}`, "ada@example.com", "order_42"])
-    expect((await search(`q=${q}&order=-created_at`)).count, q).toBe(1);
+    expect((await search(`q=${q}`)).count, q).toBe(1);
   expect((await search("q=24.98")).count).toBe(0);
   const after = await rowsRead();
   const scanned = [...after].filter(([table, now]) => now.scanned > (before.get(table)?.scanned ?? 0));

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { type Cents, cents, Secret } from "@giftcard-pay/client";
 import type { Fingerprints } from "../sealing/fingerprints.js";
 import type { Card, Sealer } from "../sealing/seal.js";
@@ -19,7 +19,6 @@ import { tenderAudience } from "./context.js";
 import type { CartView, PaymentPlan, TenderChange } from "./engine.js";
 import { CheckoutError, toCheckoutError } from "./errors.js";
 import { createGuessLimits, type Guesser, type GuessLimits } from "./guess-limits.js";
-import { shownPlan } from "./shown-plan.js";
 
 /** Returns how much of an open amount a card pays: up to its balance, and to the issuer's limit. */
 export function cardShare(
@@ -259,4 +258,11 @@ function toPlan(
     hasExpired: cards.some((card) => card.state === "expired"),
     hasSettling: cards.some((card) => card.state === "settling"),
   };
+}
+
+/** Returns a short text that differs if the total, a card's part, or the remainder that a page shows differs. */
+function shownPlan(currency: string, totalCents: number, parts: PaymentPlan["parts"]): string {
+  const cards = parts.map(({ tenderId, amountCents }) => `${tenderId} ${amountCents}`).sort();
+  const text = [currency, totalCents, ...cards].join("\n");
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }

@@ -1,4 +1,4 @@
-/** What people and jobs do in a history, and when. */
+/** Acts of people and jobs in a history, and their moments. */
 import fc from "fast-check";
 import { type Act, bankMoods, type Visit } from "./plan.js";
 

@@ -3,7 +3,7 @@ import { GiftcardError } from "@giftcard-pay/client";
 import type { Command } from "commander";
 import { checkMedusa } from "../config.js";
 import { checkVersion, TablesError } from "../journal-tables/version.js";
-import { PACKAGE, PROVIDER_ID } from "../names.js";
+import { MANUAL_PROVIDER_ID, PACKAGE, PROVIDER_ID } from "../names.js";
 import { type GiftcardOptions, readSetup } from "../options.js";
 import { readRows } from "../rows.js";
 import { CommandFailure } from "./failure.js";
@@ -20,51 +20,52 @@ Exits with 1 if something is to fix.`;
 
 const CALL_TIMEOUT_MS = 5_000;
 
-interface Finding {
-  readonly about: string;
-  readonly state: "ok" | "look" | "fix";
-  readonly text: string;
-}
+type Finding = readonly [state: "ok" | "look" | "fix", about: string, text: string];
 
 export function doctorCommand(): Command {
   return shopCommand("doctor", "Check a shop before its first start, and say what to do")
     .addHelpText("after", HELP)
     .action(async (options: ShopOptions) => {
-      const findings: Finding[] = [];
-      for await (const finding of examine(options)) {
-        findings.push(finding);
-        const { state, about, text } = finding;
+      const findings: object[] = [];
+      let isReady = true;
+      for await (const [state, about, text] of examine(options)) {
+        findings.push({ about, state, text });
+        isReady &&= state !== "fix";
         if (!options.json) process.stdout.write(`${state.padEnd(5)} ${about}: ${text}\n`);
       }
-      const isReady = findings.every(({ state }) => state !== "fix");
       if (options.json) process.stdout.write(`${JSON.stringify({ isReady, findings })}\n`);
       if (!isReady) process.exitCode = 1;
     });
 }
 
-/** Examines what the later checks need first. No text contains a secret. */
+/** Examines the shop, beginning with what the later checks need. No text contains a secret. */
 async function* examine(options: ShopOptions): AsyncGenerator<Finding> {
-  yield* told("medusa", async () => checkMedusa(), "its release is supported");
+  try {
+    checkMedusa();
+  } catch (error) {
+    return yield ["fix", "medusa", (error as Error).message];
+  }
   const config = readConfig(options.directory);
   const plugin = config?.plugins?.find(({ resolve }) => resolve === PACKAGE);
   if (!config || !plugin) {
     const what = config ? "it has no gift cards" : `${options.directory} has no medusa-config.ts or .js`;
-    const text = `${what}. Export withGiftcard(config, { … }) of ${PACKAGE}/config, in the folder of your Medusa.`;
-    return yield { about: "configuration", state: "fix", text };
+    const how = `Export withGiftcard(config, { … }) of ${PACKAGE}/config, in the folder of your Medusa.`;
+    return yield ["fix", "configuration", `${what}. ${how}`];
   }
+  const { addressHeader } = plugin.options ?? {};
   yield* examineOptions(plugin.options ?? {});
   yield* await withDatabase(options, config, examineDatabase).catch((error: unknown): Finding[] => {
     if (!(error instanceof CommandFailure || error instanceof TablesError)) throw error;
-    return [{ about: "database", state: "fix", text: error.message }];
+    return [["fix", "database", error.message]];
   });
   yield examineLock(config);
-  yield plugin.options?.addressHeader
-    ? { about: "proxy", state: "ok", text: `it writes the shopper's address into ${plugin.options.addressHeader}` }
-    : {
-        about: "proxy",
-        state: "look",
-        text: "behind a proxy or a storefront's server, set addressHeader to the header with the shopper's address",
-      };
+  yield addressHeader
+    ? ["ok", "proxy", `it writes the shopper's address into ${addressHeader}`]
+    : [
+        "look",
+        "proxy",
+        "behind one, or with a storefront's server, set addressHeader to the header with the shopper's address",
+      ];
 }
 
 /** Examines the options, and calls the card issuer with them. */
@@ -73,17 +74,18 @@ async function* examineOptions(options: Partial<GiftcardOptions>): AsyncGenerato
   try {
     setup = readSetup(options);
   } catch (error) {
-    return yield { about: "options", state: "fix", text: (error as Error).message };
+    return yield ["fix", "options", (error as Error).message];
   }
   const { client, settings } = setup;
-  yield { about: "options", state: "ok", text: `company ${client.companyId}, ${settings.environment}` };
-  const access = async () => {
-    await client.checkAccess({ timeoutMs: CALL_TIMEOUT_MS }).catch((error: unknown) => {
-      if (!(error instanceof GiftcardError)) throw error;
-      throw new Error(`${error.message} Compare baseUrl, apiKey and companyId with what the card issuer gave you.`);
-    });
-  };
-  yield* told("card issuer", access, `${client.baseUrl} answers, and accepts the key`);
+  yield ["ok", "options", `company ${client.companyId}, ${settings.environment}`];
+  try {
+    await client.checkAccess({ timeoutMs: CALL_TIMEOUT_MS });
+    yield ["ok", "card issuer", `${client.baseUrl} answers, and accepts the key`];
+  } catch (error) {
+    if (!(error instanceof GiftcardError)) throw error;
+    const how = "Compare baseUrl, apiKey and companyId with what the card issuer gave you.";
+    yield ["fix", "card issuer", `${error.message} ${how}`];
+  }
 }
 
 /** Examines the tables, the regions in euro, and the other payment methods' webhooks. */
@@ -96,47 +98,29 @@ async function examineDatabase(sql: Sql): Promise<Finding[]> {
      from region r where currency_code = 'eur' and deleted_at is null order by name`,
     [PROVIDER_ID],
   );
-  const without = regions.flatMap(({ name, takes }) => (takes ? [] : [name]));
-  const how = `start Medusa, then add Giftcard (${PROVIDER_ID}) in its admin under Settings, Regions, Edit`;
-  const text = regions.length === 0 ? `create one in euro; ${how}` : `${without.join(", ")}: ${how}`;
   const providers = await readRows<{ id: string }>(
     sql,
-    "select id from payment_provider where is_enabled and id not in ($1, 'pp_system_default') order by id",
-    [PROVIDER_ID],
+    "select id from payment_provider where is_enabled and id not in ($1, $2) order by id",
+    [PROVIDER_ID, MANUAL_PROVIDER_ID],
   );
-  const taking = regions.flatMap(({ name, takes }) => (takes ? [name] : []));
-  return [
-    { about: "database", state: "ok", text: "it can be reached, and has the gift card tables" },
-    ...(taking.length > 0
-      ? [{ about: "regions", state: "ok", text: `${taking.join(", ")} take gift cards` } as const]
-      : []),
-    ...(without.length > 0 || taking.length === 0
-      ? [{ about: "regions", state: taking.length > 0 ? "look" : "fix", text } as const]
-      : []),
-    ...providers.map(
-      ({ id }): Finding => ({
-        about: "webhook",
-        state: "look",
-        text: `${id}: if the method sends webhooks, let it call /hooks/payment/${id.replace(/^pp_/, "")} of your Medusa`,
-      }),
-    ),
-  ];
+  const namesOf = (isTaking: boolean) => regions.flatMap(({ name, takes }) => (takes === isTaking ? [name] : []));
+  const [taking, others] = [namesOf(true).join(", "), namesOf(false).join(", ")];
+  const how = `start Medusa, then add Giftcard (${PROVIDER_ID}) in its admin under Settings, Regions, Edit`;
+  const findings: Finding[] = [["ok", "database", "it can be reached, and has the gift card tables"]];
+  if (taking) findings.push(["ok", "regions", `${taking} take gift cards`]);
+  if (others || !taking)
+    findings.push([taking ? "look" : "fix", "regions", `${others || "create one in euro"}: ${how}`]);
+  for (const { id } of providers) {
+    const route = `/hooks/payment/${id.replace(/^pp_/, "")}`;
+    findings.push(["look", "webhook", `${id}: if the method sends webhooks, let it call ${route} of your Medusa`]);
+  }
+  return findings;
 }
 
 function examineLock({ modules = {} }: ShopConfig): Finding {
   const { options } = (modules.locking ?? {}) as { options?: { providers?: { resolve?: unknown }[] } };
   const [first] = options?.providers ?? [];
-  if (first) return { about: "lock", state: "ok", text: String(first.resolve).replace("@medusajs/medusa/", "") };
-  const text = "in memory, for one Medusa process. Before you run several, configure locking-postgres or locking-redis";
-  return { about: "lock", state: "look", text };
-}
-
-/** Yields whether a check passes, with the message of its error if it doesn't. */
-async function* told(about: string, check: () => Promise<unknown>, passed: string): AsyncGenerator<Finding> {
-  try {
-    await check();
-    yield { about, state: "ok", text: passed };
-  } catch (error) {
-    yield { about, state: "fix", text: (error as Error).message };
-  }
+  return first
+    ? ["ok", "lock", String(first.resolve).replace("@medusajs/medusa/", "")]
+    : ["look", "lock", "in memory, for one Medusa process. For several, configure locking-postgres or locking-redis"];
 }

@@ -19,11 +19,7 @@ export function Section(props: {
           <Heading level={level} tabIndex={-1} className="outline-none">
             {title}
           </Heading>
-          {about && (
-            <Text size="small" className="text-ui-fg-subtle">
-              {about}
-            </Text>
-          )}
+          {about && <Small>{about}</Small>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
@@ -162,11 +158,8 @@ function Field(props: { label: string; id?: string; className?: string | undefin
   );
 }
 
-export function InputField({
-  label,
-  className,
-  ...input
-}: ComponentProps<typeof Input> & { id: string; label: string }) {
+export function InputField(props: ComponentProps<typeof Input> & { id: string; label: string }) {
+  const { label, className, ...input } = props;
   return (
     <Field label={label} id={input.id} className={className}>
       <Input size="small" {...input} />

@@ -5,18 +5,15 @@ import { adminRoute, readPage, readText, showCharges } from "../admin-route.js";
 
 const isState = (text: string): text is ChargeState => (chargeStates as readonly string[]).includes(text);
 
-const sorts = { "-created_at": "newest", created_at: "oldest" } as const;
-
 /**
- * Lists charges: `?q=&state=a,b&order_id=&from=&to=&order=&by=payment&limit=&offset=`. `q` is a card's last four digits,
- * an order, a customer's e-mail, an amount or a charge's reference. `order` is `-created_at` or `created_at`; without it,
- * charges that need attention come first, then the newest. By payment, `count`, `limit` and `offset` count the payments
- * that one of these charges belongs to, and the charges are all of theirs.
+ * Lists charges: `?q=&state=a,b&order_id=&from=&to=&by=payment&limit=&offset=`, those that need attention first,
+ * then the newest. By payment, `count`, `limit` and `offset` count the payments that one of these charges belongs to, and
+ * the charges are all of theirs.
  */
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { limit, offset } = readPage(req, 20);
   const q = readText(req, "q");
-  const [state, orderId, order] = [readText(req, "state"), readText(req, "order_id"), readText(req, "order")];
+  const [state, orderId] = [readText(req, "state"), readText(req, "order_id")];
   const [from, to] = [readMoment("from", readText(req, "from")), readMoment("to", readText(req, "to"))];
   const filter: ChargeListing = {
     ...(state !== undefined && { states: readStates(state) }),
@@ -24,7 +21,6 @@ export const GET = adminRoute(async ({ giftcard, sql, req }) => {
     ...(q !== undefined && { anyOf: await readSearch(sql, q) }),
     ...(from && { from }),
     ...(to && { to }),
-    ...(order !== undefined && { sort: readSort(order) }),
     byPayment: readText(req, "by") === "payment",
     limit,
     offset,
@@ -38,11 +34,6 @@ function readStates(text: string): ChargeState[] {
     if (!isState(name)) throw new RangeError(`state is one or more of: ${chargeStates.join(", ")}.`);
     return name;
   });
-}
-
-function readSort(text: string): "newest" | "oldest" {
-  if (Object.hasOwn(sorts, text)) return sorts[text as keyof typeof sorts];
-  throw new RangeError(`order is one of: ${Object.keys(sorts).join(", ")}.`);
 }
 
 function readMoment(name: string, text: string | undefined): Date | undefined {
