@@ -102,6 +102,8 @@ export class VendureCalls implements OnModuleInit {
     { id }: Payment,
   ): Promise<RefundAmountError | undefined> {
     if (!(await this.checkout.calls.read(order.code))) return undefined;
+    // Otherwise two refunds at the same time would ask the provider for the same money.
+    await this.orders.lock(ctx, order.code);
     // biome-ignore lint/complexity/useLiteralKeys: it is private
     const { total } = await this.payments["getRefundAmount"](ctx, input);
     // Both are results of Vendure's `refundOrder`.

@@ -210,6 +210,25 @@ test("refuses a refund of nothing, and one of more than is held before any provi
   expect([await stage().heldByCards(order), stage().bank.heldCents(order.code)]).toEqual([5000, 2498]);
 });
 
+test("refunds and a cancel at once return a payment once", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await pay(order, method);
+  const admin = stage().admin();
+  const { id } = await stage().paymentOf(order.code, method);
+  await Promise.allSettled([
+    admin.refund(id, 571),
+    admin.refund(id, 2498),
+    admin.refund(id, 2000),
+    admin.cancel(order.id),
+  ]);
+  await expect.poll(() => stage().bank.heldCents(order.code)).toBe(0);
+  const totals = (await refundsOf(order.code, method)).map(({ total }: { total: number }) => total);
+  expect(totals.reduce((sum: number, cents: number) => sum + cents, 0)).toBe(2498);
+  await expect.poll(() => stage().heldByCards(order)).toBe(0);
+});
+
 const modify = (orderId: string, change: object) =>
   stage()
     .admin()

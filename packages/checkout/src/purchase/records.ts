@@ -1,10 +1,22 @@
 import { randomUUID } from "node:crypto";
+import type { Engine } from "../engine/engine.js";
 import { CheckoutError } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
 import { heldStates } from "../store/charge-states.js";
-import type { Attempt, Purchase, PurchaseChange } from "../store/purchase-store.js";
-import type { PurchaseContext } from "./context.js";
+import type { Attempt, CheckoutStore, Purchase, PurchaseChange } from "../store/purchase-store.js";
 import { type OrderPayment, toOrderPayment } from "./order-payment.js";
+import type { Remainder } from "./remainder.js";
+
+/** The dependencies that all parts of a purchase share. */
+export interface PurchaseContext extends CheckoutStore {
+  readonly engine: Engine;
+  readonly remainder: Remainder;
+  readonly leaseMs: number;
+  /** Announces a change of state to an observer, which can't affect it. */
+  readonly announce: (purchase: Purchase) => void;
+  /** Reports failures that no caller waits for. */
+  readonly report: (failure: unknown) => void;
+}
 
 /** Returns a new name for a holder of a lease. */
 export const newOwner = (): string => randomUUID();

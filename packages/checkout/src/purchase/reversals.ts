@@ -2,8 +2,7 @@ import { cents } from "@giftcard-pay/client";
 import { retryDelayMs } from "../engine/charge-recovery.js";
 import type { Purchase } from "../store/purchase-store.js";
 import { type CardPayment, groupByPayment } from "./card-payments.js";
-import type { PurchaseContext } from "./context.js";
-import type { PurchaseRecords } from "./records.js";
+import type { PurchaseContext, PurchaseRecords } from "./records.js";
 import { faultCode } from "./remainder.js";
 
 /** The states in which a whole purchase is reversed, each with its final state and the reason for its charges. */

@@ -3,8 +3,7 @@ import { CheckoutError } from "../engine/errors.js";
 import type { Charge } from "../store/charge.js";
 import { paidStates, undecidedStates } from "../store/purchase-states.js";
 import type { Purchase } from "../store/purchase-store.js";
-import type { PurchaseContext } from "./context.js";
-import { createRecords, newOwner } from "./records.js";
+import { createRecords, newOwner, type PurchaseContext } from "./records.js";
 import { faultCode, type RemainderAnswer } from "./remainder.js";
 import { createReversals, isReversing } from "./reversals.js";
 
