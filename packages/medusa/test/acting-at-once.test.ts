@@ -189,9 +189,7 @@ describe("a bank that has taken its money before Medusa knows about it", () => {
     expect(await shop.balanceCents(cart.cards[0] as TestCard)).toBe(0);
   });
 
-  test("does not trap the cart when the applied card expires: the shopper enters the card again", {
-    tags: "long",
-  }, async () => {
+  test("does not trap the cart when the applied card expires: the shopper enters the card again", async () => {
     const cart = await paidEarly(4000);
     const card = cart.cards[0] as TestCard;
     await database.query("update giftcard_tender set expires_at = now() where cart_id = $1", [cart.cartId]);

@@ -262,7 +262,8 @@ function toPlan(
 
 /** Returns a short text that differs if the total, a card's part, or the remainder that a page shows differs. */
 function shownPlan(currency: string, totalCents: number, parts: PaymentPlan["parts"]): string {
-  const cards = parts.map(({ tenderId, amountCents }) => `${tenderId} ${amountCents}`).sort();
+  // A card that is applied again, since it had expired on the cart, is the same to the shopper.
+  const cards = parts.map(({ lastFour, amountCents }) => `${lastFour} ${amountCents}`).sort();
   const text = [currency, totalCents, ...cards].join("\n");
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
