@@ -1,6 +1,7 @@
 import { countRetried, makeRetriesDue } from "../../../../journal-tables/charges.js";
 import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
 import { recoverNow } from "../../../../recovery/recovery.js";
+import { workBulkRefunds } from "../../../../refunds/bulk-work.js";
 import { adminRoute, showCharge } from "../admin-route.js";
 
 /**
@@ -10,6 +11,7 @@ import { adminRoute, showCharge } from "../admin-route.js";
 export const POST = adminRoute(async ({ sql, req }) => {
   await makeRetriesDue(sql);
   const { charges, canceledOrderIds, failed } = await recoverNow(req.scope);
+  void workBulkRefunds(req.scope).catch(() => {});
   const waiting = (await countRetried(sql)) + (await countFailingJobs(sql));
   return { charges: charges.map(showCharge), canceledOrderIds, failed, waiting };
 });
