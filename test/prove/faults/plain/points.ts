@@ -9,7 +9,8 @@ export const statements: Record<string, RegExp> = {
   "quote written": new RegExp(`insert into ${table("tender")}`),
   "devalue, purchase begun": new RegExp(`insert into ${table("purchase")}`),
   "devalue, charge begun": new RegExp(`insert into ${table("charge")}`),
-  "devalue not sent": moved("charge", "sent"),
+  // A charge that is an order's only one begins as sent.
+  "devalue not sent": new RegExp(`${movedText("charge", "sent")}|insert into ${table("charge")}[\\s\\S]*\\bsent\\b`),
   "devalue answered": moved("charge", "devalued"),
   "remainder pending": moved("purchase", "pending"),
   "return, card committed": moved("charge", "committed"),
