@@ -72,11 +72,14 @@ onEachStore("paying an order", (stage) => {
     expect(await paid()).toEqual([7500, 7496]);
   });
 
-  it("needs no plan if no card is applied, and keeps one while nothing of it changes", async () => {
+  it("needs no plan if no card is applied, and keeps one while nothing of it changes, even if a card is applied again", async () => {
     const cart = newCart(900);
     expect(await checkout().pay({ id: "order_plain", cart, plan: null })).toMatchObject({ status: "paid" });
     const o = await order();
     expect((await reload(o)).plan).toBe(o.plan);
+    const [applied] = (await checkout().list(o.cart)).cards;
+    await checkout().remove(o.cart, String(applied?.id));
+    expect(await checkout().apply(o.cart, card)).toMatchObject({ plan: o.plan, cards: [{ amountCents: 5000 }] });
     await expect(pay({ ...o, plan: undefined } as never)).rejects.toEqual(refusal("amount_changed"));
     expect(await paid()).toEqual([0, 900]);
   });
