@@ -70,16 +70,6 @@ describe("giftcard-medusa storefront", () => {
     expect(JSON.parse(stdout).steps).toContainEqual({ file: `${added}/gift-cards.tsx`, done: "already" });
   });
 
-  it("shows its changes with --dry-run, and makes none", { tags: "long" }, async () => {
-    const { exitCode, stdout } = await runWith({}, "storefront", folder, "--dry-run");
-    expect(exitCode).toBe(0);
-    for (const file of Object.keys(lines)) {
-      expect(stdout).toContain(`would edit     ${file}`);
-      expect(await read(file)).toBe(around(lines[file as keyof typeof lines][0]));
-    }
-    await expect(readdir(path.join(folder, added))).rejects.toThrow("ENOENT");
-  });
-
   it("changes nothing on a second run", { tags: "long" }, async () => {
     await runWith({}, "storefront", folder);
     const { exitCode, stdout } = await runWith({}, "storefront", folder, "--json");
@@ -87,33 +77,6 @@ describe("giftcard-medusa storefront", () => {
     const { steps } = JSON.parse(stdout);
     expect(steps).toHaveLength(7 + (await readdir(ours)).length);
     expect(new Set(steps.map(({ done }: { done: string }) => done))).toEqual(new Set(["already"]));
-  });
-
-  it("removes all of it with --remove, on every run", { tags: "long" }, async () => {
-    const dependencies = { "@giftcard-pay/widget": "^0.1.0", "@lit/react": "^1.0.0", next: "16.0.0" };
-    await writeFile(path.join(folder, "package.json"), JSON.stringify({ dependencies }));
-    await runWith({}, "storefront", folder);
-    const shown = await runWith({}, "storefront", folder, "--remove", "--dry-run");
-    expect(shown.stdout).toContain(`would remove   ${added}/payment.tsx`);
-    expect(await textsIn(path.join(folder, added))).toEqual(await textsIn(ours));
-    const { exitCode, stdout } = await runWith({}, "storefront", folder, "--remove");
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain("npm uninstall @giftcard-pay/widget @lit/react");
-    for (const [file, [line]] of Object.entries(lines)) expect(await read(file)).toBe(around(line));
-    await expect(readdir(path.join(folder, added))).rejects.toThrow("ENOENT");
-    const again = await runWith({}, "storefront", folder, "--remove", "--json");
-    expect(new Set(JSON.parse(again.stdout).steps.map(({ done }: { done: string }) => done))).toEqual(
-      new Set(["already"]),
-    );
-  });
-
-  it("keeps a file that was changed, with --remove", { tags: "long" }, async () => {
-    await runWith({}, "storefront", folder);
-    await writeFile(path.join(folder, added, "payment.tsx"), "// our own\n");
-    const { exitCode, stdout } = await runWith({}, "storefront", folder, "--remove");
-    expect(exitCode).toBe(1);
-    expect(stdout).toContain(`LEFT AS IT IS  ${added}/payment.tsx`);
-    expect(await readdir(path.join(folder, added))).toEqual(["payment.tsx"]);
   });
 
   it("lists only the packages that are missing", { tags: "long" }, async () => {

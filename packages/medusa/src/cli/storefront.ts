@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Command } from "commander";
 import { CommandFailure } from "./failure.js";
@@ -67,7 +67,7 @@ const HELP = `
 Run it in your Medusa's folder, where the plugin is installed, with the storefront's folder as its argument.
 It adds ${SITE} and points ${IMPORTS.length} imports in the storefront's files to it.
 If the text of a file isn't as expected, the file is left as it is, and the command prints what to write there. It is safe
-to repeat. With --remove it undoes all this.
+to repeat. Commit the storefront first: your version control then shows the changes, and undoes them.
 
 Exit code 1 means that something is left to do by hand.`;
 
@@ -75,19 +75,15 @@ export function storefrontCommand(): Command {
   return new Command("storefront")
     .description("Add gift cards to a checkout of Medusa's Next.js storefront")
     .argument("<folder>", "the storefront's folder, the one with its package.json")
-    .option("--remove", "remove what this command has added")
-    .option("--dry-run", "show what would be done, and change nothing")
     .option("--json", "print JSON")
     .helpOption("-h, --help", "show this help")
     .addHelpText("after", HELP)
-    .action((folder: string, { remove = false, dryRun = false, json = false }: Record<string, boolean>) => {
+    .action((folder: string, { json = false }: { json?: boolean }) => {
       checkStorefront(folder);
       const root = path.resolve(folder);
-      const options = { remove, dryRun };
-      const steps = [...changeFiles(root, options), ...replaceImports(root, options)];
-      const command = packagesLine(root, options);
-      const result = { steps, ...(remove ? { uninstall: command } : { install: command }) };
-      process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(steps, command, options));
+      const steps = [...writeFiles(root), ...replaceImports(root)];
+      const install = installLine(root);
+      process.stdout.write(json ? `${JSON.stringify({ steps, install })}\n` : textOf(steps, install));
       if (steps.some(({ done }) => done === "kept" || done === "by_hand")) process.exitCode = 1;
     });
 }
@@ -111,90 +107,71 @@ function ownFiles(folder: string) {
   }));
 }
 
-interface Options {
-  /** Undoes the change. */
-  readonly remove: boolean;
-  /** Changes nothing. */
-  readonly dryRun: boolean;
-}
-
 /** The result for one file of the storefront. */
 interface Step {
   readonly file: string;
   /** `kept`: a file of this name exists with other text. `by_hand`: the line isn't as expected. */
-  readonly done: "written" | "removed" | "edited" | "already" | "kept" | "by_hand";
+  readonly done: "written" | "edited" | "already" | "kept" | "by_hand";
   /** The existing line, and the one to replace it with. */
   readonly line?: { readonly from: string; readonly to: string };
 }
 
-const OTHER_FILE = "There is a file of this name with other text. Move it away and run this again.";
-const CHANGED = "This file was changed since it was added. Delete it yourself.";
-
-/** Writes our files, or deletes those that are still as they were written. */
-function changeFiles(root: string, { remove, dryRun }: Options): Step[] {
-  const folder = path.join(root, SITE);
-  if (!dryRun && !remove) mkdirSync(folder, { recursive: true });
-  const steps = ownFiles(root).map(({ file, text }): Step => {
+/** Writes our files. */
+function writeFiles(root: string): Step[] {
+  mkdirSync(path.join(root, SITE), { recursive: true });
+  return ownFiles(root).map(({ file, text }): Step => {
     const target = path.join(root, file);
-    const isThere = existsSync(target);
-    if (isThere && readFileSync(target, "utf8") !== text) return { file, done: "kept" };
-    if (isThere !== remove) return { file, done: "already" };
-    if (!dryRun) remove ? unlinkSync(target) : writeFileSync(target, text);
-    return { file, done: remove ? "removed" : "written" };
+    if (existsSync(target)) return { file, done: readFileSync(target, "utf8") === text ? "already" : "kept" };
+    writeFileSync(target, text);
+    return { file, done: "written" };
   });
-  if (!dryRun && remove && existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
-  return steps;
 }
 
 /** Returns the module that a line imports, with its quotes. */
 const moduleOf = (line: string): string => /(["']).*\1/.exec(line)?.[0] ?? line;
 
-/** Points the storefront's imports to our files, or back to its own. */
-function replaceImports(root: string, options: Options): Step[] {
-  return IMPORTS.map(({ file, before, after }): Step => {
+/** Points the storefront's imports to our files. */
+function replaceImports(root: string): Step[] {
+  return IMPORTS.map(({ file, before: from, after: to }): Step => {
     const target = path.join(root, file);
-    const line = options.remove ? { from: after, to: before } : { from: before, to: after };
     const text = existsSync(target) ? readFileSync(target, "utf8") : "";
-    const isOurs = text.includes(moduleOf(after));
-    if (isOurs !== options.remove) return { file, done: "already" };
-    if (text.split(line.from).length !== 2) return { file, done: "by_hand", line };
-    const changed = text.replace(line.from, () => line.to);
-    if (!options.dryRun) writeFileSync(target, changed);
-    return { file, done: "edited", line };
+    if (text.includes(moduleOf(to))) return { file, done: "already" };
+    if (text.split(from).length !== 2) return { file, done: "by_hand", line: { from, to } };
+    const changed = text.replace(from, () => to);
+    writeFileSync(target, changed);
+    return { file, done: "edited", line: { from, to } };
   });
 }
 
-/**
- * Returns the command that installs the missing packages, or uninstalls the present ones, by the lockfile in the folder or
- * above it.
- */
-function packagesLine(root: string, { remove }: Options): string | undefined {
+/** Returns the command that installs the missing packages, by the lockfile in the folder or above it. */
+function installLine(root: string): string | undefined {
   const { dependencies = {} } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  const names = PACKAGES.filter((name) => name in dependencies === remove).join(" ");
+  const names = PACKAGES.filter((name) => !(name in dependencies)).join(" ");
   if (!names) return undefined;
   for (let folder = root; ; folder = path.dirname(folder)) {
     const has = (file: string) => existsSync(path.join(folder, file));
-    if (has("pnpm-lock.yaml")) return `pnpm ${remove ? "remove" : "add"} ${names}`;
-    if (has("yarn.lock")) return `yarn ${remove ? "remove" : "add"} ${names}`;
-    if (has("package-lock.json") || folder === path.dirname(folder))
-      return `npm ${remove ? "uninstall" : "install"} ${names}`;
+    if (has("pnpm-lock.yaml")) return `pnpm add ${names}`;
+    if (has("yarn.lock")) return `yarn add ${names}`;
+    if (has("package-lock.json") || folder === path.dirname(folder)) return `npm install ${names}`;
   }
 }
 
-function textOf(steps: readonly Step[], command: string | undefined, { dryRun, remove }: Options): string {
-  const words = {
-    written: dryRun ? "would write  " : "written      ",
-    removed: dryRun ? "would remove " : "removed      ",
-    edited: dryRun ? "would edit   " : "edited       ",
-    already: "already so   ",
-    kept: "LEFT AS IT IS",
-    by_hand: "BY HAND      ",
-  };
+const WORDS: Record<Step["done"], string> = {
+  written: "written      ",
+  edited: "edited       ",
+  already: "already so   ",
+  kept: "LEFT AS IT IS",
+  by_hand: "BY HAND      ",
+};
+
+const OTHER_FILE = "    There is a file of this name with other text. Move it away and run this again.";
+
+function textOf(steps: readonly Step[], install: string | undefined): string {
   const lines = steps.flatMap(({ file, done, line }) => [
-    `${words[done]}  ${file}`,
-    ...(done === "kept" ? [`    ${remove ? CHANGED : OTHER_FILE}`] : []),
+    `${WORDS[done]}  ${file}`,
+    ...(done === "kept" ? [OTHER_FILE] : []),
     ...(done === "by_hand" && line ? ["    In place of", `      ${line.from}`, "    write", `      ${line.to}`] : []),
   ]);
-  if (command) lines.push("", "Then, in the storefront's folder:", `  ${command}`);
+  if (install) lines.push("", "Then, in the storefront's folder:", `  ${install}`);
   return `${lines.join("\n")}\n`;
 }
