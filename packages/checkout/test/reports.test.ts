@@ -101,8 +101,8 @@ describe("a statement", () => {
     charged({ devaluedAt: new Date("2026-03-31T22:00:00Z") }),
   ];
 
-  it("sums charged, canceled and refunded amounts by day and order, and subtracts the commission", () => {
-    const statement = makeStatement(charges, { ...march, commissionPercent: 7.5 });
+  it("sums charged, canceled and refunded amounts by day and order", () => {
+    const statement = makeStatement(charges, march);
     expect(statement.lines).toEqual([
       { day: "2026-03-10", orderId: null, chargedCents: 700, canceledCents: 0, refundedCents: 0, grossCents: 700 },
       {
@@ -140,7 +140,7 @@ describe("a statement", () => {
     ]);
     expect(statement).toMatchObject({
       ...{ from: "2026-03-01", to: "2026-03-31", chargedCents: 11_698, canceledCents: 5000, refundedCents: 5000 },
-      ...{ grossCents: 1698, commissionCents: 127, netCents: 1571 },
+      grossCents: 1698,
     });
   });
 
@@ -149,26 +149,14 @@ describe("a statement", () => {
     expect(statement).toMatchObject({ canceledCents: 10_000, refundedCents: 0, grossCents: 1698 });
   });
 
-  it("rounds half a cent of commission away from zero, and refuses an invalid commission", () => {
-    const net = (deductedCents: number, commissionPercent: number) =>
-      makeStatement([charged({ deductedCents })], { ...march, commissionPercent }).commissionCents;
-    expect([net(5000, 0), net(50, 1), net(49, 1), net(5000, 100), net(4998, 2.125)]).toEqual([...[0, 1, 0, 5000, 106]]);
-    expect(() => net(1, 101)).toThrow(RangeError);
-    expect(() => net(1, Number.NaN)).toThrow(RangeError);
-  });
-
   it("is formatted as CSV without formulas", () => {
-    const csv = statementCsv(makeStatement(charges.slice(0, 3), { ...march, commissionPercent: 10 }), (id) =>
-      id === "order_a" ? "=1+1" : id,
-    );
+    const csv = statementCsv(makeStatement(charges.slice(0, 3), march), (id) => (id === "order_a" ? "=1+1" : id));
     expect(csv.split("\r\n")).toEqual([
       "day,order,charged,canceled,refunded,gross",
       `2026-03-10,"'=1+1",59.98,0.00,0.00,59.98`,
       '2026-03-10,"order_b",50.00,0.00,0.00,50.00',
       '2026-03-11,"order_b",0.00,50.00,0.00,-50.00',
       '"total",,109.98,50.00,0.00,59.98',
-      '"commission 10%",,,,,-6.00',
-      '"net",,,,,53.98',
       "",
     ]);
   });
@@ -331,7 +319,7 @@ describe("a reconciliation", () => {
       MANY + 1,
       `2026-03-01 to 2026-03-31: ${MANY} charges, 0 payments; ${MANY} differences`,
     ]);
-    expect(statementText(makeStatement(charges, march)).trimEnd().split("\n")).toHaveLength(MANY + 4);
+    expect(statementText(makeStatement(charges, march)).trimEnd().split("\n")).toHaveLength(MANY + 2);
   });
 
   it("compares each card with the service's report", () => {

@@ -92,7 +92,7 @@ export interface Operator {
   /**
    * Sums the devalued and canceled amounts of a period by day and order, to compare with the issuer's invoice.
    *
-   * @throws {RangeError} if the days or the commission are invalid
+   * @throws {RangeError} if the days are invalid
    */
   statement(options: StatementOptions): Promise<Statement>;
 }

@@ -29,7 +29,7 @@ export interface ReconcileOptions extends Days {
 /**
  * Sums the charged, canceled and refunded amounts by day and order, for a period of any length.
  *
- * @throws {RangeError} if the days or the commission are invalid
+ * @throws {RangeError} if the days are invalid
  */
 export async function readStatement(source: ReportSource, options: StatementOptions): Promise<Statement> {
   const charges: BookedCharge[] = [];

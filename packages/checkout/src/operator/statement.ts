@@ -25,15 +25,10 @@ export interface Statement extends Days {
   readonly canceledCents: number;
   readonly refundedCents: number;
   readonly grossCents: number;
-  readonly commissionPercent: number;
-  readonly commissionCents: number;
-  readonly netCents: number;
 }
 
 /** The options of a statement. */
 export interface StatementOptions extends Days {
-  /** The issuer's commission in percent of the gross sum, up to four decimals. Default 0. */
-  readonly commissionPercent?: number | undefined;
   /** The time zone of the days. Default Europe/Amsterdam. */
   readonly timeZone?: string | undefined;
   /**
@@ -48,14 +43,14 @@ export interface StatementOptions extends Days {
  *
  * @param charges of one service; charges without movements in the period are ignored
  * @param cancelRefunds the refunds that count as canceled
- * @throws {RangeError} if a day is invalid, or the commission isn't between 0 and 100 percent
+ * @throws {RangeError} if a day is invalid
  */
 export function makeStatement(
   charges: readonly BookedCharge[],
   options: StatementOptions,
   cancelRefunds: ReadonlySet<string> = new Set(),
 ): Statement {
-  const { from, to, commissionPercent = 0, timeZone } = options;
+  const { from, to, timeZone } = options;
   const moments = momentsOf({ from, to }, timeZone);
   const lines = new Map<string, { -readonly [K in keyof StatementLine]: StatementLine[K] }>();
   for (const movement of charges.flatMap((charge) => movementsOf(charge, moments.from, moments.to))) {
@@ -69,8 +64,6 @@ export function makeStatement(
   }
   const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
   const sum = (of: (line: StatementLine) => number) => sorted.reduce((total, line) => total + of(line), 0);
-  const grossCents = sum((line) => line.grossCents);
-  const commissionCents = percentOf(grossCents, commissionPercent);
   return {
     from,
     to,
@@ -78,10 +71,7 @@ export function makeStatement(
     chargedCents: sum((line) => line.chargedCents),
     canceledCents: sum((line) => line.canceledCents),
     refundedCents: sum((line) => line.refundedCents),
-    grossCents,
-    commissionPercent,
-    commissionCents,
-    netCents: grossCents - commissionCents,
+    grossCents: sum((line) => line.grossCents),
   };
 }
 
@@ -98,42 +88,30 @@ function columnOf({ kind, isRefund, refundId }: Movement, cancelRefunds: Readonl
   return isRefund && !(refundId !== null && cancelRefunds.has(refundId)) ? "refundedCents" : "canceledCents";
 }
 
-/** Returns a percentage, rounding half cents away from zero. */
-function percentOf(amountCents: number, percent: number): number {
-  if (!(percent >= 0 && percent <= 100)) throw new RangeError("A commission is 0 to 100 percent.");
-  const share = (Math.abs(amountCents) * Math.round(percent * 10_000)) / 1_000_000;
-  return Math.sign(amountCents) * Math.round(share) || 0;
-}
-
 /**
- * Formats a statement as comma-separated values, with amounts such as 49.98, and the sums last.
+ * Formats a statement as comma-separated values, with amounts such as 49.98, and the sum last.
  * @param nameOf returns the name of an order. Default: its id
  */
 export function statementCsv(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
-  const { lines, commissionPercent, commissionCents, netCents } = statement;
   const row = (...cells: string[]) => cells.map(csvCell).join(",");
-  const body = lines.map((line) =>
+  const body = statement.lines.map((line) =>
     row(line.day, line.orderId === null ? "" : nameOf(line.orderId), ...amountsOf(line)),
   );
-  return [
-    "day,order,charged,canceled,refunded,gross",
-    ...body,
-    row("total", "", ...amountsOf(statement)),
-    row(`commission ${commissionPercent}%`, "", "", "", "", formatCents(-commissionCents)),
-    row("net", "", "", "", "", formatCents(netCents)),
-    "",
-  ].join("\r\n");
+  return ["day,order,charged,canceled,refunded,gross", ...body, row("total", "", ...amountsOf(statement)), ""].join(
+    "\r\n",
+  );
 }
 
-/** Formats a statement as a table to print, with amounts such as 49.98, and the sums last. */
+/** Formats a statement as a table to print, with amounts such as 49.98, and the sum last. */
 export function statementText(statement: Statement, nameOf: (orderId: string) => string = (id) => id): string {
-  const { lines, commissionPercent, commissionCents, netCents } = statement;
   const rows = [
     ["day", "order", "charged", "canceled", "refunded", "gross"],
-    ...lines.map((line) => [line.day, line.orderId === null ? "(no order)" : nameOf(line.orderId), ...amountsOf(line)]),
+    ...statement.lines.map((line) => [
+      line.day,
+      line.orderId === null ? "(no order)" : nameOf(line.orderId),
+      ...amountsOf(line),
+    ]),
     ["total", "", ...amountsOf(statement)],
-    [`commission ${commissionPercent}%`, "", "", "", "", formatCents(-commissionCents)],
-    ["net", "", "", "", "", formatCents(netCents)],
   ];
   return layOut(rows, [2, 3, 4, 5]);
 }

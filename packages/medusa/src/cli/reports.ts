@@ -53,22 +53,18 @@ async function* readReport(file: string): AsyncGenerator<string> {
 
 interface StatementOptions extends ReportOptions {
   month: string;
-  commission?: string;
   csv?: boolean;
 }
 
 export function statementCommand(): Command {
   return reportCommand("statement", "Add up what was charged, canceled and refunded in a month, by day and order")
     .requiredOption("--month <yyyy-mm>", "the month, by the clock in Amsterdam")
-    .option("--commission <percent>", "what the issuer keeps of the gross sum")
     .option("--csv", "print comma-separated values, amounts in euro")
     .action(async (options: StatementOptions) => {
       if (options.csv && options.json) throw new CommandFailure("Give --json or --csv, not both.", 2);
-      const statement = await withShop(options, async (shop) => {
-        const commissionPercent = options.commission === undefined ? 0 : Number(options.commission);
-        const context = await openReports(shop, options);
-        return readMedusaStatement(context, { ...daysOfMonth(options.month), commissionPercent });
-      });
+      const statement = await withShop(options, async (shop) =>
+        readMedusaStatement(await openReports(shop, options), daysOfMonth(options.month)),
+      );
       const nameOf = (orderId: string) => statement.orderNames[orderId] ?? orderId;
       if (options.json) process.stdout.write(`${JSON.stringify(statement)}\n`);
       else process.stdout.write(options.csv ? statementCsv(statement, nameOf) : statementText(statement, nameOf));

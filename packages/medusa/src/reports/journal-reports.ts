@@ -8,13 +8,10 @@ export interface ReportContext extends ReportSource {
   readonly sql: Sql;
 }
 
-/** Reads the statement. @throws {RangeError} for invalid days or an invalid commission */
-export async function readMedusaStatement(
-  context: ReportContext,
-  options: Days & { commissionPercent?: number | undefined },
-) {
+/** Reads the statement. @throws {RangeError} for invalid days */
+export async function readMedusaStatement(context: ReportContext, days: Days) {
   const findCancelRefunds = (refundIds: readonly string[]) => readCancelRefunds(context.sql, refundIds);
-  const statement = await readStatement(context, { ...options, findCancelRefunds });
+  const statement = await readStatement(context, { ...days, findCancelRefunds });
   return { ...statement, orderNames: await readOrderNames(context.sql, statement.lines) };
 }
 
