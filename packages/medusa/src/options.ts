@@ -78,7 +78,7 @@ export const declaration = z.strictObject({
    * Default: 7 days.
    */
   promisedRemainderMs: count.default(7 * DAY_MS),
-  /** Maximum number of unpaid orders that one recovery run cancels. Beyond it, a person decides. Default: 20. */
+  /** If more orders than this look unpaid at once, recovery cancels none of them, and a person decides. Default: 20. */
   maxCancelsPerRun: z.coerce.number<number | string>().int().min(0).default(20),
 });
 

@@ -44,7 +44,6 @@ export const SENTENCES = {
   nothing: "Nothing was refunded.",
   noJob: "This task is done already, or no longer necessary.",
   noDecision: "This needs no decision any more. Reload the page.",
-  notStopped: "Automatic cancellation isn't stopped any more.",
   nothingDone: "Nothing was done.",
   unlinked: "A crash probably left the order without a link to its cart. Check that nobody paid it, then cancel it.",
   noTotal: "Medusa has no record of the order's total when it was placed.",
@@ -54,7 +53,8 @@ export const SENTENCES = {
   refunded: "A payment was refunded.",
   completed: "The order is completed.",
   cancelsStopped:
-    "So many orders look unpaid that automatic cancellation has stopped. Check this one, then resume cancellation or try it alone.",
+    "More orders look unpaid at once than the shop cancels by itself: look for another cause first. Then try each of them " +
+    "again, or raise the option maxCancelsPerRun.",
   medusaRefused: "Medusa doesn't cancel it: {{fault}}.",
   memoryLocks:
     "{{count}} Medusa processes share this database, but Medusa's lock is in the memory of each: two of them can sell the same " +
@@ -63,9 +63,6 @@ export const SENTENCES = {
   fewConnections:
     "A Medusa process has {{connections}} database connections. With locking-postgres it needs at least {{least}}, or it " +
     "stands still: raise pool.max in databaseDriverOptions.",
-  manyConnections:
-    "The Medusa processes may open {{connections}} database connections, and PostgreSQL allows {{allowed}}: lower pool.max in " +
-    "databaseDriverOptions, or raise max_connections.",
   oneAddress:
     "The gift card calls of different carts all come from one network address, probably that of a proxy or of the " +
     "storefront's server. Set the option addressHeader to the header in which it sends the shopper's address: until then, " +

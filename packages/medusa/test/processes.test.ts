@@ -64,12 +64,6 @@ test("warns of a pool that is too small for locking-postgres", async () => {
   await one.stop();
 });
 
-test("warns if the pools exceed PostgreSQL's connections", async () => {
-  const one = await start("locking-redis", 5000);
-  expect((await one.read()).warnings).toMatchObject([{ code: "manyConnections", values: { connections: 5000 } }]);
-  await one.stop();
-});
-
 test("a process that died stops counting after a minute", async () => {
   const one = await start("in-memory");
   await pool.query(

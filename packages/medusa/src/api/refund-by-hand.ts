@@ -1,4 +1,3 @@
-import { planRefund, toOpenCharge } from "@giftcard-pay/checkout/plugin";
 import type { MedusaNextFunction, MedusaRequest, MedusaResponse } from "@medusajs/framework/http";
 import { euro, fromCents, isCents, toCents } from "../amount.js";
 import { contextOf } from "../context/context.js";
@@ -8,7 +7,7 @@ import type { OpenPayment } from "../medusa-tables/order-refund.js";
 import { REFUND_CHARGES, REFUND_UNITS } from "../names.js";
 import { readBalanced } from "../refunds/balanced-books.js";
 import { type OrderBooks, ROUNDING_CENTS } from "../refunds/order-books.js";
-import { refuseUndecided } from "../refunds/order-refund.js";
+import { planOf, refuseUndecided } from "../refunds/order-refund.js";
 import { changePaymentInTurn, refuseOpenChange } from "./turns.js";
 
 /** The request's body. Medusa passes it on to its workflow after this middleware. */
@@ -110,15 +109,7 @@ function centsOf(amount: number, owedCents: number): number {
 
 /** Finds the charges of one card that pay for the units that are back, if they add up to the amount. */
 function chargesFor(books: OrderBooks, sessionId: string, amountCents: number): Record<string, unknown> {
-  const own = books.open.filter(({ externalId }) => externalId === sessionId);
-  if (own.length === 0) return {};
-  const plan = planRefund({
-    amountCents,
-    charges: own.map(toOpenCharge),
-    reversed: books.charges.filter((charge) => !own.includes(charge)),
-    remainderCents: 0,
-    lines: books.lines,
-    returned: books.returnedOf(books.back),
-  });
-  return plan.isPossible ? { [REFUND_CHARGES]: plan.split.charges.map(({ reference }) => reference) } : {};
+  const plan = planOf(books, amountCents, books.back, sessionId);
+  const charges = plan.isPossible ? plan.split.charges : [];
+  return charges.length > 0 ? { [REFUND_CHARGES]: charges.map(({ reference }) => reference) } : {};
 }

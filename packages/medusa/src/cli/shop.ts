@@ -6,7 +6,6 @@ import type { Journal } from "@giftcard-pay/checkout/store";
 import { loadEnv, ModulesSdkUtils } from "@medusajs/framework/utils";
 import { Command } from "commander";
 import { type ConnectionPool, createStatementRunner } from "../context/statement-runner.js";
-import { readServices } from "../journal-tables/charges.js";
 import { checkVersion, TablesError } from "../journal-tables/version.js";
 import { PACKAGE } from "../names.js";
 import type { GiftcardOptions } from "../options.js";
@@ -105,28 +104,19 @@ export interface ReportOptions extends ShopOptions {
 
 export function reportCommand(name: string, description: string): Command {
   return shopCommand(name, description)
-    .option("--environment <name>", "live or sandbox (or what medusa-config or the journal says)")
-    .option("--company <id>", "the service's number for the company (or what medusa-config or the journal says)");
+    .option("--environment <name>", "live or sandbox (or what medusa-config says)")
+    .option("--company <id>", "the service's number for the company (or what medusa-config says)");
 }
 
-/**
- * Determines which charges a report covers: those that the options or the configuration name,
- * or else those of the only service in the journal.
- * @throws {CommandFailure} if that is ambiguous
- */
+/** Determines which charges a report covers, by the options or the configuration. @throws {CommandFailure} if neither says */
 export async function openReports(shop: ShopContext, options: ReportOptions): Promise<ReportContext> {
   const { sql, journal, configured } = shop;
-  let environment = options.environment ?? configured.environment;
-  let company = options.company ?? configured.companyId;
-  if (environment === undefined || company === undefined) {
-    const known = await readServices(sql);
-    if (known.length !== 1) throw new CommandFailure("Give --environment and --company.", 2);
-    environment ??= known[0]?.environment;
-    company ??= known[0]?.companyId;
+  const environment = options.environment ?? configured.environment;
+  const company = options.company ?? configured.companyId;
+  if ((environment !== "live" && environment !== "sandbox") || !/^[1-9]\d*$/.test(String(company))) {
+    const how = "Give --environment (live or sandbox) and --company (a number), or run it in the shop's folder.";
+    throw new CommandFailure(how, 2);
   }
-  if (environment !== "live" && environment !== "sandbox")
-    throw new CommandFailure("--environment is live or sandbox.", 2);
-  if (!/^[1-9]\d*$/.test(String(company))) throw new CommandFailure("--company is a number.", 2);
   return { sql, journal, environment, companyId: Number(company) };
 }
 

@@ -40,14 +40,11 @@ function openLines({ open }: Status): string[] {
   return figures.flatMap(([count, what]) => (count > 0 ? [`open   ${count} ${what}`] : []));
 }
 
-function jobLines({ jobs, cancelStop }: Status): string[] {
-  const lines = jobs.map(
+const jobLines = ({ jobs }: Status): string[] =>
+  jobs.map(
     ({ kind, id, orderId, lastError }) =>
-      `${kind} ${id}${orderId && orderId !== id ? ` order ${orderId}` : ""}: ${lastError}`,
+      `job    ${kind} ${id}${orderId && orderId !== id ? ` order ${orderId}` : ""}: ${lastError}`,
   );
-  if (cancelStop) lines.push("automatic cancels are stopped until a person resumes them");
-  return lines.map((line) => `job    ${line}`);
-}
 
 function staysLines({ stays: { captured, decisions, appliedCards }, isEmpty }: Status): string[] {
   return [

@@ -24,9 +24,6 @@ export function createAnnouncer(logger: Logger, eventBus: IEventBusModuleService
     orderCanceled({ orderId, cartId, reason }: UnpaidOrder): void {
       emit("giftcard.order_canceled", { order_id: orderId, cart_id: cartId, reason });
     },
-    cancelsStopped(): void {
-      emit("giftcard.cancels_stopped", {});
-    },
     charge(charge: ChargeView): void {
       const { reference, state, cartId, orderId, amountCents, reason } = charge;
       const order = orderId ? ` order=${orderId}` : "";

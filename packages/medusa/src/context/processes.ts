@@ -44,14 +44,13 @@ export function createProcesses(sql: Sql, logger: Logger, connections: number) {
   async function read(): Promise<ProcessReport> {
     const [row] = await sql(
       `select count(*)::integer as count, coalesce(sum(connections), 0)::integer as connections,
-         coalesce(array_agg(distinct lock), '{}') as locks, coalesce(min(connections), 0)::integer as fewest,
-         current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as allowed
+         coalesce(array_agg(distinct lock), '{}') as locks, coalesce(min(connections), 0)::integer as fewest
        from giftcard_process where seen_at > now() - interval '${LIFE_SECONDS} seconds'
          and (id = $1 or seen_at - started_at >= interval '${SETTLED_SECONDS} seconds')`,
       [id],
     );
-    const { fewest, allowed, ...report } = row as unknown as Found;
-    return { ...report, warnings: warningsOf({ fewest, allowed, ...report }) };
+    const { fewest, ...report } = row as unknown as Found;
+    return { ...report, warnings: warningsOf({ fewest, ...report }) };
   }
 
   async function warn(): Promise<void> {
@@ -87,14 +86,13 @@ function lockOf(container: MedusaContainer): string {
   return locking.providerService_?.retrieveProviderRegistration(id).constructor.identifier ?? id ?? "unknown";
 }
 
-type Found = Omit<ProcessReport, "warnings"> & { readonly fewest: number; readonly allowed: number };
+type Found = Omit<ProcessReport, "warnings"> & { readonly fewest: number };
 
-function warningsOf({ count, locks, connections, fewest, allowed }: Found): Reason[] {
+function warningsOf({ count, locks, fewest }: Found): Reason[] {
   const warnings: Reason[] = [];
   if (count > 1 && locks.includes(IN_MEMORY)) warnings.push({ code: "memoryLocks", values: { count } });
   else if (locks.length > 1) warnings.push({ code: "differentLocks", values: { locks: locks.join(", ") } });
   if (locks.includes(IN_POSTGRES) && fewest < LEAST_CONNECTIONS)
     warnings.push({ code: "fewConnections", values: { connections: fewest, least: LEAST_CONNECTIONS } });
-  if (connections > allowed) warnings.push({ code: "manyConnections", values: { connections, allowed } });
   return warnings;
 }

@@ -39,6 +39,3 @@ export async function sumByState(sql: Sql): Promise<Record<string, { count: numb
   );
   return Object.fromEntries(rows.map(({ state, ...sums }) => [state, sums]));
 }
-
-export const readServices = (sql: Sql): Promise<{ environment: string; companyId: string }[]> =>
-  readRows(sql, `select distinct environment, company_id::text as "companyId" from giftcard_charge order by 1, 2`, []);

@@ -18,15 +18,15 @@ import { findBegunCreditLines, findUnknownRefunds, findUnrecorded } from "../med
 import { releaseCanceled, reverseCanceled, voidOrderless } from "./canceled-orders.js";
 import { endCreditLines } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
-import { type CancelBudget, findPendingCancellations } from "./pending-cancellations.js";
+import { findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./release-payment.js";
 import { cancelIfUnpaid } from "./unpaid-orders.js";
 import { bookRefund, forgetRefund, recordPayment } from "./unrecorded-payments.js";
 
 export interface RunOptions {
-  /** How many orders this run of recovery may still cancel. Omitted if a person asks for this one task. */
-  readonly budget?: CancelBudget;
-  /** Until when this run of recovery may begin captures, as a time in milliseconds. Omitted like `budget`. */
+  /** Whether more orders look unpaid than a run may cancel: something else is probably wrong, and a person decides. */
+  readonly isStopped?: boolean;
+  /** Until when this run of recovery may begin captures, as a time in milliseconds. Omitted if a person asks for this one task. */
   readonly captureUntil?: number;
   readonly isAsked?: boolean;
 }

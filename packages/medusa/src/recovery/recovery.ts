@@ -20,7 +20,7 @@ import {
   readExemptJobs,
   readJob,
 } from "./failing-jobs.js";
-import type { CancelBudget } from "./pending-cancellations.js";
+import { countCancelable } from "./pending-cancellations.js";
 import { type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
 /** How long a run captures cards. The next run continues. */
@@ -28,8 +28,6 @@ const CAPTURE_MS = 20_000;
 
 /** How many tasks of a kind run in parallel. */
 const AT_ONCE = 3;
-/** Captures rest between each other; a cancel that Medusa refuses returns its place in the run's limit to the next. */
-const ONE_BY_ONE: readonly string[] = ["capture", "cancel_order"];
 /** A task counts toward that limit for so long. So a payment method that hangs delays its own orders only. */
 const COUNTS_MS = 2_000;
 
@@ -52,17 +50,20 @@ export async function recoverNow(container: MedusaContainer) {
   const orderOf = (charge: Charge) => paidOrderOf(sql, charge, settings.allowPromisedRemainder);
   const charges = (await tryScan(sql, "charges", fail, () => engine.recover({ orderOf }))) ?? [];
   const scan: Scan = { sql, ...settings, only: null, after: await takeScanPage(sql) };
-  const budget: CancelBudget = { left: settings.maxCancelsPerRun };
   const canceledOrderIds: string[] = [];
   const slow: Promise<void>[] = [];
   for (const job of recoveryJobs) {
     const captureUntil = Date.now() + CAPTURE_MS;
-    const doOne = async (task: RecoveryTask) => {
-      const isCanceled = await doTask(container, task, fail, { budget, captureUntil });
-      if (isCanceled && job.kind === "cancel_order") canceledOrderIds.push(String(task.orderId));
+    const doAll = async () => {
+      const tasks = await findTasks(job, scan, fail);
+      const isCancel = job.kind === "cancel_order";
+      const isStopped = isCancel && (await countCancelable(sql, tasks)) > settings.maxCancelsPerRun;
+      // Captures rest between each other.
+      return runFew(tasks, job.kind === "capture" ? 1 : AT_ONCE, async (task) => {
+        const isCanceled = await doTask(container, task, fail, { isStopped, captureUntil });
+        if (isCanceled && isCancel) canceledOrderIds.push(task.id);
+      });
     };
-    const doAll = async () =>
-      runFew(await findTasks(job, scan, fail), ONE_BY_ONE.includes(job.kind) ? 1 : AT_ONCE, doOne);
     if (job.kind === "cancel_order") await inTurn(container, async () => void (await Promise.all(await doAll())));
     else slow.push(...(await doAll()));
   }

@@ -11,13 +11,7 @@ import { notePaid } from "../medusa-tables/orders.js";
 import { readOrderLinks, type UnpaidOrder } from "../medusa-tables/unpaid-orders.js";
 import type { Reason } from "../sentences.js";
 import { readExemptJobs, sentenceOf } from "./failing-jobs.js";
-import {
-  type CancelBudget,
-  forgetPendingCancellation,
-  noteCanceled,
-  notePendingCancellation,
-  takePlace,
-} from "./pending-cancellations.js";
+import { forgetPendingCancellation, noteCanceled, notePendingCancellation } from "./pending-cancellations.js";
 import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
 /** Explains why recovery doesn't cancel an unpaid order; empty if nothing prevents it. */
@@ -41,7 +35,7 @@ function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): readonly
 export async function cancelIfUnpaid(
   container: MedusaContainer,
   found: UnpaidOrder,
-  { budget, isAsked = false }: { budget?: CancelBudget; isAsked?: boolean } = {},
+  { isStopped = false, isAsked = false }: { isStopped?: boolean; isAsked?: boolean } = {},
 ): Promise<boolean> {
   const { sql } = contextOf(container);
   const cartId = (await readOrderLinks(sql, found.orderId))?.cartId ?? found.cartId;
@@ -68,7 +62,7 @@ export async function cancelIfUnpaid(
       await forgetPendingCancellation(sql, order.orderId);
       return false;
     }
-    return cancelUnpaid(container, order, payment, { budget, isAsked });
+    return cancelUnpaid(container, order, payment, { isStopped, isAsked });
   });
 }
 
@@ -102,28 +96,17 @@ async function cancelUnpaid(
   container: MedusaContainer,
   order: UnpaidOrder,
   payment: OrderPayment,
-  { budget, isAsked }: { budget: CancelBudget | undefined; isAsked: boolean },
+  { isStopped, isAsked }: { isStopped: boolean; isAsked: boolean },
 ): Promise<boolean> {
   const { sql, announcer } = contextOf(container);
   const { orderId, cartId, reason } = order;
   const why = whyNotCanceled(payment);
   if (why.length > 0) throw withReasons(refusal, why);
-  const places = isAsked ? 0 : await takePlace(container, orderId, budget);
-  const giveUp = () => {
-    // Nothing was canceled, so it doesn't count.
-    if (budget) budget.left += places;
-  };
-  // A payment method or a person may have acted meanwhile. Then the next run judges the order anew.
-  const now = await readOrderPayment(sql, orderId);
-  if (!now || now.isCanceled || wasPaid(now, reason === "unpaid") || whyNotCanceled(now).length > 0) {
-    giveUp();
-    return false;
-  }
+  if (isStopped) throw withReasons(refusal, [{ code: "cancelsStopped" }]);
   try {
     // Medusa first checks whether the order can be canceled, then voids or refunds the payments.
     await cancelOrderWorkflow(container).run({ input: { order_id: orderId } });
   } catch (error) {
-    giveUp();
     if ((error as { type?: string }).type === MedusaError.Types.NOT_ALLOWED)
       throw withReasons(refusal, [{ code: "medusaRefused", values: { fault: sentenceOf(error) } }]);
     await reverseCards(container, cartId);

@@ -29,18 +29,20 @@ const sumCents = (parts: readonly { readonly cents: number }[]) => parts.reduce(
  * Plans the refund of an amount from the order's payments. An added unit can have fractions of a cent, which nobody pays:
  * if only a cent more can be refunded, the customer gets it.
  * @param back the units that count as returned after this refund, by the line's id. Their charges are reversed first
+ * @param sessionId plans it from this card's payment alone
  */
-export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack): RefundPlan {
-  const others = books.payments.filter(({ isGiftcard }) => !isGiftcard);
+export function planOf(books: OrderBooks, amountCents: number, back: UnitsBack, sessionId?: string): RefundPlan {
+  const open = books.open.filter(({ externalId }) => externalId === (sessionId ?? externalId));
+  const others = sessionId === undefined ? books.payments.filter(({ isGiftcard }) => !isGiftcard) : [];
   const plan = planRefund({
     amountCents,
-    charges: books.open.map(toOpenCharge),
-    reversed: books.charges.filter((charge) => !books.open.includes(charge)),
+    charges: open.map(toOpenCharge),
+    reversed: books.charges.filter((charge) => !open.includes(charge)),
     remainderCents: others.reduce((sum, { leftCents }) => sum + leftCents, 0),
     lines: books.lines,
     returned: books.returnedOf(back),
   });
-  if (plan.isPossible || !books.isExtended) return plan;
+  if (plan.isPossible || !books.isExtended || sessionId !== undefined) return plan;
   const split = plan.nearest.find((near) => near.amountCents === amountCents + FRACTION_CENTS);
   return split ? { isPossible: true, split } : plan;
 }

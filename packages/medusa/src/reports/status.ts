@@ -4,7 +4,6 @@ import { OPEN_RELEASES, sumByState } from "../journal-tables/charges.js";
 import { isKeptSql } from "../medusa-tables/scan.js";
 import { PENDING_REMAINDERS } from "../medusa-tables/unpaid-orders.js";
 import { listFailing } from "../recovery/failing-jobs.js";
-import { readCancelStop } from "../recovery/pending-cancellations.js";
 import { readRows } from "../rows.js";
 
 /** The contents of the gift card tables: the open work, and finished work. */
@@ -41,7 +40,6 @@ export async function readStatus(sql: Sql) {
   return {
     open: { charges, ...work },
     jobs: (await listFailing(sql, { limit: JOBS_SHOWN, offset: 0 })).jobs,
-    cancelStop: await readCancelStop(sql),
     // Without the tables, a later refund can't reach the card of a captured charge.
     stays: { captured, ...stays },
     isEmpty: Object.keys(charges).length === 0 && openJobs === 0,

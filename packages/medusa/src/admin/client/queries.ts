@@ -10,7 +10,6 @@ import type { EuroRegion } from "../../api/admin/giftcard-pay/health/route.js";
 import type { ProcessReport } from "../../context/processes.js";
 import type { Sold } from "../../medusa-tables/bulk-refunds.js";
 import type { FailingJob } from "../../recovery/failing-jobs.js";
-import type { CancelStop } from "../../recovery/pending-cancellations.js";
 import type { BulkRefundPlan, BulkRefundReport } from "../../refunds/bulk-store.js";
 import type { SplitRefund } from "../../refunds/order-refund.js";
 import type { OrderRefund } from "../../refunds/rest-refund.js";
@@ -65,7 +64,6 @@ export type ChargeRow = Json<Awaited<ReturnType<typeof showCharges>>["charges"][
 export type JobRow = Json<FailingJob> & { orderName: string | null };
 export type HealthView = Health & {
   failingJobs: number;
-  cancelStop: Json<CancelStop> | null;
   regions: EuroRegion[];
   processes: ProcessReport;
 };
@@ -241,12 +239,10 @@ export const useDecideJob = () =>
     path: `jobs/${kind}/${encodeURIComponent(id)}/${decision}`,
   }));
 
-export const useResumeCancels = () => usePost<void>(() => ({ path: "cancels/resume" }));
-
-export const useStatement = (month: string, commission: string) =>
+export const useStatement = (month: string) =>
   useRead<{ statement: StatementView; csv: string }>(
     at("statement"),
-    { month, ...(commission !== "" && { commission }) },
+    { month },
     { placeholderData: keepPreviousData, retry: false },
   );
 

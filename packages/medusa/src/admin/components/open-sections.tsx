@@ -1,12 +1,5 @@
 import type { ChargeState } from "@giftcard-pay/checkout/store";
-import {
-  type HealthView,
-  type JobRow,
-  useDecideJob,
-  usePayments,
-  useRecovery,
-  useResumeCancels,
-} from "../client/queries.js";
+import { type JobRow, useDecideJob, usePayments, useRecovery } from "../client/queries.js";
 import { useTexts } from "../i18n/use-texts.js";
 import { WaitingRefunds } from "./bulk-refund-list.js";
 import { codeText, faultText } from "./labels.js";
@@ -21,8 +14,7 @@ export function OpenSections() {
   const { t } = useTexts();
   const work = useOpenWork();
   if (!work) return <Nothing>{t("common.loading")}</Nothing>;
-  const { problems, cancelStop, attention, jobs, refunds, isOut } = work;
-  const problemCount = problems.length + (cancelStop ? 1 : 0);
+  const { problems, attention, jobs, refunds, isOut } = work;
   return (
     <>
       {work.count === 0 && (
@@ -30,9 +22,8 @@ export function OpenSections() {
           <Nothing>{t(isOut ? "open.waits" : "open.nothing")}</Nothing>
         </Section>
       )}
-      {problemCount > 0 && (
-        <Section title={t("open.problems", { count: problemCount })} about={t("open.problemsAbout")}>
-          {cancelStop && <CancelsStopped stop={cancelStop} />}
+      {problems.length > 0 && (
+        <Section title={t("open.problems", { count: problems.length })} about={t("open.problemsAbout")}>
           {problems.map(({ name, about }) => (
             <Entry key={name}>
               <Strong>{name}</Strong>
@@ -74,26 +65,6 @@ function RetriedPayments() {
     <Section title={t("open.retried", { count: data.count })} about={t("open.retriedAbout")} actions={retry}>
       <PaymentTable charges={data.charges} />
     </Section>
-  );
-}
-
-/** Reports that more orders look unpaid than the shop may cancel without a person. */
-function CancelsStopped({ stop: { stoppedAt, waiting } }: { stop: NonNullable<HealthView["cancelStop"]> }) {
-  const { t, time } = useTexts();
-  const { mutate, isPending } = useResumeCancels();
-  const question = { title: t("cancels.title"), description: t("cancels.question", { count: waiting }) };
-  return (
-    <Entry
-      actions={
-        <ActionButton isLoading={isPending} question={{ ...question, variant: "danger" }} onAct={mutate}>
-          {t("cancels.resume")}
-        </ActionButton>
-      }
-    >
-      <Small>
-        {t("cancels.stopped", { since: time(stoppedAt) })} {waiting > 0 && t("cancels.waiting", { count: waiting })}
-      </Small>
-    </Entry>
   );
 }
 

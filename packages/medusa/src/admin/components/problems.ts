@@ -72,10 +72,9 @@ export function useOpenWork() {
   if (!attention || !jobs || !refunds) return undefined;
   const waiting = refunds.reduce((sum, one) => sum + one.waiting.length, 0);
   const problems = health ? problemsOf(texts, health) : [];
-  const cancelStop = health?.cancelStop ?? null;
   const isOut = health !== undefined && outageText(texts, health) !== null;
   return {
-    ...{ attention, jobs, refunds, problems, cancelStop, isOut },
-    count: problems.length + (cancelStop ? 1 : 0) + attention.count + jobs.length + waiting,
+    ...{ attention, jobs, refunds, problems, isOut },
+    count: problems.length + attention.count + jobs.length + waiting,
   };
 }

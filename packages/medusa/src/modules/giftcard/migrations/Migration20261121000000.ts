@@ -22,7 +22,6 @@ create table giftcard_unpaid_order (
   order_id text primary key,
   cart_id text not null,
   reason text not null check (reason in ('unpaid', 'remainder_lapsed', 'remainder_declined')),
-  found_at timestamptz not null default now(),
   canceled_at timestamptz
 );
 
@@ -38,7 +37,6 @@ create table giftcard_remainder (
 create table giftcard_release (
   payment_id text primary key,
   cart_id text not null,
-  found_at timestamptz not null default now(),
   refund_begun_at timestamptz
 );
 
@@ -58,15 +56,6 @@ create table giftcard_job (
   exempted_at timestamptz,
   primary key (kind, id)
 );
-
--- When automatic cancels were stopped, and who resumed them. At most one stop is in force.
-create table giftcard_cancel_stop (
-  id bigint generated always as identity primary key,
-  stopped_at timestamptz not null default now(),
-  resumed_at timestamptz,
-  resumed_by text
-);
-create unique index giftcard_cancel_stop_one on giftcard_cancel_stop ((true)) where resumed_at is null;
 
 -- How far recovery has looked through the past.
 create table giftcard_scan (
@@ -195,7 +184,7 @@ export class Migration20261121000000 extends Migration {
     this.addSql(refuseWhileOpen);
     this.addSql(endRemainders);
     this.addSql(`
-drop table giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job, giftcard_cancel_stop,
+drop table giftcard_bulk_refund_order, giftcard_bulk_refund, giftcard_order, giftcard_unpaid_order, giftcard_remainder, giftcard_release, giftcard_job,
   giftcard_scan, giftcard_process, giftcard_cart_lease, giftcard_medusa_migration;
 drop table giftcard_secret, giftcard_guess, giftcard_action, giftcard_charge, giftcard_tender;
 drop function giftcard_same_amount();

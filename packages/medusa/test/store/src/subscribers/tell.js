@@ -2,9 +2,8 @@
 module.exports = {
   default: async ({ event: { name, data } }) => console.log(`EVENT ${JSON.stringify({ name, data })}`),
   config: {
-    event: [
-      ...["applied", "removed", "devalued", "reversed", "needs_attention"],
-      ...["order_canceled", "cancels_stopped"],
-    ].map((name) => `giftcard.${name}`),
+    event: [...["applied", "removed", "devalued", "reversed", "needs_attention"], "order_canceled"].map(
+      (name) => `giftcard.${name}`,
+    ),
   },
 };

@@ -3,25 +3,23 @@ import type { MedusaContainer } from "@medusajs/framework/types";
 import { ContainerRegistrationKeys } from "@medusajs/framework/utils";
 import { PROVIDER_ID } from "../../../../names.js";
 import { countFailingJobs } from "../../../../recovery/failing-jobs.js";
-import { readCancelStop } from "../../../../recovery/pending-cancellations.js";
 import { adminRoute } from "../admin-route.js";
 
 /**
- * Reads the health of the service, the key, the clocks and the seals; open charges, failing jobs and a stop of automatic
- * cancels; which regions take gift cards; and whether the shop's processes, locks, connections and proxies fit together.
+ * Reads the health of the service, the key, the clocks and the seals; open charges, failing jobs,
+ * which regions take gift cards; and whether the shop's processes, locks, connections and proxies fit together.
  */
 export const GET = adminRoute(async ({ giftcard, sql, req }) => {
   const { client, sealer } = giftcard;
   const { environment, journal } = giftcard.engine;
-  const [health, failingJobs, cancelStop, regions, processes] = await Promise.all([
+  const [health, failingJobs, regions, processes] = await Promise.all([
     readHealth({ environment, issuer: client, sealer, journal }),
     countFailingJobs(sql),
-    readCancelStop(sql),
     listEuroRegions(req.scope),
     giftcard.processes.read(),
   ]);
   const warnings = [...processes.warnings, ...giftcard.addresses.warnings()];
-  return { ...health, failingJobs, cancelStop, regions, processes: { ...processes, warnings } };
+  return { ...health, failingJobs, regions, processes: { ...processes, warnings } };
 });
 
 export interface EuroRegion {
