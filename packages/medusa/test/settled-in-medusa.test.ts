@@ -42,6 +42,18 @@ const creditLines = async ({ orderId }: Bought) =>
     ({ amount }: { amount: number }) => Math.round(amount * 100),
   );
 
+test.each([11.1676, 11.0461, 11.7975])(
+  "the fraction of a cent that Medusa waives for a refund of %d is nobody's",
+  async (price) => {
+    const handle = `fraction-${price}`.replace(".", "-");
+    await shop.storefront.createProduct(handle, price);
+    const bought = await buy(shop, { [handle]: 7 }, { balancesCents: [3699, 1423], codes: [] });
+    await editTo(shop.storefront, bought.orderId, handle, 6);
+    expect(await giveBack(shop.storefront, bought.orderId)).toBe(Math.round(price * 100));
+    expect([await pending(bought), await refund(bought)]).toMatchObject([0, { owedCents: 0, settledCents: 0 }]);
+  },
+);
+
 describe("store credit for what an order owed", () => {
   test("is not refunded on the order's page, in bulk, or after the next return", async () => {
     const productId = await newShow("settled-show");

@@ -89,8 +89,9 @@ const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce(
       join capture c on c.payment_id = p.id and c.deleted_at is null)), 1) end`;
 
 /**
- * The amount that Medusa waived for the refund `r` of the payment `p`: the first credit line after the refund, if Medusa
- * asked for money then, and if the line has the names that Medusa gives it. Recovery's line names its refund.
+ * The amount that Medusa waived for the refund `r` of the payment `p`: the first credit line after the refund, if Medusa asked for
+ * money then, or waived a cent or less, for which it never asks, and if the line has the names that Medusa gives it. Recovery's line
+ * names its refund.
  */
 const WAIVED = `coalesce((select (line.raw_amount ->> 'value')::numeric
   from order_change change join order_change_action line on line.order_change_id = change.id
@@ -99,7 +100,7 @@ const WAIVED = `coalesce((select (line.raw_amount ->> 'value')::numeric
   where change.order_id = o.id and change.change_type = 'credit_line' and change.status = 'confirmed' and change.deleted_at is null
     and case when line.reference = 'refund' then line.reference_id = r.id
       else change.created_at >= r.created_at and (line.raw_amount ->> 'value')::numeric between 0 and (r.raw_amount ->> 'value')::numeric
-        and ${pendingOf("before")}::numeric > 0
+        and (${pendingOf("before")}::numeric > 0 or (line.raw_amount ->> 'value')::numeric <= 0.01)
         and (line.reference, line.reference_id) = (coalesce(reason.label, 'payment_collection'), coalesce(reason.code, line.reference_id))
         and (reason.id is not null or line.reference_id in (select payment_collection_id from order_payment_collection
           where order_id = o.id and deleted_at is null))
