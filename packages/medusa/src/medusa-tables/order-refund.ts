@@ -89,9 +89,8 @@ const PLACED_VERSION = `case when cart.cart_id is not null then 1 else coalesce(
       join capture c on c.payment_id = p.id and c.deleted_at is null)), 1) end`;
 
 /**
- * The amount that Medusa waived for the refund `r` of the payment `p`: the first credit line after the refund, if Medusa asked for
- * money then, or waived a cent or less, for which it never asks, and if the line has the names that Medusa gives it. Recovery's line
- * names its refund.
+ * The amount that Medusa waived for the refund `r` of the payment `p`: the first credit line after it, if Medusa asked for money
+ * then (it never asks for a cent or less), and if the line has the names that Medusa gives it. Recovery's line names its refund.
  */
 const WAIVED = `coalesce((select (line.raw_amount ->> 'value')::numeric
   from order_change change join order_change_action line on line.order_change_id = change.id
