@@ -30,7 +30,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
 
   /** @internal */
   async onModuleInit(): Promise<void> {
-    this.#store = await openStore(this.settings, this.connection.rawConnection.options);
+    this.#store = await openStore(this.connection.rawConnection.options);
     const { purchases } = this.#store;
     this.#calls = { ...this.open(this.#store), read: (orderCode) => purchases.read(orderCode) };
   }
@@ -66,15 +66,20 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
     return (await this.#store?.purchases.change(orderId, { from: [state], to, attemptId, lease: null })) != null;
   }
 
-  /** @internal Applies the cards of an order to the one into which Vendure has merged it. @throws {CheckoutError} as `apply` */
+  /** @internal Applies the cards of an order to the one into which Vendure has merged it. @throws the first failure, after all */
   async carryCards(fromCode: string, to: Order): Promise<void> {
     const { environment, sealingKeys } = this.settings;
     const audience = tenderAudience({ issuer: clientOf(this.settings), environment }, fromCode);
+    let failure: unknown;
     for (const { sealedCard, state } of (await this.#store?.journal.tenders(fromCode)) ?? []) {
       if (state !== "applied" || sealedCard === null) continue;
       const { cardNumber, pin } = await createSealer({ keys: sealingKeys }).openTenderCard(sealedCard, audience);
-      await this.calls.apply(cartOf(to), { cardNumber: cardNumber.reveal(), pin: pin.reveal() });
+      const card = { cardNumber: cardNumber.reveal(), pin: pin.reveal() };
+      await this.calls.apply(cartOf(to), card).catch((error: unknown) => {
+        failure ??= error;
+      });
     }
+    if (failure) throw failure;
   }
 
   private open(store: OpenedStore): Checkout {
@@ -92,7 +97,7 @@ export class GiftcardCheckout implements OnModuleInit, OnModuleDestroy {
         authorize: async () => ({ status: "pending" }),
         // Counts Vendure's payments that go with these cards. If they are too much, a person has to decide.
         status: async ({ orderId, attemptId, remainderCents }) => {
-          const amountCents = await this.money.collectedCents(orderId, attemptId);
+          const amountCents = this.money.collectedCents(await this.money.committed(orderId), attemptId);
           return amountCents < remainderCents ? { status: "pending" } : { status: "authorized", amountCents };
         },
         // The cards are reversed. Refund what was collected with them, including payments that Vendure never stored.

@@ -8,6 +8,7 @@ import {
   type Payment,
   PaymentMethodHandler,
   type PaymentProcess,
+  type RequestContext,
   type RuntimeVendureConfig,
 } from "@vendure/core";
 import { GiftcardCheckout } from "./checkout.js";
@@ -60,10 +61,11 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
     },
     async cancelPayment(ctx, { code }, { id, transactionId }) {
       // Vendure has read the payment without a lock. The order may have been paid and placed since.
-      const order = await injector.get(Orders).lock(ctx, code);
+      const orders = injector.get(Orders);
+      const order = await orders.lock(ctx, code);
       const refuse = (state: "Settled" | "Authorized", errorMessage: string) =>
         ({ success: false, state, errorMessage }) as const;
-      if ((await injector.get(Money).livePayment(ctx, order.id, id))?.state === "Settled")
+      if ((await orders.lockPayment(ctx, order.id, id))?.state === "Settled")
         return refuse("Settled", "Refund the payment, or cancel the order.");
       const checkout = injector.get(GiftcardCheckout);
       const purchase = await checkout.read(code);
@@ -101,9 +103,10 @@ export function createPaymentProcess(): PaymentProcess<never> {
       if (/^(Settled|Authorized)$/.test(to)) {
         if (payment.amount < 0) return "This order has no outstanding amount.";
         const isStripe = webhooks.isAbout(payment.transactionId);
-        const repeated = others.find((one) => isRepeated(one, payment, ctx.apiType, isStripe, orders.wasPlaced(order)));
+        const repeated = others.find((one) => isRepeated(one, payment, ctx, isStripe, orders.wasPlaced(order)));
         // A webhook is often repeated. A shopper may have paid again, by a provider whose ids repeat.
-        if (repeated && !isStripe && (ctx.apiType === "shop" || heldCents(repeated) === 0)) {
+        const isSame = repeated?.amount === payment.amount && heldCents(repeated) > 0;
+        if (repeated && !isStripe && (ctx.apiType === "shop" || !isSame)) {
           const what = `${payment.method} has reported the payment ${payment.transactionId} again.`;
           injector.get(Settlement).noteSoon(code, `${what} If it was paid again, refund it at its provider.`);
         }
@@ -121,14 +124,14 @@ export function createPaymentProcess(): PaymentProcess<never> {
 /**
  * Whether a payment was recorded before. Ids may repeat: the provider of a shopper's call has just taken the money, unless it
  * answers a repeated request with a payment that holds the same amount. A webhook may be repeated long after its payment was
- * refunded. Staff may give two manual payments of a placed order the same id.
+ * refunded. Staff may give two manual payments of a placed order the same id; a webhook has no user.
  */
-function isRepeated(one: Payment, made: Payment, apiType: string, isStripe: boolean, wasPlaced: boolean): boolean {
+function isRepeated(one: Payment, made: Payment, ctx: RequestContext, isStripe: boolean, wasPlaced: boolean): boolean {
   if (!made.transactionId || one.method !== made.method || one.transactionId !== made.transactionId) return false;
   const isHeld = heldCents(one) > 0;
   if (isStripe) return isHeld || /^(Settled|Authorized|Cancelled)$/.test(one.state);
-  if (wasPlaced) return false;
-  if (apiType === "shop") return isHeld && one.amount === made.amount;
+  if (wasPlaced && (ctx.apiType === "shop" || ctx.activeUserId)) return false;
+  if (ctx.apiType === "shop") return isHeld && one.amount === made.amount;
   return /^(Settled|Authorized|Cancelled)$/.test(one.state);
 }
 

@@ -54,17 +54,7 @@ export class Money {
     return (await this.payments(ctx, orderId)).filter(({ state }) => liveStates.includes(state));
   }
 
-  /** Returns one of the live payments. */
-  async livePayment(ctx: RequestContext, orderId: ID, id: ID): Promise<Payment | undefined> {
-    return (await this.live(ctx, orderId)).find((payment) => payment.id === id);
-  }
-
-  /** Returns the live gift card payment, if there is one. */
-  async liveCard(ctx: RequestContext, orderId: ID): Promise<Payment | undefined> {
-    return (await this.live(ctx, orderId)).find(this.isCard);
-  }
-
-  /** Returns the live payments as they are committed. It needs no lock, so it can be called whoever holds the order's. */
+  /** Returns the live payments as they are committed, by a connection of its own. In a transaction, the pool may have none left. */
   async committed(code: string): Promise<Payment[]> {
     const found = { where: { order: { code } }, relations: ["refunds"] };
     return (await this.connection.rawConnection.getRepository(Payment).find(found)).filter(({ state }) =>
@@ -72,9 +62,8 @@ export class Money {
     );
   }
 
-  /** Returns the cents that other methods hold together with this attempt's cards. */
-  async collectedCents(code: string, attemptId: string): Promise<number> {
-    const payments = await this.committed(code);
+  /** Returns the cents that other methods hold together with this attempt's cards. @param payments the order's live payments */
+  collectedCents(payments: readonly Payment[], attemptId: string): number {
     return heldCentsOf(payments.filter((one) => !this.isCard(one) && (this.attemptOf(one) ?? attemptId) === attemptId));
   }
 

@@ -56,11 +56,6 @@ export const declaration = z.strictObject({
     .optional(),
   /** The cron pattern of recovery. Default: `* * * * *`. */
   schedule: text.default("* * * * *"),
-  /** The PostgreSQL schema of the plugin's tables. Default: `giftcard`. */
-  schema: z
-    .string()
-    .regex(/^[a-z_][a-z0-9_]{0,62}$/)
-    .default("giftcard"),
   /**
    * Cancels a payment at your own provider that Vendure may never have stored, because a process crashed. It must be
    * idempotent, and throw if it fails.

@@ -3,6 +3,7 @@ import {
   type ID,
   Order,
   OrderService,
+  Payment,
   type RequestContext,
   RequestContextService,
   TransactionalConnection,
@@ -56,8 +57,15 @@ export class Orders {
   /** Locks the order and returns the cents that a payment still holds. Vendure has read them before without a lock. */
   async lockHeldCents(ctx: RequestContext, code: string, paymentId: ID): Promise<number> {
     const { id } = await this.lock(ctx, code);
-    const payment = await this.money.livePayment(ctx, id, paymentId);
+    const payment = await this.lockPayment(ctx, id, paymentId);
     return payment ? heldCents(payment) : 0;
+  }
+
+  /** Returns one of the order's live payments, which staff may be capturing or canceling, once they have. */
+  async lockPayment(ctx: RequestContext, orderId: ID, id: ID): Promise<Payment | undefined> {
+    const query = this.connection.getRepository(ctx, Payment).createQueryBuilder("p").where("p.id = :id", { id });
+    if (this.hasLocks && this.isInTransaction(ctx)) await query.setLock("for_no_key_update").getOne();
+    return (await this.money.live(ctx, orderId)).find((payment) => payment.id === id);
   }
 
   /** @internal The states, also of the shop's own, that an order can have before it is placed. */

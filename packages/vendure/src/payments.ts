@@ -58,7 +58,7 @@ export class CardPayments {
       this.settlement.soon(code);
       throw new CheckoutError("amount_changed");
     }
-    if (await this.money.liveCard(ctx, order.id))
+    if ((await this.money.live(ctx, order.id)).find(this.money.isCard))
       throw new CheckoutError("cart_completed", { message: "The gift cards of this order are charged already." });
     await this.adopt(ctx, besides, attemptId);
     return {

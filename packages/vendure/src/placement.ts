@@ -21,10 +21,10 @@ export class Placement {
     // Old payments hold nothing for the order: they are being returned. The order's process refuses to place it until then.
     const payments = await this.money.live(ctx, id);
     const isSettled = payments.every((payment) => payment.state === "Settled");
-    const isWaiting = order.state === "PaymentAuthorized" || this.orders.canBePaid(order);
+    const isWaiting = this.orders.canBePaid(order) || (isSettled && order.state === "PaymentAuthorized");
     const isCovered = heldCentsOf(payments) >= order.totalWithTax;
-    if (isWaiting && payments.length > 0 && isSettled && isCovered)
-      await this.orders.service.transitionToState(ctx, id, "PaymentSettled");
+    if (isWaiting && payments.length > 0 && isCovered)
+      await this.orders.service.transitionToState(ctx, id, isSettled ? "PaymentSettled" : "PaymentAuthorized");
   }
 
   /**

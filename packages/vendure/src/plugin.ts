@@ -11,7 +11,6 @@ import { GiftcardCheckout } from "./checkout.js";
 import { SETTINGS } from "./constants.js";
 import { Gates } from "./gates.js";
 import { createHandler, createOrderProcess, createPaymentProcess, refundProcess } from "./handler.js";
-import { Ledger } from "./ledger.js";
 import { Money } from "./money.js";
 import { type GiftcardPluginOptions, readOptions, type Settings } from "./options.js";
 import { Orders } from "./orders.js";
@@ -43,7 +42,7 @@ function listOf(config: object, path: string): [Record<string, unknown[] | undef
     { provide: APP_INTERCEPTOR, useClass: SettledOrderInterceptor },
     { provide: APP_INTERCEPTOR, useExisting: StripeWebhookInterceptor },
     ...[Money, Orders, Returns, GiftcardCheckout, Gates, VendureCalls, CardPayments, CardRefunds],
-    ...[Placement, Settlement, Recovery, Ledger, StripeWebhookInterceptor],
+    ...[Placement, Settlement, Recovery, StripeWebhookInterceptor],
   ],
   adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver, PaymentResolver] },
   shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver, PaymentResolver] },

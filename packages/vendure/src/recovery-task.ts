@@ -9,7 +9,6 @@ import { Orders } from "./orders.js";
 import { CardRefunds } from "./refunds.js";
 import { Settlement } from "./settlement.js";
 
-/** The id of the task. */
 export const RECOVERY_TASK = "giftcard-recovery";
 
 const DAY_MS = 24 * 60 * 60_000;

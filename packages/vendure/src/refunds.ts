@@ -183,7 +183,7 @@ export class CardRefunds {
   }
 
   /** Returns the cents of a gift card payment that are off the cards. */
-  private async offCents(code: string, payment: Payment): Promise<number> {
+  async offCents(code: string, payment: Payment): Promise<number> {
     return sumOf((await this.chargesOf(code, payment)).filter(({ state }) => heldStates.includes(state)));
   }
 }

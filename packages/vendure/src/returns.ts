@@ -21,6 +21,15 @@ const MOST_TRIES = 3;
 const ORDER_NOTE = "ORDER_NOTE" as keyof OrderHistoryEntryData;
 const PAYMENT_TRANSITION = "ORDER_PAYMENT_TRANSITION" as keyof OrderHistoryEntryData;
 
+const failuresOf = ({ refunds }: Payment): number => refunds.filter(({ state }) => state === "Failed").length;
+
+/** Whether the provider has refused to refund a payment so often that a person has to. */
+export const isLeftToPerson = (payment: Payment): boolean => failuresOf(payment) >= MOST_TRIES;
+
+const nameOf = (payment: Payment): string => `The payment of ${formatCents(heldCents(payment))} by ${payment.method}`;
+
+class StillAuthorized extends Error {}
+
 /** The decision about a payment: kept, returned by its own method, or settled elsewhere by a person. */
 export type Verdict = "keep" | "return" | "settled";
 
@@ -56,7 +65,7 @@ export class Returns {
   private async closeOne(code: string, id: ID, readVerdict: ReadVerdict): Promise<boolean> {
     try {
       return await this.orders.alone(code, async (ctx, order) => {
-        const payment = await this.money.livePayment(ctx, order.id, id);
+        const payment = await this.orders.lockPayment(ctx, order.id, id);
         const verdict = payment && heldCents(payment) > 0 ? (await readVerdict())(payment) : "keep";
         if (!payment || verdict === "keep") return true;
         if (verdict === "return") return this.return(ctx, order, payment);
@@ -65,33 +74,45 @@ export class Returns {
       });
     } catch (error) {
       logFailure(error, code);
+      if (error instanceof StillAuthorized)
+        await this.orders.alone(code, (ctx, order) => this.note(ctx, order, error.message));
       return false;
     }
   }
 
   private async return(ctx: RequestContext, order: Order, payment: Payment): Promise<boolean> {
-    const failed = payment.refunds.filter(({ state }) => state === "Failed").length;
-    if (failed >= MOST_TRIES) return false;
-    const what = `The payment of ${formatCents(heldCents(payment))} by ${payment.method}`;
-    if (payment.state === "Authorized") {
-      const canceled = await this.payments.cancelPayment(ctx, payment.id);
-      return "state" in canceled && canceled.state === "Cancelled";
-    }
+    if (isLeftToPerson(payment)) return false;
+    if (payment.state === "Authorized") return this.cancel(ctx, payment);
     const state = await this.refundPart(ctx, order, payment, heldCents(payment));
     if (state === undefined) {
-      if (failed + 1 < MOST_TRIES) Logger.error(`Order ${order.code}: ${what} could not be refunded yet.`, LOGGER);
-      else await this.note(ctx, order, `${what} could not be refunded. Refund it at its provider.`);
+      if (failuresOf(payment) + 1 < MOST_TRIES)
+        Logger.error(`Order ${order.code}: ${nameOf(payment)} could not be refunded yet.`, LOGGER);
+      else await this.note(ctx, order, `${nameOf(payment)} could not be refunded. Refund it at its provider.`);
       return false;
     }
     if (state === "Pending" && !this.money.isCard(payment))
-      await this.note(ctx, order, `${what} is being refunded. Settle the refund once its provider has confirmed it.`);
+      await this.note(
+        ctx,
+        order,
+        `${nameOf(payment)} is being refunded. Settle the refund once its provider has confirmed it.`,
+      );
     // Vendure counts a settled payment as paid while its refund is pending, and would ask for too little.
     if (order.state !== "Cancelled") await this.setState(ctx, order, payment, "Cancelled", true);
     return true;
   }
 
-  /** Refunds a part of a payment by its own method. @returns the state of the refund, or undefined if the provider refuses it */
+  /** Cancels an authorized payment. @throws {StillAuthorized} to roll back: Vendure would record an error, which holds nothing */
+  private async cancel(ctx: RequestContext, payment: Payment): Promise<boolean> {
+    const canceled = await this.payments.cancelPayment(ctx, payment.id);
+    const isCanceled = "state" in canceled && canceled.state === "Cancelled";
+    if (isCanceled || this.money.isCard(payment)) return isCanceled;
+    throw new StillAuthorized(`${nameOf(payment)} could not be canceled yet. If it stays, cancel it at its provider.`);
+  }
+
+  /** Refunds a part of a payment, or cancels it if it is authorized. @returns the state, or undefined if that isn't possible */
   async refundPart(ctx: RequestContext, order: Order, payment: Payment, amount: number): Promise<string | undefined> {
+    if (payment.state === "Authorized")
+      return amount === heldCents(payment) && (await this.cancel(ctx, payment)) ? "Cancelled" : undefined;
     const input = { paymentId: payment.id, amount, lines: [], reason: "gift card", shipping: 0, adjustment: 0 };
     const made = await this.payments.createRefund(ctx, input, order, payment);
     return "state" in made && made.state !== "Failed" ? made.state : undefined;

@@ -1,4 +1,4 @@
-import { heldStates, type Purchase, reversedStates, reversingStates, soldStates } from "@giftcard-pay/checkout/store";
+import { type Purchase, reversedStates, reversingStates, soldStates } from "@giftcard-pay/checkout/store";
 import { formatCents } from "@giftcard-pay/client";
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from "@nestjs/common";
 import {
@@ -18,7 +18,8 @@ import { heldCents, Money } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { Placement } from "./placement.js";
-import { Returns, type Verdict } from "./returns.js";
+import { CardRefunds } from "./refunds.js";
+import { isLeftToPerson, Returns, type Verdict } from "./returns.js";
 
 /** An order that is to be settled. */
 interface Waiting {
@@ -42,6 +43,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(Returns) private readonly returns: Returns,
     @Inject(EventBus) private readonly events: EventBus,
     @Inject(Placement) private readonly placement: Placement,
+    @Inject(CardRefunds) private readonly refunds: CardRefunds,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -92,7 +94,9 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async settle(code: string, origin: RequestContext | undefined): Promise<void> {
     if (!(await this.checkout.calls.read(code))) return;
-    await this.orders.alone(code, (ctx, order) => this.decide(ctx, order), origin);
+    const isAwaited = await this.orders.alone(code, (ctx, order) => this.decide(ctx, order), origin);
+    // After the commit: it reads the payments by a connection of its own.
+    if (isAwaited) await this.checkout.calls.confirm(code);
     // Other providers refund outside of the transaction that has decided it, each in its own.
     const { attemptId, state } = await this.checkout.read(code);
     if (reversingStates.includes(state)) await this.checkout.calls.cancel(code, attemptId);
@@ -127,63 +131,71 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     return !isCard && settled.some((one) => one.attemptId === own) ? "settled" : "return";
   }
 
+  /** Marks payments as settled elsewhere whose return was left to a person. @returns whether there was one */
+  async settleElsewhere(code: string, actor: string): Promise<boolean> {
+    let isSettled = false;
+    await this.returns.close(code, async () => {
+      const now = await this.checkout.read(code);
+      return (payment) => {
+        const isStuck = isLeftToPerson(payment) && this.verdictOn(payment, now) === "return";
+        isSettled ||= isStuck;
+        return isStuck ? "settled" : "keep";
+      };
+    });
+    if (isSettled) this.noteSoon(code, `${actor} has settled a payment elsewhere that its provider doesn't refund.`);
+    return isSettled;
+  }
+
   private isSold = (order: Order): boolean => this.orders.wasPlaced(order) && order.state !== "Cancelled";
 
-  /** Decides whether the cards of an order are kept or reversed. */
-  private async decide(ctx: RequestContext, given: Order): Promise<void> {
+  /** Decides whether the cards of an order are kept or reversed. @returns whether they only wait for the remainder */
+  private async decide(ctx: RequestContext, given: Order): Promise<boolean> {
     const { code } = given;
     const purchase = await this.checkout.read(code);
     const order = await this.placement.restore(ctx, given);
     await this.returns.reopen(ctx, order);
-    if (order !== given && !isFor(purchase, order))
-      await this.returns.note(
-        ctx,
-        order,
-        `The order was placed for ${formatCents(purchase.totalCents)}, and changed at the same moment. Check its lines.`,
-      );
+    if (order !== given && !isFor(purchase, order)) {
+      const what = `The order was placed for ${formatCents(purchase.totalCents)}, and changed at the same moment.`;
+      await this.returns.note(ctx, order, `${what} Check its lines.`);
+    }
     const isOpen = purchase.state === "pending" || soldStates.includes(purchase.state);
     // An order that was placed without its cards was paid by another method at the same moment.
-    const isByCard = async () => (await this.money.liveCard(ctx, order.id))?.transactionId === purchase.attemptId;
+    const isByCard = async () =>
+      (await this.money.live(ctx, order.id)).find(this.money.isCard)?.transactionId === purchase.attemptId;
     const isNeeded = this.isSold(order) ? await isByCard() : this.orders.canBePaid(order) && isFor(purchase, order);
     // The order was canceled, or changed after the cards were charged.
     if (isOpen && !isNeeded) await this.checkout.beginReversal(purchase);
-    else if (purchase.state === "pending" && !(await this.noteOvercollection(ctx, order, purchase)))
-      await this.checkout.calls.confirm(code);
+    else if (purchase.state === "pending") return !(await this.noteOvercollection(ctx, order, purchase));
+    return false;
   }
 
-  /** Returns how much more than the remainder other methods have collected for a pending purchase, in cents. */
-  async excessCents({ orderId, attemptId, remainderCents }: Purchase): Promise<number> {
-    return Math.max(0, (await this.money.collectedCents(orderId, attemptId)) - remainderCents);
+  /** Returns how much more than a pending remainder other methods have collected. @param payments default: as they are committed */
+  async excessCents({ orderId, state, attemptId, remainderCents }: Purchase, payments?: Payment[]): Promise<number> {
+    if (state !== "pending") return 0;
+    const made = payments ?? (await this.money.committed(orderId));
+    return Math.max(0, this.money.collectedCents(made, attemptId) - remainderCents);
   }
 
   /** Refunds the excess of an overcollected order by the methods that have collected it, and places the order. */
   async refundExcess(code: string): Promise<number> {
     const purchase = await this.checkout.read(code);
-    const excess = () => (purchase.state === "pending" ? this.excessCents(purchase) : Promise.resolve(0));
     const payments = await this.orders.alone(code, (ctx, order) => this.money.live(ctx, order.id));
     let refundedCents = 0;
     for (const { id } of payments)
       refundedCents += await this.orders.alone(code, async (ctx, order) => {
-        const payment = await this.money.livePayment(ctx, order.id, id);
-        if (!payment || this.money.isCard(payment) || payment.state !== "Settled") return 0;
-        if (this.money.attemptOf(payment) !== purchase.attemptId) return 0;
-        const cents = Math.min(await excess(), heldCents(payment));
+        const payment = await this.orders.lockPayment(ctx, order.id, id);
+        if (!payment || this.money.isCard(payment) || this.money.attemptOf(payment) !== purchase.attemptId) return 0;
+        const excessCents = await this.excessCents(purchase, await this.money.live(ctx, order.id));
+        const cents = Math.min(excessCents, heldCents(payment));
         return cents > 0 && (await this.returns.refundPart(ctx, order, payment, cents)) ? cents : 0;
       });
     this.soon(code);
     return refundedCents;
   }
 
-  /** Returns the cents that are off the cards for this purchase. */
-  async cardHeldCents({ orderId, attemptId }: Purchase): Promise<number> {
-    return (await this.checkout.calls.charges(orderId))
-      .filter((charge) => heldStates.includes(charge.state) && charge.attemptId === attemptId)
-      .reduce((sum, { deductedCents, amountCents }) => sum + (deductedCents ?? amountCents), 0);
-  }
-
   /** Settles the gift card payment of a paid order, or adds it, or records a refund that Vendure has missed. */
   private async updateCardPayment(ctx: RequestContext, order: Order, purchase: Purchase): Promise<void> {
-    const card = await this.money.liveCard(ctx, order.id);
+    const card = (await this.money.live(ctx, order.id)).find(this.money.isCard);
     if (card) await this.recordMissedRefund(ctx, order, card, purchase);
     if (purchase.state !== "paid") return;
     if (card?.state === "Authorized") await this.orders.service.settlePayment(ctx, card.id);
@@ -191,19 +203,25 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
     const isOld = Date.now() - purchase.createdAt.getTime() > this.settings.leaseMs;
     if (card || this.isSold(order) || !isOld) return;
     const method = this.settings.paymentMethodCode;
-    await this.orders.service.addPaymentToOrder(ctx, order.id, { method, metadata: {} });
+    const added = await this.orders.service.addPaymentToOrder(ctx, order.id, { method, metadata: {} });
+    if ("errorCode" in added)
+      await this.returns.note(
+        ctx,
+        order,
+        `The gift cards are charged, and their payment is refused: ${added.message}.`,
+      );
   }
 
   /** Records a refund to the cards whose transaction in Vendure was lost. The money is returned already. */
   private async recordMissedRefund(ctx: RequestContext, order: Order, card: Payment, purchase: Purchase) {
     if (card.state !== "Settled" || purchase.state === "refunding") return;
-    const missingCents = heldCents(card) - (await this.cardHeldCents(purchase));
+    const missingCents = heldCents(card) - (await this.refunds.offCents(order.code, card));
     if (missingCents > 0) await this.returns.refundPart(ctx, order, card, missingCents);
   }
 
   /** Writes a note for staff if other methods have collected more than the remainder. @returns whether they have */
   private async noteOvercollection(ctx: RequestContext, order: Order, purchase: Purchase): Promise<boolean> {
-    const excessCents = await this.excessCents(purchase);
+    const excessCents = await this.excessCents(purchase, await this.money.live(ctx, order.id));
     if (excessCents === 0) return false;
     const note =
       `Overcollected: gift cards and other payments exceed the total by ${formatCents(excessCents)}. ` +

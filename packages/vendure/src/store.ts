@@ -5,7 +5,6 @@ import { Logger } from "@vendure/core";
 import type { PoolConfig } from "pg";
 import type { DataSourceOptions } from "typeorm";
 import { LOGGER } from "./constants.js";
-import type { Settings } from "./options.js";
 
 type PostgresOptions = Extract<DataSourceOptions, { type: "postgres" }>;
 
@@ -20,8 +19,8 @@ export interface OpenedStore extends CheckoutStore {
  *
  * @throws {Error} if Vendure's database is neither PostgreSQL nor a file of SQLite
  */
-export async function openStore({ schema }: Settings, database: DataSourceOptions): Promise<OpenedStore> {
-  if (database.type === "postgres") return openPostgres(database, schema);
+export async function openStore(database: DataSourceOptions): Promise<OpenedStore> {
+  if (database.type === "postgres") return openPostgres(database);
   const file = sqliteFileOf(database);
   if (file) return createSqliteStore({ file });
   throw new Error(`GiftcardPlugin: Vendure's database (${database.type}) has to be PostgreSQL, or a file of SQLite.`);
@@ -38,7 +37,7 @@ function sqliteFileOf(database: DataSourceOptions): string | undefined {
   return typeof path === "string" && path !== "" && path !== ":memory:" ? `${path}.giftcards` : undefined;
 }
 
-async function openPostgres(database: PostgresOptions, schema: string): Promise<OpenedStore> {
+async function openPostgres(database: PostgresOptions): Promise<OpenedStore> {
   const { default: pg } = await import("pg");
   const { url: connectionString, username: user, ...primary } = database.replication?.master ?? database;
   const { host, port, password, database: name, ssl } = primary;
@@ -46,7 +45,7 @@ async function openPostgres(database: PostgresOptions, schema: string): Promise<
   const pool = new pg.Pool(given as PoolConfig);
   // An idle connection failed. The pool opens another one.
   pool.on("error", ({ message }) => Logger.error(message, LOGGER));
-  const store = createPostgresStore({ pool, schema });
+  const store = createPostgresStore({ pool, schema: "giftcard" });
   try {
     await store.migrate();
   } catch (error) {

@@ -18,6 +18,8 @@ import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 import { CardRefunds } from "./refunds.js";
 
+const REFUNDING = "The gift cards of this order are being refunded. Try again in a moment.";
+
 /** Vendure's error of a declined payment, which it doesn't export. */
 const declined = (paymentErrorMessage: string) => ({
   ...{ __typename: "PaymentDeclinedError", errorCode: "PAYMENT_DECLINED_ERROR", message: "PAYMENT_DECLINED_ERROR" },
@@ -59,8 +61,10 @@ export class VendureCalls implements OnModuleInit {
     };
     const mergeOrders = service.mergeOrders.bind(service);
     service.mergeOrders = async (ctx, user, guestOrder, existingOrder) => {
+      // The order of a customer isn't merged into that of another one, and neither are its cards.
+      const isApart = guestOrder?.customer != null;
       const merged = await mergeOrders(ctx, user, guestOrder, existingOrder);
-      for (const one of [guestOrder, existingOrder])
+      for (const one of isApart ? [] : [guestOrder, existingOrder])
         if (merged && one && one.code !== merged.code) await this.carryCards(ctx, one.code, merged);
       return merged;
     };
@@ -84,10 +88,10 @@ export class VendureCalls implements OnModuleInit {
    */
   private async amountOf(ctx: RequestContext, order: Order, amount: number, method: string): Promise<number | string> {
     if (ctx.apiType !== "shop" || method === this.settings.paymentMethodCode) return amount;
-    const hasCards = (await this.checkout.calls.read(order.code)) || (await this.gates.coveredCents(order)) > 0;
-    if (!hasCards) return amount;
     // Until the payment is stored, nothing else may change the order or pay for it.
     const now = await this.orders.lock(ctx, order.code);
+    const hasCards = (await this.checkout.calls.read(order.code)) || (await this.gates.coveredCents(order)) > 0;
+    if (!hasCards) return amount;
     if (now.totalWithTax !== order.totalWithTax || now.state !== order.state)
       return "The order has changed meanwhile. Load it again.";
     const outstanding = await this.gates.outstanding(ctx, now);
@@ -121,7 +125,10 @@ export class VendureCalls implements OnModuleInit {
     { orderId, refund, refunds }: Parameters<OrderService["modifyOrder"]>[1],
   ): Promise<void> {
     const order = await this.orders.service.findOne(ctx, orderId);
-    if (!order || !(await this.checkout.calls.read(order.code))) return;
+    const purchase = order && (await this.checkout.calls.read(order.code));
+    if (!order || !purchase) return;
+    await this.orders.lock(ctx, order.code);
+    if (purchase.state === "refunding" && (refunds ?? refund)) throw new UserInputError(REFUNDING);
     const payments = await this.money.payments(ctx, order.id);
     const sums = new Map<Payment, number>();
     for (const { paymentId, amount } of refunds ?? (refund ? [refund] : [])) {

@@ -67,3 +67,18 @@ test("a worker process reverses the cards of an order whose remainder stays unpa
     await stage.close();
   }
 });
+
+test("orders that are paid at once end, although the pool has fewer connections than orders", {
+  tags: "long",
+}, async () => {
+  const stage = await openStage({ env: { POOL_MAX: "3" } });
+  try {
+    const orders = await Promise.all([1, 2, 3, 4, 5, 6].map(() => stage.order(5000)));
+    for (const order of orders) await order.payByCard();
+    const paid = await Promise.all(orders.map((order) => order.payByBank(2498)));
+    expect(paid.map(({ state }) => state)).toEqual(orders.map(() => "PaymentSettled"));
+    for (const order of orders) await stage.expectHeld(order, { state: "PaymentSettled", cards: 5000, bank: 2498 });
+  } finally {
+    await stage.close();
+  }
+});

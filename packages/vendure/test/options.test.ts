@@ -28,7 +28,6 @@ const wrong: [string, object][] = [
   ["maxCards", { maxCards: 21 }],
   ["charges", { charges: "by-order" }],
   ["leaseMs", { leaseMs: 10_000 }],
-  ["schema", { schema: "Gift Cards" }],
   ["enviroment", { enviroment: "live" }],
 ];
 

@@ -224,8 +224,9 @@ test("refunds and a cancel at once return a payment once", async () => {
     admin.cancel(order.id),
   ]);
   await expect.poll(() => stage().bank.heldCents(order.code)).toBe(0);
-  const totals = (await refundsOf(order.code, method)).map(({ total }: { total: number }) => total);
-  expect(totals.reduce((sum: number, cents: number) => sum + cents, 0)).toBe(2498);
+  const refundedCents = async () =>
+    (await refundsOf(order.code, method)).reduce((sum: number, { total }: { total: number }) => sum + total, 0);
+  await expect.poll(refundedCents).toBe(2498);
   await expect.poll(() => stage().heldByCards(order)).toBe(0);
 });
 
@@ -297,6 +298,69 @@ test("staff is told if a shopper's payment repeats the id of one that holds mone
   await expect
     .poll(async () => JSON.stringify((await stage().admin().call(history)).history))
     .toContain("reported the payment");
+});
+
+const historyOf = async (orderId: string) =>
+  JSON.stringify(
+    await stage().admin().call(`{ order(id: "${orderId}") { history(options: { take: 100 }) { items { data } } } }`),
+  );
+
+test("an authorized payment that its provider doesn't cancel at first is canceled later, and staff is told", async () => {
+  const method = await naive({ takes: "Authorized", voids: "later" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  expect(await pay(order, method, { amountCents: 1000 })).toMatchObject({ state: "ArrangingPayment" });
+  await order.moveTo("AddingItems");
+  await expect.poll(() => stage().bank.heldCents(order.code)).toBe(0);
+  expect(await stage().paymentOf(order.code, method)).toMatchObject({ state: "Cancelled" });
+  expect(await historyOf(order.id)).toContain("could not be canceled yet");
+  await order.moveTo("ArrangingPayment");
+  await expect.poll(() => order.payByCard()).toMatchObject({ state: "ArrangingPayment" });
+  expect(await pay(order, await naive({ refunds: "Settled" }))).toMatchObject({ state: "PaymentSettled" });
+});
+
+test("cards and a method that captures later place an order, which is settled with the capture", async () => {
+  const method = await naive({ takes: "Authorized" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  expect(await pay(order, method)).toMatchObject({ state: "PaymentAuthorized" });
+  const { id } = await stage().paymentOf(order.code, method);
+  const settle = `mutation { settlePayment(id: "${id}") { ... on Payment { state } ${FAULT_ONLY} } }`;
+  expect(await stage().admin().call(settle)).toMatchObject({ state: "Settled" });
+  await expect.poll(async () => (await order.look(order.code)).state).toBe("PaymentSettled");
+});
+
+test("what an authorized payment holds beyond the total is canceled on request, and the order is placed", async () => {
+  const method = await naive({ takes: "Authorized" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  expect(await pay(order, await naive({ refunds: "Settled" }), { amountCents: 1498 })).toBeTruthy();
+  expect(await pay(order, method, { amountCents: 1200 })).toBeTruthy();
+  const refund = `mutation { refundGiftcardOvercollection(orderCode: "${order.code}") }`;
+  expect(stage().bank.heldCents(order.code)).toBe(2698);
+  // 2.00 are too much. The authorized 12.00 can only be canceled whole, so the settled payment returns them.
+  expect(await stage().admin().call(refund)).toBe(200);
+  expect(stage().bank.heldCents(order.code)).toBe(2498);
+});
+
+test("a modification and a refund at once refund each payment once", async () => {
+  const method = await naive({ refunds: "Settled" });
+  const order = await stage().order(7500);
+  await order.payByCard();
+  await pay(order, method);
+  const [card, other] = [await stage().paymentOf(order.code, "giftcard"), await stage().paymentOf(order.code, method)];
+  await transition(order.id, "Modifying");
+  const [line] = (await stage().admin().call(`{ order(id: "${order.id}") { lines { id } } }`)).lines;
+  const refunds = [
+    { paymentId: other.id, amount: 2498, reason: "one less" },
+    { paymentId: card.id, amount: 1251, reason: "one less" },
+  ];
+  const change = { adjustOrderLines: [{ orderLineId: line.id, quantity: 1 }], refunds };
+  await Promise.allSettled([modify(order.id, change), stage().admin().refund(other.id, 2498)]);
+  await expect.poll(() => stage().bank.heldCents(order.code)).toBe(0);
+  const refundedCents = async () =>
+    (await refundsOf(order.code, method)).reduce((sum: number, { total }: { total: number }) => sum + total, 0);
+  await expect.poll(refundedCents).toBe(2498);
 });
 
 test("a coupon that Vendure removes at the payment returns the cards at once", async () => {

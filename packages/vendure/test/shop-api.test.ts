@@ -144,30 +144,44 @@ test("writes no card number or PIN into Vendure's log", async () => {
   expect(stage().shop().logs()).not.toContain(card.cardNumber);
 });
 
-test("applied cards survive a log-in with a merged order", async () => {
+/** Creates a customer. @returns the mutation that logs in */
+async function newCustomer(): Promise<string> {
   const emailAddress = `${crypto.randomUUID()}@example.com`;
-  const customer = { emailAddress, firstName: "Ada", lastName: "L" };
-  await stage()
-    .admin()
-    .call(
-      `mutation ($input: CreateCustomerInput!) { createCustomer(input: $input, password: "a-long-password") { ... on Customer { id } } }`,
-      { input: customer },
-    );
-  const login = `mutation { login(username: "${emailAddress}", password: "a-long-password") { ... on CurrentUser { id } } }`;
-  const cards = "{ giftcards { ... on GiftcardSummary { orderCode total covered } } }";
-  const add = async (shopper: ReturnType<ReturnType<typeof stage>["shopper"]>) => {
-    const { items } = await shopper.call("{ products { items { variants { id } } } }");
-    const id = items[0].variants[0].id;
-    return shopper.call(
-      `mutation { addItemToOrder(productVariantId: "${id}", quantity: 1) { ... on Order { code } } }`,
-    );
-  };
+  const create = 'createCustomer(input: $input, password: "a-long-password") { ... on Customer { id } }';
+  const input = { emailAddress, firstName: "Ada", lastName: "L" };
+  await stage().admin().call(`mutation ($input: CreateCustomerInput!) { ${create} }`, { input });
+  return `mutation { login(username: "${emailAddress}", password: "a-long-password") { ... on CurrentUser { id } } }`;
+}
+
+const APPLIED = "{ giftcards { ... on GiftcardSummary { orderCode total covered } } }";
+
+async function addTicket(shopper: ReturnType<ReturnType<typeof stage>["shopper"]>) {
+  const { items } = await shopper.call("{ products { items { variants { id } } } }");
+  const id = items[0].variants[0].id;
+  return shopper.call(`mutation { addItemToOrder(productVariantId: "${id}", quantity: 1) { ... on Order { code } } }`);
+}
+
+test("applied cards survive a log-in with a merged order, except for one that can't be applied again", async () => {
+  const login = await newCustomer();
   const before = stage().shopper();
   await before.call(login);
-  const { code } = await add(before);
+  const { code } = await addTicket(before);
   const guest = stage().shopper();
-  await add(guest);
-  await guest.apply(await stage().issueCard(3000));
+  await addTicket(guest);
+  const [lost, kept] = [await stage().issueCard(1000), await stage().issueCard(3000)];
+  for (const card of [lost, kept]) await guest.apply(card);
+  await stage().service.command("card", "block", lost.cardNumber);
   await guest.call(login);
-  expect(await guest.call(cards)).toMatchObject({ orderCode: code, covered: 3000 });
+  expect(await guest.call(APPLIED)).toMatchObject({ orderCode: code, covered: 3000 });
+});
+
+test("the cards of one customer's order don't get into the order of another one who logs in after them", async () => {
+  const login = await newCustomer();
+  const own = stage().shopper();
+  await own.call(login);
+  const { code } = await addTicket(own);
+  const shared = await stage().order();
+  await shared.apply(await stage().issueCard(3000));
+  await shared.call(login);
+  expect(await shared.call(APPLIED)).toMatchObject({ orderCode: code, covered: 0 });
 });

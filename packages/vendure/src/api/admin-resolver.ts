@@ -15,7 +15,9 @@ import {
 } from "@vendure/core";
 import { In } from "typeorm";
 import { GiftcardCheckout } from "../checkout.js";
-import { Ledger } from "../ledger.js";
+import { SETTINGS } from "../constants.js";
+import { cardPayments } from "../ledger.js";
+import type { Settings } from "../options.js";
 import { Orders } from "../orders.js";
 import { RECOVERY_TASK } from "../recovery-task.js";
 import { Settlement } from "../settlement.js";
@@ -41,7 +43,7 @@ export class AdminResolver {
     @Inject(GiftcardCheckout) private readonly checkout: GiftcardCheckout,
     @Inject(Orders) private readonly orders: Orders,
     @Inject(Settlement) private readonly settlement: Settlement,
-    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(ChannelService) private readonly channels: ChannelService,
     @Inject(ModuleRef) private readonly module: ModuleRef,
   ) {}
@@ -108,8 +110,9 @@ export class AdminResolver {
   @Allow(giftcardPermission.Read)
   async giftcardReconciliation(@Ctx() ctx: RequestContext, @Args("from") from: string, @Args("to") to: string) {
     await this.checkDefaultChannel(ctx);
+    const payments = cardPayments.bind(null, this.orders.connection, this.settings.paymentMethodCode);
     try {
-      const result = await this.ledger.reconcile({ from, to });
+      const result = await this.checkout.calls.operator.reconcile({ from, to, payments });
       return { ...result, text: reconciliationText(result) };
     } catch (error) {
       if (error instanceof RangeError) throw new UserInputError(error.message);
@@ -147,10 +150,12 @@ export class AdminResolver {
   @Allow(giftcardPermission.Write)
   async markGiftcardRemainderSettled(@Ctx() ctx: RequestContext, @Args("orderCode") orderCode: string) {
     await this.checkOrder(ctx, orderCode);
-    const purchase = await this.checkout.calls.operator.markRemainderSettled(orderCode, actorOf(ctx));
+    const actor = actorOf(ctx);
+    const isOpen = (await this.checkout.calls.operator.markRemainderSettled(orderCode, actor)) !== null;
+    if (!isOpen && !(await this.settlement.settleElsewhere(orderCode, actor))) return null;
     // Vendure's payments hold nothing any more.
-    if (purchase) await this.settlement.request(orderCode);
-    return purchase && this.showPurchase(purchase);
+    await this.settlement.request(orderCode);
+    return this.showPurchase(await this.checkout.read(orderCode));
   }
 
   @Mutation("refundGiftcardOvercollection")
@@ -173,8 +178,13 @@ export class AdminResolver {
 
   private async showPurchase(purchase: Purchase) {
     const { orderId: orderCode, totalCents: total, remainderCents: remainder } = purchase;
-    const overcollected = purchase.state === "pending" ? await this.settlement.excessCents(purchase) : 0;
-    return { ...purchase, orderCode, total, remainder, overcollected };
+    return {
+      ...purchase,
+      orderCode,
+      total,
+      remainder,
+      overcollected: await this.settlement.excessCents(purchase),
+    };
   }
 
   /** Adds the ids of orders to rows that have their codes. */

@@ -29,7 +29,7 @@ export const paymentTypes = /* GraphQL */ `
 
 /**
  * The types and calls of the Shop API. None of the calls takes money: addPaymentToOrder charges the cards. Its metadata
- * `{ totalCents, remainderCents }` is what the page has shown.
+ * `{ plan }` is what the page has shown.
  */
 export const shopSchema = parse(/* GraphQL */ `
   ${paymentTypes}

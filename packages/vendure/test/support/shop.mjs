@@ -19,7 +19,8 @@ import { seed } from "../../../../examples/vendure/seed.js";
 import { readSettings } from "../../../../examples/vendure/settings.js";
 import { configOf } from "../../../../examples/vendure/shop.js";
 
-const { STRIPE_URL, MOLLIE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS, DASHBOARD, REPLACED } = process.env;
+const { STRIPE_URL, MOLLIE_URL, SQLITE_FILE, WORKER, HAS_WORKER, STRIPE_AS_IT_IS, DASHBOARD, REPLACED, POOL_MAX } =
+  process.env;
 
 /** Sends Stripe's SDK to another host. The SDK itself and the plugin are unchanged. @param {string} url */
 function redirectStripe(url) {
@@ -71,12 +72,13 @@ async function loadDashboard() {
  */
 function naiveMethod(bank) {
   let taken = 0;
+  const refusedVoids = new Set();
   /** @param {string} value */
   const text = (value) => ({ type: /** @type {const} */ ("string"), defaultValue: value, required: false });
   return new PaymentMethodHandler({
     code: "naive",
     description: [{ languageCode: LanguageCode.en, value: "Naive" }],
-    args: { refunds: text("Settled"), ids: text("unique"), takes: text("Settled") },
+    args: { refunds: text("Settled"), ids: text("unique"), takes: text("Settled"), voids: text("at once") },
     async createPayment(_ctx, order, asked, { ids, takes }, { amountCents: amount = asked }) {
       taken += 1;
       const id = `${order.code}-${process.pid}-${taken}`;
@@ -85,7 +87,10 @@ function naiveMethod(bank) {
       return { amount, state, transactionId: ids === "order" ? order.code : id, metadata: { id } };
     },
     settlePayment: async () => ({ success: true }),
-    async cancelPayment(_ctx, _order, { metadata }) {
+    async cancelPayment(_ctx, _order, { metadata }, { voids }) {
+      const isFirst = !refusedVoids.has(metadata.id);
+      refusedVoids.add(metadata.id);
+      if (voids === "later" && isFirst) return { success: false, errorMessage: "Try again later." };
       await bank.close(metadata.id);
       return { success: true };
     },
@@ -146,6 +151,7 @@ const whole = mergeConfig(config, {
     ...(MOLLIE_URL ? [MolliePlugin.init({ vendureHost: "https://shop.example" })] : []),
   ],
   schedulerOptions: { runTasksInWorkerOnly: HAS_WORKER === "true" },
+  ...(POOL_MAX && { dbConnectionOptions: /** @type {any} */ ({ extra: { max: Number(POOL_MAX) } }) }),
   ...(SQLITE_FILE && {
     dbConnectionOptions: /** @type {any} */ ({
       type: "sqljs",

@@ -25,10 +25,10 @@ import {
 /** Lists the charges that need a person's decision, each with its evidence. */
 export function AttentionSection() {
   const { t } = useTexts();
-  const { data, error, refetch } = useChargesThatNeedAttention();
+  const { data, error } = useChargesThatNeedAttention();
   const [outcome, setOutcome] = useState("");
   const charges = data?.giftcardCharges.items ?? [];
-  if (!data) return <Loading error={error} onRetry={refetch} />;
+  if (!data) return <Loading error={error} />;
   return (
     <div className="flex flex-col gap-4">
       <Note>{t(charges.length === 0 ? "open.none" : "open.attentionAbout")}</Note>
@@ -84,9 +84,9 @@ function Attention({ charge, onDecided }: AttentionProps) {
 }
 
 function Review({ charge, onDecided }: AttentionProps) {
-  const { data, error, refetch } = useEvidence(charge.reference);
+  const { data, error } = useEvidence(charge.reference);
   const evidence = data?.giftcardEvidence;
-  if (!evidence) return <Loading error={error} onRetry={refetch} />;
+  if (!evidence) return <Loading error={error} />;
   return (
     <div className="flex flex-col gap-4 rounded-md border p-4">
       <Evidenced evidence={evidence} />
@@ -103,15 +103,7 @@ function Review({ charge, onDecided }: AttentionProps) {
 function Evidenced({ evidence }: { evidence: Evidence }) {
   const texts = useTexts();
   const { t, money, time, codeText } = texts;
-  const {
-    actions,
-    otherChargesOfCard,
-    charge,
-    balanceBefore: before,
-    balanceBeforeAt,
-    balanceAfter: after,
-    balanceAfterAt,
-  } = evidence;
+  const { actions, otherChargesOfCard, charge, balanceBefore: before, balanceAfter: after } = evidence;
   const amountAt = (cents: number | null, at: string | null) =>
     cents === null ? t("charge.notRead") : t("charge.amountAt", { amount: money(cents), time: time(at) });
   const others = otherChargesOfCard.map(({ amount, createdAt, orderCode, state }) =>
@@ -123,8 +115,8 @@ function Evidenced({ evidence }: { evidence: Evidence }) {
   return (
     <Facts>
       <Fact name={t("charge.requested")}>{amountAt(charge.amount, charge.createdAt)}</Fact>
-      <Fact name={t("charge.balanceBefore")}>{amountAt(before, balanceBeforeAt)}</Fact>
-      <Fact name={t("charge.balanceAfter")}>{amountAt(after, balanceAfterAt)}</Fact>
+      <Fact name={t("charge.balanceBefore")}>{amountAt(before, evidence.balanceBeforeAt)}</Fact>
+      <Fact name={t("charge.balanceAfter")}>{amountAt(after, evidence.balanceAfterAt)}</Fact>
       {before !== null && after !== null && (
         <Fact name={t("charge.meaning")}>{meaningOf(texts, before - after, charge.amount)}</Fact>
       )}

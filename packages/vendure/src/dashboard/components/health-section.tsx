@@ -6,9 +6,9 @@ import { Loading, Note } from "./parts.js";
 /** Shows whether cards can be charged, and whether recovery works. */
 export function HealthSection() {
   const { t, time, codeText } = useTexts();
-  const { data, error, refetch } = useHealth();
+  const { data, error } = useHealth();
   const health = data?.giftcardHealth;
-  if (!health) return <Loading error={error} onRetry={refetch} />;
+  if (!health) return <Loading error={error} />;
   const { service, purchases, recovery } = health;
   const code = service.isKeyValid === false ? "unauthorized" : service.isReachable ? null : String(service.fault);
   const isFailing = recovery.isLate || purchases.failing > 0;

@@ -8,8 +8,8 @@ import { cardName, Loading, Note } from "./parts.js";
 /** Shows on an order's page how gift cards paid it. */
 export function OrderGiftcards({ id, code }: { id: string; code: string }) {
   const { t, codeText } = useTexts();
-  const { data, error, refetch } = useOrderPayment(id, code);
-  if (!data) return <Loading error={error} onRetry={refetch} />;
+  const { data, error } = useOrderPayment(id, code);
+  if (!data) return <Loading error={error} />;
   const payment = data.order?.giftcardPayment;
   if (!payment) return <Note>{t("order.none")}</Note>;
   return (

@@ -11,18 +11,10 @@ import type { ReactNode } from "react";
 import type { ChargeRow } from "../client/calls.js";
 import { useTexts } from "../i18n/use-texts.js";
 
-/** Shows that data is loading, or why it could not be loaded, with a button to try again. */
-export function Loading({ error, onRetry }: { error: Error | null; onRetry: () => unknown }) {
+/** Shows that data is loading, or why it could not be loaded. It is tried again by itself. */
+export function Loading({ error }: { error: Error | null }) {
   const { t } = useTexts();
-  if (!error) return <Note>{t("common.loading")}</Note>;
-  return (
-    <div className="flex flex-col items-start gap-2">
-      <Fault error={error} />
-      <Button type="button" variant="outline" size="sm" onClick={() => void onRetry()}>
-        {t("common.again")}
-      </Button>
-    </div>
-  );
+  return error ? <Fault error={error} /> : <Note>{t("common.loading")}</Note>;
 }
 
 /** Shows why a call failed, next to the button that made it. */

@@ -7,9 +7,9 @@ import { ConfirmedButton, Fact, Facts, Fault, Loading, Note, OrderLink, Outcome 
 /** Lists the orders whose payment isn't settled. */
 export function PurchasesSection() {
   const { t } = useTexts();
-  const { data, error, refetch } = usePurchases();
+  const { data, error } = usePurchases();
   const purchases = data?.giftcardPurchases.items ?? [];
-  if (!data) return <Loading error={error} onRetry={refetch} />;
+  if (!data) return <Loading error={error} />;
   return (
     <div className="flex flex-col gap-4">
       <Note>{t(purchases.length === 0 ? "purchases.none" : "purchases.about")}</Note>
