@@ -68,8 +68,9 @@ async function serve(name: string, imports: string) {
     async function answer(request) {
       const body = await request.clone().json();
       const cart = { id: body.cartId, totalCents: 7498, currency: "EUR" };
-      if (body.card) await checkout.apply(cart, body.card);
-      return answerOrders(request, cart, lines);
+      if (!body.card) return answerOrders(request, cart, lines);
+      const { plan } = await checkout.apply(cart, body.card); // what the page shows
+      return answerOrders(new Request(request, { body: JSON.stringify({ ...body, plan }) }), cart, lines);
     }
     const server = createServer(toNodeListener(answer)).listen(0, "127.0.0.1", () =>
       console.log("ready at http://127.0.0.1:" + server.address().port));`,
