@@ -3,7 +3,7 @@ import { reversedStates } from "@giftcard-pay/checkout/store";
 import {
   ConfigService,
   type Injector,
-  LanguageCode,
+  type LanguageCode,
   type OrderProcess,
   type Payment,
   PaymentMethodHandler,
@@ -22,20 +22,16 @@ import { CardRefunds } from "./refunds.js";
 import { Settlement } from "./settlement.js";
 import { StripeWebhookInterceptor } from "./stripe-webhook.js";
 
-/** Vendure doesn't export this type. */
 type RefundProcess = NonNullable<RuntimeVendureConfig["paymentOptions"]["refundProcess"]>[number];
+
+const NAMES = { en: "Gift cards", nl: "Cadeaukaarten", de: "Geschenkkarten", fr: "Cartes cadeaux" };
 
 /** Makes the payment method of all cards of an order. */
 export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHandler {
   let injector: Injector;
   return new PaymentMethodHandler({
     code: HANDLER_CODE,
-    description: [
-      { languageCode: LanguageCode.en, value: "Gift cards" },
-      { languageCode: LanguageCode.nl, value: "Cadeaukaarten" },
-      { languageCode: LanguageCode.de, value: "Geschenkkarten" },
-      { languageCode: LanguageCode.fr, value: "Cartes cadeaux" },
-    ],
+    description: Object.entries(NAMES).map(([code, value]) => ({ languageCode: code as LanguageCode, value })),
     args: {},
     init: (given) => {
       injector = given;
@@ -75,10 +71,7 @@ export function createHandler({ paymentMethodCode }: Settings): PaymentMethodHan
       return refuse("Authorized", "The gift cards are being charged or refunded. Try again in a moment.");
     },
     createRefund: (ctx, input, amountCents, order, payment) =>
-      injector.get(CardRefunds).refund({
-        ...{ ctx, order, payment, amountCents, lines: input.lines },
-        isFirst: String(input.paymentId) === String(payment.id),
-      }),
+      injector.get(CardRefunds).refund(ctx, input, amountCents, order, payment),
   });
 }
 

@@ -21,24 +21,10 @@ import { heldCentsOf, leftCents, Money } from "./money.js";
 import type { Settings } from "./options.js";
 import { Orders } from "./orders.js";
 
-type RefundLines = Parameters<PaymentService["createRefund"]>[1]["lines"];
+type RefundInput = Parameters<PaymentService["createRefund"]>[1];
 
 const onlyLeft = (amountCents: number, leftCents: number): string =>
   `${formatCents(amountCents)} can't be refunded: the cards have only ${formatCents(leftCents)} left.`;
-
-/** The refund that Vendure requests. */
-export interface RefundCall {
-  readonly ctx: RequestContext;
-  readonly order: Order;
-  readonly payment: Payment;
-  readonly amountCents: number;
-  readonly lines: RefundLines;
-  /** Whether this is the first payment that the call refunds, so that an error undoes nothing. */
-  readonly isFirst: boolean;
-}
-
-/** The most pending refunds that a run of recovery settles. */
-const MOST_REFUNDS = 1000;
 
 const sumOf = (charges: readonly ChargeView[]): number =>
   charges.reduce((sum, { amountCents }) => sum + amountCents, 0);
@@ -58,8 +44,13 @@ export class CardRefunds {
    *
    * @throws {UserInputError} if the amount can't be refunded, with the nearest amounts. Nothing was refunded then
    */
-  async refund(call: RefundCall): Promise<CreateRefundResult> {
-    const { ctx, order, payment, amountCents } = call;
+  async refund(
+    ctx: RequestContext,
+    { paymentId, lines }: RefundInput,
+    amountCents: number,
+    order: Order,
+    payment: Payment,
+  ): Promise<CreateRefundResult> {
     const { code } = order;
     const transactionId = payment.transactionId;
     const heldCents = await this.orders.lockHeldCents(ctx, code, payment.id);
@@ -72,9 +63,10 @@ export class CardRefunds {
       if (!soldStates.includes(state) || attemptId !== transactionId) return { state: "Failed", transactionId };
       const refusal =
         (amountCents > heldCents ? onlyLeft(amountCents, heldCents) : undefined) ??
-        (await this.refusalOf(ctx, order, payment, openCents, call.lines)) ??
+        (await this.refusalOf(ctx, order, payment, openCents, lines)) ??
         (await this.reverse(code, payment, openCents, `${payment.id}:${heldCents}:${amountCents}`));
-      if (refusal !== undefined && call.isFirst) throw new UserInputError(refusal);
+      // It is the first payment that the call refunds, so an error undoes nothing.
+      if (refusal !== undefined && String(paymentId) === String(payment.id)) throw new UserInputError(refusal);
       if (refusal !== undefined) return { state: "Failed", transactionId, metadata: { message: refusal } };
     }
     return { state: (await this.isMoving(code, payment)) ? "Pending" : "Settled", transactionId };
@@ -90,7 +82,7 @@ export class CardRefunds {
     { id, code }: Pick<Order, "id" | "code">,
     payment: Payment,
     amountCents: number,
-    given: RefundLines = [],
+    given: RefundInput["lines"] = [],
   ): Promise<string | undefined> {
     const all = (await this.chargesOf(code, payment)).toReversed();
     const open = all.filter(({ state }) => chargedStates.includes(state));
@@ -152,7 +144,7 @@ export class CardRefunds {
     const refunds = this.orders.connection.rawConnection.getRepository(Refund);
     const pending = await refunds.find({
       where: { state: "Pending", payment: { method: this.settings.paymentMethodCode, order: { id: Not(IsNull()) } } },
-      ...{ relations: ["payment", "payment.order"], take: MOST_REFUNDS },
+      ...{ relations: ["payment", "payment.order"], take: 1000 },
     });
     for (const { id, total, payment } of pending)
       await this.finishRefund(id, total, payment).catch((error: unknown) => logFailure(error, payment.order.code));

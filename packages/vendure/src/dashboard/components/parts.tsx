@@ -50,7 +50,6 @@ export const Fact = ({ name, children }: { name: string; children: ReactNode }) 
   </>
 );
 
-/** Shows the state of a charge. */
 export function ChargeState({ state }: { state: string }) {
   const { codeText } = useTexts();
   return <Badge variant={state === "needs_attention" ? "destructive" : "secondary"}>{codeText("states", state)}</Badge>;
