@@ -40,4 +40,6 @@ export async function fileOf(name: string, content: string | Uint8Array | object
 
 export async function removeFiles(): Promise<void> {
   if (folder) await rm(folder, { recursive: true, force: true });
+  // The test files share this module.
+  folder = undefined;
 }
