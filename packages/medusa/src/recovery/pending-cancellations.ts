@@ -1,7 +1,7 @@
 import type { Sql } from "@giftcard-pay/checkout/plugin";
 import type { Scan } from "../medusa-tables/scan.js";
 import type { UnpaidOrder, UnpaidReason } from "../medusa-tables/unpaid-orders.js";
-import { readCount, readRows } from "../rows.js";
+import { readRows } from "../rows.js";
 
 /**
  * Records that an order is to be canceled, before anything of it is. A cancellation that stops half-way is found by this
@@ -44,16 +44,4 @@ export const findPendingCancellations = ({ sql, only }: Scan): Promise<UnpaidOrd
     `select order_id as "orderId", cart_id as "cartId", reason from giftcard_unpaid_order
      where $1::text is null or order_id = $1 order by order_id`,
     [only],
-  );
-
-/** Counts the orders that look unpaid: not paid, not canceled, and not waiting for a person for another reason than their number. */
-export const countCancelable = (sql: Sql, orders: readonly { readonly id: string }[]): Promise<number> =>
-  readCount(
-    sql,
-    `select count(*) from unnest($1::text[]) found (id)
-     where not exists (select from giftcard_order where order_id = found.id and paid_at is not null)
-       and not exists (select from giftcard_unpaid_order where order_id = found.id and canceled_at is not null)
-       and not exists (select from giftcard_job where kind = 'cancel_order' and giftcard_job.id = found.id
-         and not why @> '[{"code": "cancelsStopped"}]')`,
-    [orders.map(({ id }) => id)],
   );

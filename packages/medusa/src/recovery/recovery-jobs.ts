@@ -20,15 +20,12 @@ import { endCreditLines } from "./credit-lines.js";
 import type { JobKey, JobKind } from "./failing-jobs.js";
 import { findPendingCancellations } from "./pending-cancellations.js";
 import { releaseStray } from "./release-payment.js";
-import { cancelIfUnpaid } from "./unpaid-orders.js";
+import { type CancelOptions, cancelIfUnpaid } from "./unpaid-orders.js";
 import { bookRefund, forgetRefund, recordPayment } from "./unrecorded-payments.js";
 
-export interface RunOptions {
-  /** Whether more orders look unpaid than a run may cancel: something else is probably wrong, and a person decides. */
-  readonly isStopped?: boolean;
+export interface RunOptions extends CancelOptions {
   /** Until when this run of recovery may begin captures, as a time in milliseconds. Omitted if a person asks for this one task. */
   readonly captureUntil?: number;
-  readonly isAsked?: boolean;
 }
 
 export interface RecoveryTask extends JobKey {

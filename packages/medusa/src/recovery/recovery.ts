@@ -20,7 +20,6 @@ import {
   readExemptJobs,
   readJob,
 } from "./failing-jobs.js";
-import { countCancelable } from "./pending-cancellations.js";
 import { type RecoveryTask, type RunOptions, recoveryJobs } from "./recovery-jobs.js";
 
 /** How long a run captures cards. The next run continues. */
@@ -56,13 +55,17 @@ export async function recoverNow(container: MedusaContainer) {
     const captureUntil = Date.now() + CAPTURE_MS;
     const doAll = async () => {
       const tasks = await findTasks(job, scan, fail);
-      const isCancel = job.kind === "cancel_order";
-      const isStopped = isCancel && (await countCancelable(sql, tasks)) > settings.maxCancelsPerRun;
       // Captures rest between each other.
-      return runFew(tasks, job.kind === "capture" ? 1 : AT_ONCE, async (task) => {
-        const isCanceled = await doTask(container, task, fail, { isStopped, captureUntil });
-        if (isCanceled && isCancel) canceledOrderIds.push(task.id);
-      });
+      const atOnce = job.kind === "capture" ? 1 : AT_ONCE;
+      const runAll = (some: readonly RecoveryTask[], optionsOf: (task: RecoveryTask) => RunOptions) =>
+        runFew(some, atOnce, async (task) => {
+          const isCanceled = await doTask(container, task, fail, optionsOf(task));
+          if (isCanceled && job.kind === "cancel_order") canceledOrderIds.push(task.id);
+        });
+      if (job.kind !== "cancel_order") return runAll(tasks, () => ({ captureUntil }));
+      const unpaid: RecoveryTask[] = [];
+      await Promise.all(await runAll(tasks, (task) => ({ onUnpaid: () => unpaid.push(task) })));
+      return runAll(unpaid, () => ({ isStopped: unpaid.length > settings.maxCancelsPerRun }));
     };
     if (job.kind === "cancel_order") await inTurn(container, async () => void (await Promise.all(await doAll())));
     else slow.push(...(await doAll()));

@@ -14,6 +14,16 @@ import { readExemptJobs, sentenceOf } from "./failing-jobs.js";
 import { forgetPendingCancellation, noteCanceled, notePendingCancellation } from "./pending-cancellations.js";
 import { releaseGiftcardPayment, releasePayment } from "./release-payment.js";
 
+/** How an unpaid order is canceled. */
+export interface CancelOptions {
+  /** Called in place of canceling an order that is unpaid, and needs no person. */
+  readonly onUnpaid?: () => unknown;
+  /** Whether more orders look unpaid than a run may cancel: something else is probably wrong, and a person decides. */
+  readonly isStopped?: boolean;
+  /** Whether a person asks for this one. */
+  readonly isAsked?: boolean;
+}
+
 /** Explains why recovery doesn't cancel an unpaid order; empty if nothing prevents it. */
 function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): readonly Reason[] {
   if (cartId === null) return [{ code: "unlinked" }];
@@ -26,8 +36,6 @@ function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): readonly
  * sure that no card of the cart can be charged any more; then it judges the order by its total when it was placed. An
  * order that was ever paid only loses the cards that it didn't need. An order that somebody has worked on, that Medusa
  * refuses to cancel, or that has lost its link to its cart, waits for a person, with its payments as they are.
- * @param options `budget`: how many orders this run of recovery may still cancel; `isAsked`: a person asks for this
- *   one
  * @returns true if it canceled the order
  * @throws {MedusaError} with the reasons if a person has to decide
  * @throws the error of the other method or Medusa. Call it again to continue
@@ -35,8 +43,8 @@ function whyNotCanceled({ cartId, touches, totalCents }: OrderPayment): readonly
 export async function cancelIfUnpaid(
   container: MedusaContainer,
   found: UnpaidOrder,
-  { isStopped = false, isAsked = false }: { isStopped?: boolean; isAsked?: boolean } = {},
-): Promise<boolean> {
+  options: CancelOptions = {},
+): Promise<boolean | "postponed"> {
   const { sql } = contextOf(container);
   const cartId = (await readOrderLinks(sql, found.orderId))?.cartId ?? found.cartId;
   return withCartLock(container, cartId, async () => {
@@ -53,7 +61,7 @@ export async function cancelIfUnpaid(
       return false;
     }
     if (payment.isCanceled) {
-      if (linkedTo !== null) await releaseHeld(container, order, payment, isAsked);
+      if (linkedTo !== null) await releaseHeld(container, order, payment, options.isAsked);
       await noteCanceled(sql, order.orderId);
       return false;
     }
@@ -62,7 +70,7 @@ export async function cancelIfUnpaid(
       await forgetPendingCancellation(sql, order.orderId);
       return false;
     }
-    return cancelUnpaid(container, order, payment, { isStopped, isAsked });
+    return cancelUnpaid(container, order, payment, options);
   });
 }
 
@@ -96,12 +104,16 @@ async function cancelUnpaid(
   container: MedusaContainer,
   order: UnpaidOrder,
   payment: OrderPayment,
-  { isStopped, isAsked }: { isStopped: boolean; isAsked: boolean },
-): Promise<boolean> {
+  { onUnpaid, isStopped, isAsked }: CancelOptions,
+): Promise<boolean | "postponed"> {
   const { sql, announcer } = contextOf(container);
   const { orderId, cartId, reason } = order;
   const why = whyNotCanceled(payment);
   if (why.length > 0) throw withReasons(refusal, why);
+  if (onUnpaid) {
+    onUnpaid();
+    return "postponed";
+  }
   if (isStopped) throw withReasons(refusal, [{ code: "cancelsStopped" }]);
   try {
     // Medusa first checks whether the order can be canceled, then voids or refunds the payments.
@@ -129,7 +141,7 @@ async function releaseHeld(
   container: MedusaContainer,
   { cartId }: UnpaidOrder,
   { heldPayments, openSessionIds }: OrderPayment,
-  isAsked: boolean,
+  isAsked = false,
 ): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT);
   const release = ({ id: paymentId, isGiftcard, capturedLeft }: (typeof heldPayments)[number]) =>
