@@ -47,7 +47,7 @@ export function createStorefront(medusa: MedusaStore) {
   async function readMarket() {
     if (market) return market;
     const { regions } = await ok("GET", "/store/regions");
-    const { products } = await ok("GET", "/store/products?fields=handle,variants.id");
+    const { products } = await ok("GET", "/store/products?limit=1000&fields=handle,variants.id");
     const variants = Object.fromEntries(
       products.map((p: { handle: string; variants: { id: string }[] }) => [p.handle, p.variants[0]?.id]),
     );
