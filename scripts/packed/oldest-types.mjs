@@ -11,8 +11,8 @@ export const oldestTypeScript = {
   5.7: ["service"],
 };
 
-/** Entries whose types import those of a framework or a payment provider's SDK, and entries without types. */
-const skipped = /^\.\/(react|jsx|vue|svelte|stripe|mollie|.*\.json)$/;
+/** Entries whose types import those of a framework or a payment provider's SDK, and entries that are no modules. */
+const skipped = /^\.\/(react|preact|solid|jsx|vue|svelte|stripe|mollie|.*\.(json|css))$/;
 
 /** @type {Record<string, { module: string, extensions: string[] }>} */
 const resolutions = {
