@@ -61,10 +61,11 @@ export class Orders {
     return payment ? heldCents(payment) : 0;
   }
 
-  /** Returns one of the order's live payments, which staff may be capturing or canceling, once they have. */
+  /** Returns one of the order's live payments. @throws while staff capture or cancel it: they may wait for the order's lock */
   async lockPayment(ctx: RequestContext, orderId: ID, id: ID): Promise<Payment | undefined> {
     const query = this.connection.getRepository(ctx, Payment).createQueryBuilder("p").where("p.id = :id", { id });
-    if (this.hasLocks && this.isInTransaction(ctx)) await query.setLock("for_no_key_update").getOne();
+    if (this.hasLocks && this.isInTransaction(ctx))
+      await query.setLock("for_no_key_update").setOnLocked("nowait").getOne();
     return (await this.money.live(ctx, orderId)).find((payment) => payment.id === id);
   }
 

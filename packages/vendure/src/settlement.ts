@@ -134,7 +134,7 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
   /** Marks payments as settled elsewhere whose return was left to a person. @returns whether there was one */
   async settleElsewhere(code: string, actor: string): Promise<boolean> {
     let isSettled = false;
-    await this.returns.close(code, async () => {
+    const isClosed = await this.returns.close(code, async () => {
       const now = await this.checkout.read(code);
       return (payment) => {
         const isStuck = isLeftToPerson(payment) && this.verdictOn(payment, now) === "return";
@@ -142,8 +142,9 @@ export class Settlement implements OnApplicationBootstrap, OnModuleDestroy {
         return isStuck ? "settled" : "keep";
       };
     });
-    if (isSettled) this.noteSoon(code, `${actor} has settled a payment elsewhere that its provider doesn't refund.`);
-    return isSettled;
+    if (!isSettled || !isClosed) return false;
+    this.noteSoon(code, `${actor} has settled a payment elsewhere that its provider doesn't refund.`);
+    return true;
   }
 
   private isSold = (order: Order): boolean => this.orders.wasPlaced(order) && order.state !== "Cancelled";

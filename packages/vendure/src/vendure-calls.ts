@@ -125,9 +125,9 @@ export class VendureCalls implements OnModuleInit {
     { orderId, refund, refunds }: Parameters<OrderService["modifyOrder"]>[1],
   ): Promise<void> {
     const order = await this.orders.service.findOne(ctx, orderId);
-    const purchase = order && (await this.checkout.calls.read(order.code));
-    if (!order || !purchase) return;
+    if (!order || !(await this.checkout.calls.read(order.code))) return;
     await this.orders.lock(ctx, order.code);
+    const purchase = await this.checkout.read(order.code);
     if (purchase.state === "refunding" && (refunds ?? refund)) throw new UserInputError(REFUNDING);
     const payments = await this.money.payments(ctx, order.id);
     const sums = new Map<Payment, number>();

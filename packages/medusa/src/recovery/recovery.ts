@@ -64,8 +64,8 @@ export async function recoverNow(container: MedusaContainer) {
         });
       if (job.kind !== "cancel_order") return runAll(tasks, () => ({ captureUntil }));
       const unpaid: RecoveryTask[] = [];
-      await Promise.all(await runAll(tasks, (task) => ({ onUnpaid: () => unpaid.push(task) })));
-      return runAll(unpaid, () => ({ isStopped: unpaid.length > settings.maxCancelsPerRun }));
+      const judged = await runAll(tasks, (task) => ({ onUnpaid: () => unpaid.push(task) }));
+      return [...judged, ...(await runAll(unpaid, () => ({ isStopped: unpaid.length > settings.maxCancelsPerRun })))];
     };
     if (job.kind === "cancel_order") await inTurn(container, async () => void (await Promise.all(await doAll())));
     else slow.push(...(await doAll()));

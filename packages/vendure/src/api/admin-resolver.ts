@@ -178,13 +178,8 @@ export class AdminResolver {
 
   private async showPurchase(purchase: Purchase) {
     const { orderId: orderCode, totalCents: total, remainderCents: remainder } = purchase;
-    return {
-      ...purchase,
-      orderCode,
-      total,
-      remainder,
-      overcollected: await this.settlement.excessCents(purchase),
-    };
+    const overcollected = await this.settlement.excessCents(purchase);
+    return { ...purchase, orderCode, total, remainder, overcollected };
   }
 
   /** Adds the ids of orders to rows that have their codes. */
